@@ -1,4 +1,4 @@
-"""Who may check out a cart: whoever may order it, as long as nobody has."""
+"""Who may check out a cart: anyone who may order it, as long as it has not been ordered."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ def orderable_cart_required(
 ) -> View[P]:
     """Give a view the visit to the checkout of the active cart.
 
-    Whoever has nothing to order or may not order it is led to the cart; and who has ordered it, to the order.
+    A visitor who has nothing to order, or may not order it, is redirected to the cart; one whose cart is ordered, to the order.
     """
 
     @wraps(view)
@@ -39,10 +39,10 @@ def orderable_cart_required(
         except CartError as error:
             messages.warning(request, str(error))
             return redirect("cart:show")
-        found = get_checkout(cart, now)
-        if found.order:
-            return redirect_to_existing_order(request, owner_id, found.order)
+        checkout = get_checkout(cart, now)
+        if checkout.order:
+            return redirect_to_existing_order(request, owner_id, checkout.order)
         visitor = current_member(request) if request.user.is_authenticated else None
-        return view(request, Visit(owner_id, visitor, cart, found), *args, **kwargs)
+        return view(request, Visit(owner_id, visitor, cart, checkout), *args, **kwargs)
 
     return checked

@@ -1,8 +1,8 @@
-"""Which checkout a cart has, told from the cart alone: every tab and everybody who may order it gets the same one.
+"""Which checkout a cart has, derived from the cart alone: every tab and everyone who may order it gets the same one.
 
-Its id is also the order's: so whatever is sent twice, from wherever, is one order and one charge. It is made with the
-shop's key (SECRET_KEY): whoever knows a cart, as all who share it do, cannot tell the order's number from that. A checkout
-that is open while the key changes gets another id, and the cart still says whose it is (cart.operations.claim_cart_for_checkout).
+Its id is also the order's: so whatever is submitted twice, from wherever, is one order and one charge. It is made with the
+shop's key (SECRET_KEY): people who know a cart, as all who share it do, cannot derive the order's number. A checkout that is
+open while the key changes gets another id, and the cart still has the old one (cart.operations.claim_cart_for_checkout).
 """
 
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ _SALT = "orders.checkouts"
 
 @dataclass(frozen=True)
 class Checkout:
-    """A cart's checkout, and how many before it have ended without payment.
+    """A cart's checkout, and the `number` of those before it that ended without payment.
 
-    `order` has the cart by now; `overdue` had it, and its time to pay is over. `left` had it when it was another cart, and
-    has become no order.
+    `order` is the order that the cart has become; `overdue_order` is one whose payment deadline has passed. The checkout
+    `superseded_checkout_id` belongs to an earlier version of the cart, and has become no order.
     """
 
     checkout_id: UUID
@@ -35,7 +35,7 @@ class Checkout:
 
 
 def get_checkout(cart: Cart, now: datetime) -> Checkout:
-    """Return the checkout of a cart as it is. Raises CassandraUnavailable."""
+    """Return the checkout of a cart as it is now. Raises CassandraUnavailable."""
     number, order, superseded_checkout_id = cart.checkout_number, None, None
     if cart.checkout_id:
         rows = queries.prefetch_order(cart.checkout_id).rows()
@@ -65,5 +65,5 @@ def get_checkout(cart: Cart, now: datetime) -> Checkout:
 
 
 def _derive_checkout_id(cart: Cart, number: int) -> UUID:
-    about = f"{cart.cart_id} {cart.version} {number}"
-    return UUID(bytes=salted_hmac(_SALT, about, algorithm="sha256").digest()[:16], version=4)
+    content = f"{cart.cart_id} {cart.version} {number}"
+    return UUID(bytes=salted_hmac(_SALT, content, algorithm="sha256").digest()[:16], version=4)

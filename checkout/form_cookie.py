@@ -1,6 +1,6 @@
-"""What somebody has typed at the checkout so far: kept in their own browser, so that Back, Reload and Change lose nothing.
+"""What a visitor has typed at the checkout so far: stored in their own browser, so that Back, Reload and Change lose nothing.
 
-It never stands in an address, and the shop itself keeps nothing of it before there is an order.
+It is never part of an address, and the shop itself stores nothing of it before there is an order.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from checkout.steps import DETAILS
 
 _SALT = "orders.typed"
 COOKIE_SECONDS = 24 * 3600
-# Browsers keep cookies of 4,096 characters, name and attributes included.
+# Browsers accept cookies of 4,096 characters, name and attributes included.
 MAX_COOKIE_LENGTH = 3800
 FIELD_NAMES = (
     *CheckoutForm.base_fields,
@@ -24,7 +24,7 @@ FIELD_NAMES = (
 
 
 def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
-    """Return what this browser has kept of an owner's checkout; nothing if it is a day old, or another's."""
+    """Return the fields of an owner's checkout in this browser's cookie; none if it is a day old, or another owner's."""
     try:
         owner, fields = signing.loads(
             request.COOKIES.get(settings.CHECKOUT_COOKIE_NAME, ""),
@@ -43,7 +43,7 @@ def get_typed_fields(request: HttpRequest, owner_id: UUID) -> dict[str, str]:
 def merge_typed_fields(
     posted: Mapping[str, str], before: Mapping[str, str], step: str
 ) -> dict[str, str]:
-    """Return what has been typed, with what a step's form has just sent; a box that is not ticked is not sent."""
+    """Return the typed fields with those that a step's form has just sent; browsers do not send an unticked box."""
     sent = {name: posted[name] for name in FIELD_NAMES if name in posted}
     if step != DETAILS:
         sent["same_billing"] = posted.get("same_billing", "")
@@ -53,7 +53,7 @@ def merge_typed_fields(
 def save_typed_fields(
     response: HttpResponse, owner_id: UUID, typed_fields: Mapping[str, str]
 ) -> bool:
-    """Let the browser keep what was typed, until it is closed; tell whether it can: it takes so much and no more."""
+    """Store the typed fields in the browser, until it is closed; return whether they fit in the cookie."""
     cookie = signing.dumps([owner_id.hex, dict(typed_fields)], salt=_SALT, compress=True)
     if len(cookie) > MAX_COOKIE_LENGTH:
         return False

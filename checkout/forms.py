@@ -21,9 +21,9 @@ from pricing.delivery import (
 
 
 class CheckoutForm(AddressFields):
-    """Who, where to, and how. Nothing here says what is bought or what it costs: the server knows."""
+    """Who orders, the delivery address, delivery and payment. Nothing here says what is bought or what it costs: the server knows."""
 
-    # What the second step asks for; the first one asks for all else.
+    # The fields of the second step; the first one has all others.
     DELIVERY_FIELDS = ("delivery", "payment", "same_billing")
 
     # As on the page, so that the summary of errors reads from top to bottom.
@@ -55,39 +55,41 @@ class CheckoutForm(AddressFields):
         ]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
         self.payment_methods = list_payment_methods(self.shipping_country)
-        self.fields["payment"].choices = [(way.code, way.name) for way in self.payment_methods]  # type: ignore[attr-defined]
+        self.fields["payment"].choices = [(each.code, each.name) for each in self.payment_methods]  # type: ignore[attr-defined]
 
     @property
     def shipping_country(self) -> str:
-        """The country that is chosen now, or the one that is preset."""
+        """The country that is chosen now, or the default."""
         chosen = self["country"].value()
         return chosen if chosen in DELIVERY_METHODS else DEFAULT_COUNTRY
 
     @property
     def delivery_method(self) -> DeliveryMethod:
-        """The way to deliver that is chosen now, or the usual one."""
+        """The delivery method that is chosen now, or the default."""
         chosen = self["delivery"].value()
         known = list_delivery_methods(self.shipping_country)
         return next((method for method in known if method.code == chosen), known[0])
 
     @property
     def payment_method(self) -> gateways.PaymentMethod | None:
-        """The way to pay that is chosen now, or the usual one; None if there is none."""
+        """The payment method that is chosen now, or the default; None if there is none."""
         chosen = self["payment"].value()
         known = self.payment_methods
-        return next((way for way in known if way.code == chosen), known[0] if known else None)
+        return next(
+            (method for method in known if method.code == chosen), known[0] if known else None
+        )
 
     @property
     def has_billing_address(self) -> bool:
-        """Whether the invoice goes to another address than the parcel."""
+        """Whether the billing address differs from the delivery address."""
         return not self["same_billing"].value()
 
     def is_wrong(self, step: str) -> bool:
-        """Tell whether something in the fields of a step is missing or wrong."""
+        """Return whether a field of a step is missing or wrong."""
         return any(self._step_of(name) == step for name in self.errors)
 
     def drop_errors_of_other_steps(self, step: str) -> None:
-        """Forget the errors of another step than the one that was sent."""
+        """Remove the errors of all steps but the one that was submitted."""
         for name in list(self.errors):
             if self._step_of(name) != step:
                 del self.errors[name]
@@ -97,7 +99,7 @@ class CheckoutForm(AddressFields):
 
 
 class BillingForm(AddressFields):
-    """The address on the invoice, where that is another one."""
+    """The billing address, where it differs from the delivery address."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="billing", prefix="billing", **kwargs)
@@ -109,7 +111,7 @@ class BillingForm(AddressFields):
 def checkout_fingerprint(
     form: CheckoutForm, billing: BillingForm | None, snapshot_content: object
 ) -> str:
-    """Return what tells one checkout's content from another's: the clean values and what was shown with them."""
+    """Return a fingerprint of a checkout's content: the clean values and the snapshot shown with them."""
     content = json.dumps(
         [form.cleaned_data, billing.cleaned_data if billing else None, snapshot_content],
         sort_keys=True,

@@ -1,4 +1,4 @@
-"""What the checkout shows: a cart at today's prices and stock, and the token that binds what was shown to what is charged."""
+"""What the checkout offers: a cart at today's prices and stock, and the token that binds what a page showed to what is charged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,9 +24,9 @@ VALID_SECONDS = 24 * 3600
 
 @dataclass(frozen=True)
 class CheckoutSnapshot:
-    """What a checkout page showed: (variant, quantity, price of one) for each line, and what all comes to, in minor units.
+    """What a checkout page showed: (variant, quantity, unit price) for each line, and the sums, in minor units.
 
-    `reviewed` is the fingerprint of all that was looked over on the page with the button that orders; empty before.
+    `review_fingerprint` is of everything on the review page, which has the button that orders; empty before.
     """
 
     order_id: UUID
@@ -40,7 +40,7 @@ class CheckoutSnapshot:
     review_fingerprint: str = ""
 
     def to_token(self) -> str:
-        """Return it signed, for the form."""
+        """Return the signed snapshot, for the form."""
         lines = [[variant_id.hex, quantity, price] for variant_id, quantity, price in self.lines]
         sums = [self.delivery, self.tax, self.discount, self.total, self.currency]
         content = [self.order_id.hex, self.owner_id.hex, lines, sums, self.review_fingerprint]
@@ -48,13 +48,13 @@ class CheckoutSnapshot:
 
     @property
     def content(self) -> list[Any]:
-        """What of it belongs to the order's content."""
+        """The part of it that belongs to the order's content."""
         lines = [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines]
         return [str(self.owner_id), *lines, self.delivery, self.tax, self.discount, self.total]
 
 
 def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
-    """Return what a page showed; None if its token is not ours, is too old, or was made for somebody else."""
+    """Return what a page showed; None if its token is not ours, is too old, or was made for another owner."""
     try:
         order_id, owner, lines, sums, review_fingerprint = signing.loads(
             token, salt=_SALT, max_age=VALID_SECONDS
@@ -80,35 +80,33 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
 
 @dataclass(frozen=True)
 class Offer:
-    """What could be ordered of a cart now, and in words what of it differs from the cart's own lines."""
+    """What of a cart can be ordered now, and in words how it differs from the cart's own lines."""
 
     lines: tuple[QuotedLine, ...]
-    reasons: Mapping[UUID, str]  # by variant: why it is not in the offer as it is in the cart
-    price_rises: Sequence[
-        PriceConsent
-    ] = ()  # what costs more than in the cart, which nobody has agreed to
-    applied: AppliedPromotions = field(default_factory=AppliedPromotions)  # what makes it cheaper
-    # by variant and warehouse, as the page knows
+    reasons: Mapping[UUID, str]  # by variant: why the offer differs from the cart
+    # prices higher than in the cart, which nobody has accepted
+    price_rises: Sequence[PriceConsent] = ()
+    applied: AppliedPromotions = field(default_factory=AppliedPromotions)
+    # units by variant and warehouse, as the page has read them
     stock: Mapping[UUID, Mapping[str, int]] = field(default_factory=dict)
-    backorders: Mapping[UUID, Backorder] = field(
-        default_factory=dict
-    )  # by variant: what its line waits for
+    # by variant: what its line waits for
+    backorders: Mapping[UUID, Backorder] = field(default_factory=dict)
 
     def has_unseen_price_rises(self, snapshot: "CheckoutSnapshot | None") -> bool:
-        """Tell whether something costs more than in the cart and a page has not said so yet."""
-        said = (
+        """Return whether a price is higher than in the cart and than on the page that was shown."""
+        shown_prices = (
             {(str(variant_id), price) for variant_id, _, price in snapshot.lines}
             if snapshot
             else set()
         )
-        return any((each.key, each.new_price) not in said for each in self.price_rises)
+        return any((each.key, each.new_price) not in shown_prices for each in self.price_rises)
 
     def calculate_sums(self, method: delivery.DeliveryMethod, country: str) -> quotes.Quote:
-        """Return what it comes to. Raises ValueError if nothing is left to order."""
+        """Return the offer's sums. Raises ValueError if nothing is left to order."""
         return quotes.compute_quote(self.lines, country, method, self.applied.promotions)
 
     def take_snapshot(self, sums: quotes.Quote, owner_id: UUID, order_id: UUID) -> CheckoutSnapshot:
-        """Return what a page that shows this promises."""
+        """Return the snapshot of a page that shows this offer."""
         lines = tuple(
             (line.variant_id, line.quantity, to_minor_units(line.unit_price)) for line in self.lines
         )
@@ -127,24 +125,30 @@ class Offer:
 def get_offer(
     cart: Cart, shortages: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = ""
 ) -> Offer:
-    """Return what can be ordered of a cart at today's prices and stock; `short` knows the stock of some better.
+    """Return what of a cart can be ordered at today's prices and stock; `shortages` has newer stock of some variants.
 
     `person` is who orders (promotions.operations.voucher_customer_key), '' where that is not known yet; `refused` is why the
-    cart's code is known to take nothing off. Raises CassandraUnavailable.
+    cart's voucher is known to give no discount. Raises CassandraUnavailable.
     """
-    there = get_priced_cart(cart, shortages, customer_key=person, refusal_reason=refused)
-    reasons = {each.line.variant_id: reason for each in there.lines if (reason := _reason(each))}
+    priced_cart = get_priced_cart(cart, shortages, customer_key=person, refusal_reason=refused)
+    reasons = {
+        each.line.variant_id: reason for each in priced_cart.lines if (reason := _reason(each))
+    }
     stock = {
         variant_id: found.by_warehouse
-        for each in there.lines
+        for each in priced_cart.lines
         for variant_id, found in each.product_with_stock.stock.items()
     }
-    backorders = {each.line.variant_id: ahead for each in there.lines if (ahead := each.backorder)}
+    backorders = {
+        each.line.variant_id: backorder
+        for each in priced_cart.lines
+        if (backorder := each.backorder)
+    }
     return Offer(
-        there.quoted_lines,
+        priced_cart.quoted_lines,
         reasons,
-        there.price_consents,
-        there.applied_promotions,
+        priced_cart.price_consents,
+        priced_cart.applied_promotions,
         stock,
         backorders,
     )
@@ -164,7 +168,7 @@ def _reason(each: PricedLine) -> str:
 def describe_changes(
     snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Quote | None
 ) -> list[str]:
-    """Say exactly what is not any more as it was shown; nothing if all is."""
+    """Say exactly what has changed since the snapshot; nothing if all is the same."""
     now = {line.variant_id: line for line in offer.lines}
     found = []
     for variant_id, quantity, price in snapshot.lines:
@@ -195,7 +199,7 @@ def describe_changes(
 def _describe_sum_changes(
     snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Quote
 ) -> list[str]:
-    """Say what is not any more as it was shown besides the lines."""
+    """Say what has changed since the snapshot besides the lines."""
     found = []
     if to_minor_units(sums.discount) != snapshot.discount:
         found.append(
@@ -222,7 +226,7 @@ def _format_snapshot_amount(cents: int, snapshot: CheckoutSnapshot) -> str:
 
 
 def cart_snapshot(cart: Cart, owner_id: UUID) -> CheckoutSnapshot:
-    """Return what the cart's page showed of its lines."""
+    """Return a snapshot of the cart's lines, as the cart's page showed them."""
     lines = tuple(
         (line.variant_id, line.quantity, to_minor_units(line.price)) for line in cart.lines
     )
@@ -238,14 +242,14 @@ def cart_snapshot(cart: Cart, owner_id: UUID) -> CheckoutSnapshot:
     )
 
 
-# Where the carrier takes the money at the door. Elsewhere it does not, or not from a shop abroad.
+# The countries with cash on delivery. Elsewhere carriers do not offer it, or not to a shop abroad.
 CASH_COUNTRIES = ("DE", "AT", "CZ", "ES", "IT", "PL", "PT")
 
 
 def list_payment_methods(country: str) -> tuple[gateways.PaymentMethod, ...]:
-    """Return how an order to a country can be paid here, the usual way first; none if the shop takes no money at all."""
+    """Return the payment methods for an order to a country, the default first; none if the shop takes no payments."""
     return tuple(
-        way
-        for way in gateways.list_enabled_methods()
-        if way.code != gateways.CASH_ON_DELIVERY or country in CASH_COUNTRIES
+        method
+        for method in gateways.list_enabled_methods()
+        if method.code != gateways.CASH_ON_DELIVERY or country in CASH_COUNTRIES
     )

@@ -1,4 +1,4 @@
-"""The checkout's pages: a step of it, and what is said instead where there is nothing to order any more."""
+"""The checkout's pages: its steps, and those instead of a step when the cart cannot be ordered any more."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from web.rendering import render_page
 
 
 def step_template(step: str) -> str:
-    """Return the template that draws a step."""
+    """Return the template of a step."""
     return f"checkout/{step}.html"
 
 
@@ -38,9 +38,9 @@ def step_page(
     errors: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a step at today's prices, which says what of it is not as `before` showed it.
+    """Return a step at today's prices, which says what has changed since `previous_snapshot`.
 
-    `told` is what it says besides, and with `errors` it says what was wrong in what was sent.
+    `extra_messages` stand before that, and with `errors` it shows what was wrong in the form.
     """
     if not offer.lines:
         return render_page(
@@ -66,7 +66,7 @@ def step_context(
     *,
     errors: bool = False,
 ) -> dict[str, Any]:
-    """Return what a step's template draws of an offer that has something in it; `shown` is what that promises."""
+    """Return the context of a step's template for an offer that has lines; `snapshot` is what the page binds."""
     return (
         _offer_context(visit, step, offer)
         | _form_context(request.POST, visit, step, errors=errors)
@@ -82,14 +82,14 @@ def _describe_changes(
     *,
     counted: bool,
 ) -> Sequence[str]:
-    """Say what is not as it was shown; on a page that was `counted` on, that is its sums and all that was typed, too."""
+    """Say what has changed since it was shown; if the submit `counted` as an order, that includes the sums and the typed fields."""
     if previous_snapshot is None:
         return []
-    of_the_checkout = previous_snapshot.order_id != visit.cart.cart_id
+    is_from_checkout = previous_snapshot.order_id != visit.cart.cart_id
     found = offers.describe_changes(
         previous_snapshot,
         offer,
-        visit.calculate_sums(offer) if counted and of_the_checkout else None,
+        visit.calculate_sums(offer) if counted and is_from_checkout else None,
     )
     if counted and not found and previous_snapshot != snapshot:
         return ["Please look it over once more: this is what you would order now."]
@@ -97,7 +97,7 @@ def _describe_changes(
 
 
 def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
-    """What is ordered, what it comes to, and how it gets where."""
+    """The context of what is ordered: lines, sums, delivery, payment and addresses."""
     form, now = visit.form, datetime.now(UTC)
     return {
         "step": step,
@@ -106,8 +106,12 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
         "sums": visit.calculate_sums(offer),
         "applied": offer.applied,
         "ways": [
-            (way, offer.applied.delivery_price(offer.lines, way), *way.delivery_estimate(now))
-            for way in delivery.list_delivery_methods(form.shipping_country)
+            (
+                method,
+                offer.applied.delivery_price(offer.lines, method),
+                *method.delivery_estimate(now),
+            )
+            for method in delivery.list_delivery_methods(form.shipping_country)
         ],
         "method": form.delivery_method,
         "arrives": form.delivery_method.delivery_estimate(now),
@@ -127,14 +131,14 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
 def _form_context(
     posted: Mapping[str, str], visit: Visit, step: str, *, errors: bool
 ) -> dict[str, Any]:
-    """The forms as a step draws them: nobody complains about what was not sent yet."""
+    """The context of a step's forms: without errors about what was not submitted yet."""
     form, billing = visit.form, visit.billing
     if errors:
         form.drop_errors_of_other_steps(step)
     elif step != REVIEW:
         form = CheckoutForm(initial=visit.typed_fields)
     if billing is None or not errors:
-        # With a country from the first, as its field shows one: it is drawn anew for another one alone.
+        # With a country from the start, as its field shows one: the form is redrawn for another country only.
         typed = {
             name: visit.typed_fields.get(f"billing-{name}", "") for name in BillingForm.base_fields
         }
@@ -145,14 +149,14 @@ def _form_context(
         "form": form,
         "billing": billing,
         "has_errors": errors,
-        # The address's fields are drawn anew for another country only: nobody types in them then.
+        # The address fields are redrawn for another country only: otherwise the visitor may be typing in them.
         "redrawn": posted.get("address-fields-for") != form["country"].value(),
         "billing_redrawn": posted.get("billing-fields-for") != (billing["country"].value() or ""),
     }
 
 
 def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Lead to the order that the cart has become, in another tab or before Back, or by somebody who shares it."""
+    """Redirect to the order that the cart has become, in another tab, before Back, or by another person who shares it."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     messages.info(
@@ -164,7 +168,7 @@ def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Orde
 
 
 def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:
-    """Say that a checkout which was sent with another content now is an order already."""
+    """Say that the checkout, submitted now with another content, is an order already."""
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     response = render_page(request, "checkout/used.html", {"order": order}, status=409)
@@ -173,6 +177,6 @@ def checkout_conflict_page(request: HttpRequest, owner_id: UUID, order: Order) -
 
 
 def _ordered_by_another_page(request: HttpRequest, order: Order) -> HttpResponse:
-    """Of what somebody else has ordered only that is told which concerns the cart that they share."""
+    """Say that the shared cart was ordered by another person, without details of their order."""
     until = order.pay_until if order.is_awaiting_payment else None
     return render_page(request, "checkout/used.html", {"until": until}, status=409)

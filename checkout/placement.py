@@ -1,4 +1,4 @@
-"""What was looked over becomes an order, if it is still what can be ordered."""
+"""What was reviewed becomes an order, if it is still what can be ordered."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +16,7 @@ from payments import gateways
 
 
 def is_still_offered(visit: Visit, snapshot: CheckoutSnapshot | None, offer: Offer) -> bool:
-    """Tell whether what a page showed is what can be ordered now."""
+    """Return whether what a page showed is what can be ordered now."""
     return (
         bool(offer.lines)
         and snapshot is not None
@@ -27,19 +27,16 @@ def is_still_offered(visit: Visit, snapshot: CheckoutSnapshot | None, offer: Off
 def place_reviewed_order(
     visit: Visit, snapshot: CheckoutSnapshot, offer: Offer, now: datetime
 ) -> Order:
-    """Order what was looked over; placed again it is the same order.
+    """Order what was reviewed; placing it again gives the same order.
 
     Raises what orders.operations.place_order does; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
     changed since.
     """
-    gateways.resolve_gateway_name(
-        visit.form.cleaned_data["payment"]
-    )  # nothing is ordered that cannot be paid
+    # Nothing is ordered that cannot be paid.
+    gateways.resolve_gateway_name(visit.form.cleaned_data["payment"])
     if visit.checkout.overdue_order:
         operations.expire_order(visit.checkout.overdue_order, now)
-    if (
-        offer.price_rises
-    ):  # the button that was pressed said the new sum, and its page what had risen
+    if offer.price_rises:  # the button had the new total, and its page said which prices had risen
         accept_prices(visit.owner_id, visit.cart.cart_id, offer.price_rises, now)
         visit = replace(visit, cart=carts.get_cart(visit.cart.cart_id, visit.cart.name))
         offer = visit.get_offer()
@@ -49,6 +46,6 @@ def place_reviewed_order(
 
 
 def reload_cart(visit: Visit, now: datetime) -> Visit:
-    """Return a visit whose cart has changed, with the cart as it is. Raises CassandraUnavailable."""
+    """Return a visit whose cart has changed, with the current cart. Raises CassandraUnavailable."""
     cart = carts.get_cart(visit.cart.cart_id, visit.cart.name)
     return replace(visit, cart=cart, checkout=get_checkout(cart, now))

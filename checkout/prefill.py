@@ -1,4 +1,4 @@
-"""What is known of a visitor before anything is typed, so that it is not asked for."""
+"""The values with which the checkout's forms are prefilled, so that visitors need not type what is known."""
 
 from accounts import queries as accounts
 from accounts.addresses import Address
@@ -7,7 +7,7 @@ from checkout.form_cookie import FIELD_NAMES
 
 
 def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
-    """Return what the checkout's forms are preset with, by field: of a member name, e-mail and the first address, too."""
+    """Return the checkout forms' initial values, by field: for a member also name, e-mail and the first saved address."""
     preset = {"country": country, "same_billing": "on"}
     if visitor is None:
         return preset
@@ -18,7 +18,7 @@ def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
 
 
 def get_saved_address_fields(visitor: User | None, key: str) -> dict[str, str]:
-    """Return the fields of the address with a key in a member's book; none if there is no such address."""
+    """Return the fields of a member's saved address with this key; none if there is no such address."""
     found = accounts.get_address(visitor, key) if visitor else None
     return _fields(found) if found else {}
 

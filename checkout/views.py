@@ -1,9 +1,9 @@
-"""From the cart to an order that waits for its payment, in three steps: the details, delivery and payment, a last look.
+"""From the cart to an order that waits for its payment, in three steps: the details, delivery and payment, the review.
 
-Each step is a form that is sent to its own address and leads to the next one's; only the last one orders. The shop's links
-lead to the last one, and from there to the first that is open: so a visit goes on where it was, and Back from a step shows the
-one before it. What was typed is kept in the browser (checkout.form_cookie), and the last step sends all of it: what was looked over
-is what is ordered.
+Each step is a form that is submitted to its own address and leads to the next one's; only the last one orders. The shop's
+links lead to the last one, which redirects to the first incomplete one: so a visit continues where it was, and Back from a step
+shows the one before it. What was typed is stored in the browser (checkout.form_cookie), and the last step sends all of it: what
+was reviewed is what is ordered.
 """
 
 from datetime import UTC, datetime
@@ -57,7 +57,7 @@ from promotions.errors import VoucherRefused
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_or_redirect
 
-# The buttons that do not order: back to a step, and the sum for another choice.
+# The buttons that do not order: back to a step, and the sums for another choice.
 OTHER_ACTIONS = ("to", "update")
 
 
@@ -65,7 +65,7 @@ OTHER_ACTIONS = ("to", "update")
 @never_cache
 @owner_only
 def details(request: HttpRequest) -> HttpResponse:
-    """Ask who orders and where it goes. What a page from before asks or sends here for a later step is led on, with all in it."""
+    """Ask who orders, and for the delivery address. A link or form of the former kind is redirected to its step, with all its fields."""
     if (step := legacy_step(request.GET, request.POST)) != DETAILS:
         return HttpResponseRedirect(step_url(step), preserve_request=request.method == "POST")
     return (
@@ -77,7 +77,7 @@ def details(request: HttpRequest) -> HttpResponse:
 @never_cache
 @owner_only
 def delivery(request: HttpRequest) -> HttpResponse:
-    """Ask how it is delivered and paid, and where the invoice goes."""
+    """Ask for the delivery and payment methods, and the billing address."""
     return (
         _submit_step(request, DELIVERY)
         if request.method == "POST"
@@ -89,7 +89,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @never_cache
 @owner_only
 def review(request: HttpRequest) -> HttpResponse:
-    """Show all that would be ordered. The button on it orders that, once, however often it is pressed."""
+    """Show all that would be ordered. Its button orders that, once, however often it is clicked."""
     if request.method != "POST":
         return _show_step(request, REVIEW)
     if any(each in request.POST for each in OTHER_ACTIONS):
@@ -106,7 +106,7 @@ def review(request: HttpRequest) -> HttpResponse:
 
 @orderable_cart_required
 def _show_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
-    """Show a step, or lead to the first that is open: none before it can be passed over."""
+    """Show a step, or redirect to the first incomplete one before it: none can be skipped."""
     typed_fields = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
         request, visit.owner_id
     )
@@ -129,9 +129,9 @@ def _show_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
 
 @orderable_cart_required
 def _submit_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
-    """Keep what was typed, and go on: to the next step, to one that is to be changed, or on with this one."""
+    """Store what was typed, and continue: with the next step, with one to be changed, or with this one."""
     if visit.checkout.superseded_checkout_id:
-        # What it holds is nobody else's, and is not to be missing here.
+        # Its reservations are this cart's own, and must not be missing here.
         operations.abandon_checkout(visit.checkout.superseded_checkout_id)
     before = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
         request, visit.owner_id
@@ -168,7 +168,7 @@ def _update_summary(
     previous_snapshot: CheckoutSnapshot | None,
     offer: Offer,
 ) -> HttpResponse:
-    """Show the sums for what is chosen now."""
+    """Show the sums for the present choices."""
     if not offer.lines or step == REVIEW:  # where nothing is chosen
         return redirect(step_url(step))
 
@@ -184,7 +184,7 @@ def _update_summary(
 
 
 def _redirect_to_price_consent(request: HttpRequest) -> HttpResponse:
-    """A price has risen, and nobody has agreed to it: that is done in the cart, before anything personal is asked."""
+    """Redirect to the cart to accept a price that has risen, before anything personal is asked."""
     messages.warning(
         request, "A price has risen since you chose. Look at it here before you go to the checkout."
     )
@@ -195,7 +195,7 @@ def _redirect_to_price_consent(request: HttpRequest) -> HttpResponse:
 def _place_order(
     request: HttpRequest, visit: Visit, snapshot: CheckoutSnapshot | None, ended: Order | None
 ) -> HttpResponse:
-    """Order what was looked over, if it is still that; else say what has changed."""
+    """Order what was reviewed, if it is still the same; else say what has changed."""
     visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
     extra_messages = (
         [f"Order {ended.number} ended without a payment. Nothing was charged: you can order anew."]
@@ -203,7 +203,7 @@ def _place_order(
         else []
     )
     offer, now = visit.get_offer(), datetime.now(UTC)
-    # Whoever comes without a page of ours has been told of no rise: it is told beside the cart's own prices.
+    # A request without a snapshot has seen no price rise: the page compares with the cart's own prices.
     previous_snapshot = snapshot or (
         offers.cart_snapshot(visit.cart, visit.owner_id) if offer.price_rises else None
     )
@@ -271,7 +271,7 @@ def _place_order(
 
 
 def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:
-    """A checkout that is an order already was sent again: the same goes on where it was, another is refused."""
+    """A checkout that is an order already was submitted again: the same one continues with the payment, another is refused."""
     form = CheckoutForm(request.POST)
     billing = BillingForm(request.POST) if form.has_billing_address else None
     complete = form.is_valid() and (billing is None or billing.is_valid())

@@ -18,7 +18,7 @@ from pricing import quotes
 
 @dataclass(frozen=True)
 class Visit:
-    """One request for the checkout: whose cart it is about, that cart's checkout, and what has been typed so far.
+    """One request to the checkout: the cart and its owner, the cart's checkout, and what has been typed so far.
 
     `visitor` is None for a guest.
     """
@@ -30,7 +30,7 @@ class Visit:
     typed_fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_typed_fields(self, typed_fields: Mapping[str, str]) -> "Visit":
-        """Return it with what has been typed."""
+        """Return the visit with these fields."""
         return replace(self, typed_fields=typed_fields)
 
     @cached_property
@@ -39,11 +39,11 @@ class Visit:
 
     @cached_property
     def billing(self) -> BillingForm | None:
-        """The address on the invoice; None where that is the parcel's."""
+        """The billing address; None where it is the delivery address."""
         return BillingForm(self.typed_fields) if self.form.has_billing_address else None
 
     def is_wrong(self, step: str) -> bool:
-        """Tell whether something that a step asks for is missing or wrong."""
+        """Return whether something that a step asks for is missing or wrong."""
         if self.form.is_wrong(step):
             return True
         return step == DELIVERY and self.billing is not None and not self.billing.is_valid()
@@ -54,28 +54,28 @@ class Visit:
         return next((step for step in STEPS if self.is_wrong(step)), REVIEW)
 
     def is_too_early(self, step: str) -> bool:
-        """Tell whether a step comes too early: another before it is still open."""
+        """Return whether a step comes too early: one before it is still incomplete."""
         return STEPS.index(step) > STEPS.index(self.first_incomplete_step)
 
     def get_offer(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""
     ) -> offers.Offer:
-        """Return what can be ordered of the cart now, with what its code takes off for this person.
+        """Return what of the cart can be ordered now, with its voucher's discount for this person.
 
-        `short` knows the stock of some better, `refused` is why the code takes nothing off. Raises CassandraUnavailable.
+        `shortages` has newer stock of some variants, `refused` is why the voucher gives no discount. Raises CassandraUnavailable.
         """
         email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]
-        # Who it is matters to a code alone.
+        # The person matters only for a voucher.
         user_id = self.visitor.user_id if self.visitor else None
         person = find_voucher_customer(user_id, email) if self.cart.voucher else ""
         return offers.get_offer(self.cart, shortages, person=person, refused=refused)
 
     def calculate_sums(self, offer: offers.Offer) -> quotes.Quote:
-        """Return what an offer comes to. Raises ValueError if nothing is left to order."""
+        """Return an offer's sums. Raises ValueError if nothing is left to order."""
         return offer.calculate_sums(self.form.delivery_method, self.form.shipping_country)
 
     def take_snapshot(self, offer: offers.Offer, step: str) -> offers.CheckoutSnapshot:
-        """Return what a page with this offer shows; that of the last step binds all that was typed as well."""
+        """Return the snapshot of a page with this offer; that of the last step also binds all that was typed."""
         snapshot = offer.take_snapshot(
             self.calculate_sums(offer), self.owner_id, self.checkout.checkout_id
         )
@@ -87,7 +87,7 @@ class Visit:
         )
 
     def build_draft(self, snapshot: offers.CheckoutSnapshot, offer: offers.Offer) -> OrderDraft:
-        """Return what the valid forms make an order of."""
+        """Return the order draft from the valid forms and the offer."""
         address, voucher = self.form.cleaned_address(), offer.applied.voucher
         return OrderDraft(
             order_id=snapshot.order_id,

@@ -1,6 +1,6 @@
-"""Whose an order is: a member's own, or a guest's whose browser has its cookie.
+"""Who may open an order: its member, or a browser that has its cookie.
 
-The cookie lasts long, and a number and an e-mail address are enough for it. So a member's order it opens for reading only.
+The cookie lasts long, and a number and an e-mail address are enough to get it. So it opens a member's order for reading only.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from orders import numbers, queries
 from orders.entities import Order
 
 _SALT = "orders.cookie"
-# A browser remembers so many orders, the last ones.
+# A browser remembers this many orders, the last ones.
 MAX_REMEMBERED_ORDERS = 20
 COOKIE_SECONDS = 400 * 24 * 3600
 
@@ -32,7 +32,7 @@ def get_own_order(request: HttpRequest, number: str) -> Order:
 
 
 def is_own_order(request: HttpRequest, order: Order) -> bool:
-    """Tell whether the visitor may see the order. Once its person was erased nobody may: no cookie and no mailed link."""
+    """Return whether the visitor may see the order. Once its person was erased nobody may, not with a cookie or a mailed link."""
     if order.is_erased:
         return False
     if order.order_id in list_remembered_order_ids(request):
@@ -41,7 +41,7 @@ def is_own_order(request: HttpRequest, order: Order) -> bool:
 
 
 def has_change_permission(request: HttpRequest, order: Order) -> bool:
-    """Tell whether a visitor who may see the order may change it, too: a member's only as that member."""
+    """Return whether a visitor who may see the order may also change it: a member's only as that member."""
     return order.user_id is None or _is_members(request, order)
 
 
@@ -52,9 +52,9 @@ def _is_members(request: HttpRequest, order: Order) -> bool:
 def order_owner_required(
     view: Callable[[HttpRequest, Order], HttpResponse],
 ) -> Callable[[HttpRequest, str], HttpResponse]:
-    """Give a view the visitor's own order; whoever may only read it is led to sign in.
+    """Give a view the visitor's own order; a visitor who may only read it is sent to sign in.
 
-    It raises Http404 where there is no such order, or it is somebody else's.
+    It raises Http404 where there is no such order, or it is not the visitor's.
     """
 
     @wraps(view)
@@ -73,7 +73,7 @@ def order_owner_required(
 
 
 def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:
-    """Set the cookie that opens this order's page for this browser, beside those of earlier ones."""
+    """Set the cookie that opens this order's page for this browser, along with those of earlier ones."""
     order_ids = [
         order_id,
         *(each for each in list_remembered_order_ids(request) if each != order_id),
@@ -89,7 +89,7 @@ def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID)
 
 
 def remember_guest_order(request: HttpRequest, response: HttpResponse, order: Order) -> None:
-    """Let this browser open a guest's order; a member's opens by their session, and not any more after they left."""
+    """Let this browser open a guest's order; a member's opens by their session, and no longer after they sign out."""
     if order.user_id is None:
         remember_order(request, response, order.order_id)
 

@@ -1,7 +1,7 @@
-"""An order's money, folded from its events: what was taken, what is owed back, what went back.
+"""An order's money, folded from its events: what was captured, what refunds are due, what was refunded.
 
-`captured` never passes what the order costs, `refunded` never what was captured: an event that would is refused before
-it is written, and the version in its batch's condition holds that to the order as it was read (I2).
+`captured` never exceeds the order's total, `refunded` never what was captured: an event that would is refused before
+it is written, and the version in its batch's condition ensures that the order is as it was read (I2).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from orders.events import parse_line_units
 from orders.states import CANCELLED, EXPIRED, TRANSITION_RULES
 from pricing.money import from_minor_units, to_minor_units
 
-# The reason of a refund that a change of the order brings about.
+# The reason of a refund that a change of the order causes.
 CHANGE_REFUND_REASON = "The order was changed."
 
 
 @dataclass(frozen=True)
 class Balance:
-    """What an order's header says of its money."""
+    """The money fields of an order's header."""
 
     payment: str
     captured: Money
@@ -34,7 +34,7 @@ class Balance:
 
 
 def change_refund_ids(order: Order) -> frozenset[str]:
-    """Return which refunds were decided by the very batch that took units out of the order."""
+    """Return which refunds were decided by the same batch that took units out of the order."""
     return frozenset(
         str(event.details["refund"])
         for event, before in pairwise(order.events)
@@ -47,28 +47,32 @@ def change_refund_ids(order: Order) -> frozenset[str]:
 def refunded_units_by_line(
     order: Order, ordered: Mapping[int, int]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Return the units of each line that were paid back and are still in the order, and those that went out since.
+    """Return the units of each line that were refunded and are still in the order, and those taken out of it since.
 
-    `ordered` are the units by line that it was placed with. Those that are paid back go out first. What goes out by a
-    change and is paid back by it is neither.
+    `ordered` are the units by line that it was placed with. Refunded units are taken out first. Units that a change both
+    takes out and refunds are neither.
     """
-    there, back, out = dict(ordered), dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
-    passed_over = change_refund_ids(order)
+    current, refunded, removed = dict(ordered), dict.fromkeys(ordered, 0), dict.fromkeys(ordered, 0)
+    skipped = change_refund_ids(order)
     for event in reversed(order.events):
-        if event.kind == "refund_owed" and event.details["refund"] not in passed_over:
+        if event.kind == "refund_owed" and event.details["refund"] not in skipped:
             for line, count in parse_line_units(event.details.get("lines")).items():
-                back[line] = min(back.get(line, 0) + count, there.get(line, 0))
+                refunded[line] = min(refunded.get(line, 0) + count, current.get(line, 0))
         elif event.kind == "changed":
             for line, left in (
                 (int(line), int(left)) for line, left in event.details["lines"].items()
             ):
-                gone = min(back[line], there[line] - left)
-                back[line], out[line], there[line] = back[line] - gone, out[line] + gone, left
-    return back, out
+                removed_now = min(refunded[line], current[line] - left)
+                refunded[line], removed[line], current[line] = (
+                    refunded[line] - removed_now,
+                    removed[line] + removed_now,
+                    left,
+                )
+    return refunded, removed
 
 
 def refundable_amount(order: Order) -> Money:
-    """Return how much may still be decided to go back: what was taken without what has gone, or is about to."""
+    """Return how much may still be refunded: what was captured without what was, or is about to be, refunded."""
     return (
         order.captured
         - order.refunded
@@ -77,42 +81,42 @@ def refundable_amount(order: Order) -> Money:
 
 
 def amount_to_capture(order: Order) -> Money:
-    """Return how much of what the order costs is still to be taken; nothing less than zero."""
+    """Return how much of the order's total is still to be captured; never less than zero."""
     return max(order.total - order.captured, order.total * 0)
 
 
 def balance_by_payment(order: Order) -> dict[UUID, Money]:
-    """Return how much of each payment is with us: what was taken of it without what went back."""
-    of: dict[UUID, Money] = {}
+    """Return how much of each payment we have: what was captured without what was refunded."""
+    balances: dict[UUID, Money] = {}
     for event in reversed(order.events):
         if event.kind == "captured":
-            taken = from_minor_units(event.details["amount"], order.total.currency.code)
+            amount = from_minor_units(event.details["amount"], order.total.currency.code)
             payment_id = UUID(event.details["payment_id"])
-            of[payment_id] = of.get(payment_id, order.total * 0) + taken
+            balances[payment_id] = balances.get(payment_id, order.total * 0) + amount
         elif event.kind == "refunded":
             for payment, cents in event.details["of"].items():
-                of[UUID(payment)] -= from_minor_units(cents, order.total.currency.code)
-    return of
+                balances[UUID(payment)] -= from_minor_units(cents, order.total.currency.code)
+    return balances
 
 
 def refund_sources(order: Order, amount: Money) -> dict[UUID, Money]:
-    """Return from which payments a refund is taken, the newest first."""
-    of: dict[UUID, Money] = {}
+    """Return how much of a refund comes from which payment, the newest first."""
+    sources: dict[UUID, Money] = {}
     for payment_id, left in reversed(balance_by_payment(order).items()):
         part = min(left, amount)
         if to_minor_units(part) > 0:
-            of[payment_id] = part
+            sources[payment_id] = part
             amount -= part
-    return of
+    return sources
 
 
 def capture_keys(order: Order) -> frozenset[str]:
-    """Return the keys of what was taken: one that is there already is not taken again."""
+    """Return the keys of captures: a key that is there already is not captured again."""
     return frozenset(event.details["key"] for event in order.events if event.kind == "captured")
 
 
 def balance_after(order: Order, kind: str, details: Mapping[str, Any]) -> Balance:
-    """Return an order's money after an event. Raises TransitionRefused when it would take, or give back, too much."""
+    """Return an order's money after an event. Raises TransitionRefused when it would capture, or refund, too much."""
     payment = TRANSITION_RULES[kind].next_status(order).payment
     captured, refunded = order.captured, order.refunded
     amount = from_minor_units(int(details.get("amount", 0)), order.total.currency.code)

@@ -1,8 +1,8 @@
-"""Where each carrier tells how far a parcel has come."""
+"""Each carrier's tracking page."""
 
 from urllib.parse import quote
 
-# By the names that pricing.delivery gives them; the number stands at the end.
+# By their names in pricing.delivery; the tracking number is appended.
 _PAGES = {
     "An Post": "https://www.anpost.com/Post-Parcels/Track/History?item=",
     "bpost": "https://track.bpost.cloud/btr/web/#/search?itemCode=",
@@ -25,6 +25,6 @@ _PAGES = {
 
 
 def tracking_url(carrier: str, tracking: str) -> str:
-    """Return the page on which a carrier tells of a parcel; '' without a number, or for one whose page we do not know."""
+    """Return a carrier's tracking page for a parcel; '' without a number, or for a carrier whose page we do not know."""
     page = _PAGES.get(carrier, "")
     return page + quote(tracking, safe="") if page and tracking else ""

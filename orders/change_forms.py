@@ -1,4 +1,4 @@
-"""Untrusted input about an order that is placed -> clean values: fewer of a line, another door, something sent back."""
+"""Untrusted input about a placed order -> clean values: fewer units of a line, another delivery address, a return."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REASONS = {
 
 
 class UnitsChoiceField(forms.TypedChoiceField):
-    """So many units of a line, from `least` to `most`, to choose from."""
+    """A choice of how many units of a line, from `least` to `most`."""
 
     def __init__(self, least: int, most: int, label: str) -> None:
         super().__init__(
@@ -57,7 +57,7 @@ class _LinesForm(Form):
 
 
 class ChangeForm(_LinesForm):
-    """How many of each line shall stay. `packed` are the units by line that cannot be given back any more."""
+    """How many units of each line stay. `packed` are the units by line that cannot be given up any more."""
 
     def __init__(
         self, *args: Any, items: Sequence[Item], packed: Mapping[int, int], **kwargs: Any
@@ -82,7 +82,7 @@ class ChangeForm(_LinesForm):
 
 
 class SendBackForm(_LinesForm):
-    """How many of each line go back, and why."""
+    """How many units of each line are sent back, and why."""
 
     reason = forms.ChoiceField(
         label="Why do you send it back?",
@@ -127,13 +127,13 @@ class SendBackForm(_LinesForm):
 
     @property
     def reason_text(self) -> str:
-        """The reason as it is kept."""
+        """The reason as it is stored."""
         words = self.cleaned_data["words"].strip()
         return ": ".join(filter(None, (REASONS[self.cleaned_data["reason"]], words)))
 
 
 class DeliveryAddressForm(AddressFields):
-    """Another door in the same country."""
+    """Another delivery address in the same country."""
 
     def __init__(self, *args: Any, current_address: Address, **kwargs: Any) -> None:
         super().__init__(

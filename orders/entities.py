@@ -1,4 +1,4 @@
-"""An order, a try to pay it, and what lists and the board show of one."""
+"""An order, an attempt to pay it, and its rows in lists and on the board."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ class Order:
 
     @property
     def tax_added(self) -> Money:
-        """The tax on top of the prices; nothing where they include it. `tax` is in the total in either case."""
+        """The tax on top of the prices; zero where they include it. `tax` is in the total in either case."""
         return self.total - (self.subtotal + self.delivery - self.discount)
 
     @cached_property
     def reserved_units(self) -> dict[str, dict[int, int]]:
-        """How many units of each line a warehouse keeps for it, or has sent."""
+        """How many units of each line a warehouse has reserved for it, or sent."""
         found: dict[str, dict[int, int]] = {}
         for warehouse, lines in json.loads(self.allocations_json).items():
             if warehouse != "take":
-                there = found.setdefault(warehouse, {})
+                warehouse_lines = found.setdefault(warehouse, {})
                 for line, units in lines:
-                    there[line] = there.get(line, 0) + units
+                    warehouse_lines[line] = warehouse_lines.get(line, 0) + units
         return found
 
     @cached_property
@@ -91,17 +91,17 @@ class Order:
 
     def current_lines(self, items: Iterable[Item]) -> tuple[Item, ...]:
         """Return its items as they are after all changes; those of which nothing is left are left out."""
-        there = self.quantities
+        quantities = self.quantities
         left = tuple(
             item
-            if there[item.line_number] == item.quantity
-            else item.with_quantity(there[item.line_number])
+            if quantities[item.line_number] == item.quantity
+            else item.with_quantity(quantities[item.line_number])
             for item in items
-            if there.get(item.line_number)
+            if quantities.get(item.line_number)
         )
         if not any(event.kind == "changed" and event.details["lines"] for event in self.events):
             return left
-        # A change may have left less of the discount than the lines that stayed had of it (operations.changing).
+        # A change may have left less of the discount than the remaining lines had of it (operations.changes).
         lines = spread_discount(left, self.discount)
         return lines if lines == left or not to_minor_units(self.tax_added) else self._taxed(lines)
 
@@ -121,13 +121,15 @@ class Order:
         return parcels.fold_parcels(self.events, self.reserved_units)
 
     def parcels(self, items: Iterable[Item] = ()) -> tuple[Parcel, ...]:
-        """Return its parcels in the order of their packing, with the goods in them where the items are given."""
-        of = {item.line_number: item for item in items}
+        """Return its parcels in the order of their packing, with their contents where the items are given."""
+        items_by_line = {item.line_number: item for item in items}
         return tuple(
             replace(
                 each,
                 contents=tuple(
-                    ItemUnits(of[line], units) for line, units in each.lines.items() if line in of
+                    ItemUnits(items_by_line[line], units)
+                    for line, units in each.lines.items()
+                    if line in items_by_line
                 ),
             )
             for each in self._parcels
@@ -140,19 +142,19 @@ class Order:
 
     @cached_property
     def returns(self) -> tuple[Return, ...]:
-        """What was, or is being, sent back, the oldest first."""
+        """Its returns, the oldest first."""
         return returns.fold_returns(self.events)
 
     @cached_property
     def refunds(self) -> tuple[Refund, ...]:
-        """What was decided to go back, the oldest first, whether it has gone or not."""
+        """Its refunds, sent or due, the oldest first."""
         return refunds.fold_refunds(self.events, self.total.currency.code)
 
     @property
     def due_refunds(self) -> tuple[Refund, ...]:
-        """What was decided to go back and has not gone yet, the oldest first."""
-        gone = refunds.sent_refund_ids(self.events)
-        return tuple(each for each in self.refunds if each.refund_id not in gone)
+        """The refunds that were decided and not sent yet, the oldest first."""
+        sent_ids = refunds.sent_refund_ids(self.events)
+        return tuple(each for each in self.refunds if each.refund_id not in sent_ids)
 
     def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
         """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
@@ -160,7 +162,7 @@ class Order:
 
     @property
     def has_packed_parcel(self) -> bool:
-        """Whether a parcel stands packed."""
+        """Whether a parcel is packed and not sent."""
         return any(each.state == parcels.PACKED for each in self._parcels)
 
     @property
@@ -192,7 +194,7 @@ class Order:
 
     @property
     def has_manual_refund_due(self) -> bool:
-        """Whether money is to go back that staff have to send themselves."""
+        """Whether a refund is due that staff have to send themselves."""
         return self.payment_method in MANUAL_METHODS and bool(self.due_refunds)
 
     @property
@@ -202,7 +204,7 @@ class Order:
 
     @property
     def board_column(self) -> str:
-        """The key of the board's column in which it stands."""
+        """The key of its column on the board."""
         return states.board_column(self)
 
     @property
@@ -214,24 +216,24 @@ class Order:
         return self.state == states.PENDING
 
     def is_over(self, now: datetime) -> bool:
-        """Tell whether it has ended without payment, or is about to."""
+        """Return whether it has ended without payment, or is about to."""
         return self.state in (states.CANCELLED, states.EXPIRED) or (
             self.state == states.PENDING and self.pay_until <= now
         )
 
     @property
     def has_items_in_cart(self) -> bool:
-        """Whether what was ordered is still in its cart: until it is paid, unless that takes days."""
+        """Whether its lines are still in its cart: until it is paid, unless that takes days."""
         return self.state == states.PENDING and self.payment_method != TRANSFER
 
     @property
     def is_erased(self) -> bool:
-        """Whether its person was erased: then it is nobody's, and a page for staff alone."""
+        """Whether its person was erased: then it belongs to nobody, and only staff see it."""
         return any(event.kind == states.ERASED for event in self.events)
 
     @property
     def can_be_cancelled(self) -> bool:
-        """Whether its shopper may still call it off: until it is packed."""
+        """Whether its shopper may still cancel it: until it is packed."""
         return states.TRANSITION_RULES["cancelled"].is_allowed(self)
 
     @property
@@ -245,7 +247,7 @@ class Order:
     @cached_property
     def history(self) -> tuple[Event, ...]:
         """What the shopper may read of the history, the newest first."""
-        # What staff write on a move is for staff; the shop's own notes are for the shopper.
+        # A staff member's note on a transition is for staff; the shop's own notes are for the shopper.
         return tuple(
             event if event.actor == "system" else replace(event, note="")
             for event in self.events
@@ -254,32 +256,34 @@ class Order:
 
     @property
     def changed_at(self) -> datetime:
-        """When something happened to it last (a note is nothing)."""
+        """When something last happened to it (a note does not count)."""
         return next((event.at for event in self.events if event.kind != "note"), self.placed_at)
 
     def list_allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
-        """Return which warehouse keeps, or has sent, how many units of each line."""
-        of = {item.line_number: item for item in items}
+        """Return which warehouse has reserved, or sent, how many units of each line."""
+        items_by_line = {item.line_number: item for item in items}
         warehouses = json.loads(self.allocations_json)
         take = warehouses.pop("take")
         return tuple(
             Allocation(
                 line,
-                of[line].product_id,
-                of[line].variant_id,
-                place,
+                items_by_line[line].product_id,
+                items_by_line[line].variant_id,
+                warehouse,
                 units,
-                make_reservation_id(self.order_id, line, of[line].variant_id, place, take),
+                make_reservation_id(
+                    self.order_id, line, items_by_line[line].variant_id, warehouse, take
+                ),
                 self.order_id,
             )
-            for place, lines in warehouses.items()
+            for warehouse, lines in warehouses.items()
             for line, units in lines
         )
 
 
 @dataclass(frozen=True)
 class PaymentAttempt:
-    """One try to pay an order. state: started, authorized, captured, declined, failed, voided, refunded."""
+    """An attempt to pay an order. state: started, authorized, captured, declined, failed, voided, refunded."""
 
     payment_id: UUID
     gateway: str
@@ -323,7 +327,7 @@ class BoardEntry:
 
 @dataclass(frozen=True)
 class CappedCount:
-    """How many orders stand in a column: exact up to 500."""
+    """How many orders are in a column: exact up to 500."""
 
     number: int
     has_more: bool = False

@@ -1,4 +1,4 @@
-"""What can go wrong with an order, in words for its reader."""
+"""What can go wrong with an order, with messages for people."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class CartOrdered(OrderError):
 
 
 class CheckoutAbandoned(OrderError):
-    """This checkout was left for too long and its goods were given back: it needs a new id."""
+    """This checkout was left for too long and its units were released: it needs a new id."""
 
     def __init__(self) -> None:
         super().__init__("This page was open for a long time. Please look it over once more.")
 
 
 class CheckoutBusy(OrderError):
-    """The same checkout is being placed at this moment by another request, which takes long."""
+    """Another request is placing the same checkout at this moment, and takes long."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -47,21 +47,21 @@ class TransitionRefused(OrderError):
     """The order's state does not allow this. `why` says so in words, where the state alone does not."""
 
     def __init__(self, order: Order, kind: str, why: str = "") -> None:
-        said = kind.replace("_", " ")
+        kind_text = kind.replace("_", " ")
         super().__init__(
-            f"Order {order.number} cannot be {said} now: {why or order.customer_label.lower()}."
+            f"Order {order.number} cannot be {kind_text} now: {why or order.customer_label.lower()}."
         )
         self.order = order
         self.why = why
 
 
 class StaleOrder(OrderError):
-    """Somebody else has changed the order since it was read. `order` is what it is now."""
+    """The order has been changed since it was read. `order` is what it is now."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(f"Order {order.number} was changed by somebody else in the meantime.")
         self.order = order
-        # Who was it, and when? Notes change nothing, so they are not it.
+        # The event that changed it. Notes change nothing.
         self.event = next((event for event in order.events if event.kind != "note"), None)
 
 
@@ -75,21 +75,21 @@ class TooManyPaymentAttempts(OrderError):
 
 
 class NotPayable(OrderError):
-    """The order waits for no payment."""
+    """The order does not wait for a payment."""
 
     def __init__(self) -> None:
         super().__init__("This order does not wait for a payment.")
 
 
 class SettlementUnstable(OrderError):
-    """What is owed for an order's money changes whenever it is done."""
+    """What is due with an order's money changes again with every step."""
 
     def __init__(self, order: Order) -> None:
         super().__init__(f"The money of order {order.number} does not come to rest.")
 
 
 class WebhookBusy(OrderError):
-    """The same notice is being followed by another request at this moment."""
+    """Another request is processing the same webhook at this moment."""
 
     def __init__(self) -> None:
-        super().__init__("This notice is being followed already.")
+        super().__init__("This webhook is being processed already.")

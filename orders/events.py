@@ -1,4 +1,4 @@
-"""What happened to an order, as its partition keeps it: all that it is follows from these."""
+"""What happened to an order, as its partition stores it: all of the order's state follows from these."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ class Event:
 
 
 def parse_line_units(lines: Any) -> dict[int, int]:
-    """Return units by line number, as an event's details keep them: JSON knows no numbers as keys."""
+    """Return units by line number from an event's details: JSON knows no numbers as keys."""
     return {int(line): int(count) for line, count in (lines or {}).items() if int(count)}

@@ -39,7 +39,7 @@ class HistoryForm(Form):
         choices = [("", "All years"), *((str(year), str(year)) for year in years)]
         self.fields["year"].choices = choices  # type: ignore[attr-defined]
         for name in ("since", "until"):
-            # Calendars of other times, and days at the end of time, are nothing that a shop has orders of.
+            # The shop has no orders of past centuries, or of the far future.
             self.fields[name].validators.append(_validate_shop_date)
 
     def clean(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _validate_shop_date(day: date) -> None:
 
 
 class ReorderForm(Form):
-    """Names the cart into which an order is put again; None is a new one."""
+    """The cart to which an order's lines are added again; None is a new one."""
 
     NEW = "new"
 
@@ -88,5 +88,5 @@ class LookupForm(Form):
     email = email_field()
 
     def clean_number(self) -> str:
-        """Return the number as it is kept."""
+        """Return the number as it is stored."""
         return numbers.normalize_order_number(self.cleaned_data["number"])

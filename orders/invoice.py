@@ -1,7 +1,7 @@
-"""An order's invoice as a PDF: what was bought, the tax by rate, what was paid and what came back.
+"""An order's invoice as a PDF: the lines, the tax by rate, what was paid and what was refunded.
 
-It is made from the order each time. The order's number is the invoice's; what is given back follows as credits with
-numbers of their own behind it, so that each document that changes a sum can be named.
+It is made from the order each time. The order's number is the invoice's; refunds follow as credits with numbers derived
+from it, so that each document that changes a sum has a number.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from pricing.templatetags.money import format_money
 _FACES = {"": "figo", "B": "figbo"}
 _FAMILY = "FiraGO"
 _MARGIN, _ROW = 18, 5  # mm
-_FIGURES = {"Qty", "Tax", "Each", "Sum", "Net", "Gross"}  # columns that stand on the right
+_FIGURES = {"Qty", "Tax", "Each", "Sum", "Net", "Gross"}  # columns that are aligned right
 _SOFT, _LINE = (90, 90, 90), (190, 190, 190)
 _PAID_BY = {"card": "by card", "transfer": "by bank transfer", "cod": "in cash at the door"}
 
 
 def has_invoice(order: Order) -> bool:
-    """Tell whether there is an invoice: once the order is confirmed, and for good if money was taken for it."""
+    """Return whether there is an invoice: once the order is confirmed, and for good if it was paid."""
     return order.state not in (PENDING, CANCELLED, EXPIRED) or order.has_been_paid
 
 
@@ -81,25 +81,25 @@ class _Page(FPDF):
     def write_line(
         self, text: str, size: float = 9.5, style: str = "", align: str = "L", width: float = 0
     ) -> None:
-        """Write a text of one or more lines and go on below it."""
+        """Write a text of one or more lines and continue below it."""
         self.set_font(_FAMILY, style, size)
         self.multi_cell(
             width, size * 0.5, printable_text(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT
         )
 
     def footer(self) -> None:
-        """Write who sells and the page's number; fpdf2 calls this at the end of each page."""
+        """Write the seller and the page's number; fpdf2 calls this at the end of each page."""
         seller = settings.SELLER
         self.set_y(-18)
         self.set_font(_FAMILY, "", 7.5)
         self.set_text_color(*_SOFT)
-        said = [seller["name"], *seller["address"], f"VAT {seller['vat_id']}", seller["email"]]
-        self.cell(0, 4, printable_text(" · ".join(said)), align="L", new_x=XPos.LMARGIN)
+        parts = [seller["name"], *seller["address"], f"VAT {seller['vat_id']}", seller["email"]]
+        self.cell(0, 4, printable_text(" · ".join(parts)), align="L", new_x=XPos.LMARGIN)
         self.cell(0, 4, f"{self.order.number} · {self.page_no()} / {{nb}}", align="R")
         self.set_text_color(0)
 
     def write_heading(self) -> None:
-        """Write whose document this is, and its number and dates."""
+        """Write the seller's name, and the invoice's number and dates."""
         order, top = self.order, self.get_y()
         self.write_line(settings.SELLER["name"], 20, "B")
         self.set_xy(105, top)
@@ -129,7 +129,7 @@ class _Page(FPDF):
         ]
 
     def write_parties(self) -> None:
-        """Write the seller, whom the invoice is for and where the goods go."""
+        """Write the billing address, the delivery address and the seller."""
         seller, top, width = settings.SELLER, self.get_y(), (self.epw - 10) / 3
         columns = [
             ("Invoice to", self.order.billing_address.lines),
@@ -137,8 +137,8 @@ class _Page(FPDF):
             ("Seller", [seller["name"], *seller["address"], f"VAT {seller['vat_id']}"]),
         ]
         lowest = top
-        for place, (title, lines) in enumerate(columns):
-            self.set_xy(_MARGIN + place * (width + 5), top)
+        for column, (title, lines) in enumerate(columns):
+            self.set_xy(_MARGIN + column * (width + 5), top)
             self.set_text_color(*_SOFT)
             self.write_line(title, 8.5, width=width)
             self.set_text_color(0)
@@ -148,7 +148,7 @@ class _Page(FPDF):
         self.set_xy(_MARGIN, lowest + 7)
 
     def write_lines(self, items: Sequence[Item]) -> None:
-        """Write what was bought, a row a line; the headings stand on each page again."""
+        """Write the order's lines, a row each; the headings are repeated on each page."""
         rows = [
             [
                 str(item.quantity),
@@ -163,7 +163,7 @@ class _Page(FPDF):
         self._table(["Qty", "Goods", "Tax", "Each", "Sum"], rows, (12, 92, 16, 26, 28))
 
     def write_totals(self) -> None:
-        """Write how the lines come to the total."""
+        """Write how the lines add up to the total."""
         order = self.order
         rows = [("Goods", order.subtotal)]
         rows += [(each.name, -each.amount) for each in order.discounts if each.amount.amount]
@@ -201,29 +201,29 @@ class _Page(FPDF):
         self.write_line(f"The total contains {format_money(self.order.tax)} of tax.", 8.5)
 
     def write_payment(self) -> None:
-        """Write what was paid and how, what came back, and what is still to be paid."""
+        """Write what was paid and how, what was refunded, and what is still to be paid."""
         order = self.order
         self.ln(4)
         self.write_line("Payment", 11, "B")
         self.ln(1)
-        for words in describe_payment(order):
-            self.write_line(words)
-        if not (given := list_credits(order)):
+        for sentence in describe_payment(order):
+            self.write_line(sentence)
+        if not (credits := list_credits(order)):
             return
         self.ln(5)
         self.write_line("Credits", 11, "B")
         self.ln(1)
         rows = [
             [number, _day(event.at), printable_text(reason), format_money(-amount)]
-            for number, event, reason, amount in given
+            for number, event, reason, amount in credits
         ]
         self._table(["Credit", "Date", "For", "Sum"], rows, (34, 34, 78, 28))
         self._write_amount(
-            "Given back", -sum((amount for *_, amount in given), order.total * 0), "B"
+            "Given back", -sum((amount for *_, amount in credits), order.total * 0), "B"
         )
 
     def _table(self, head: list[str], rows: list[list[str]], widths: tuple[int, ...]) -> None:
-        """Write rows in columns of these widths in mm; figures to the right, and the headings on each page again."""
+        """Write rows in columns of these widths in mm; figures to the right, and the headings repeated on each page."""
         aligned = ["R" if name in _FIGURES else "L" for name in head]
         headings = [[name] for name in head]
         self._row(headings, widths, aligned, "B")
@@ -241,8 +241,8 @@ class _Page(FPDF):
         top, left = self.get_y() + 1, self.l_margin
         self.set_font(_FAMILY, style, 8.5 if style else 9.5)
         for lines, width, align in zip(cells, widths, aligned, strict=True):
-            for place, line in enumerate(lines):
-                self.set_xy(left, top + place * _ROW)
+            for row, line in enumerate(lines):
+                self.set_xy(left, top + row * _ROW)
                 self.cell(width, _ROW, line, align=align)
             left += width
         lowest = top + _ROW * max(map(len, cells)) + 1
@@ -264,39 +264,39 @@ class _Page(FPDF):
 
 
 def describe_payment(order: Order) -> list[str]:
-    """Return in sentences what was paid, what came back and what is open."""
+    """Return in sentences what was paid, what was refunded and what is open."""
     how = _PAID_BY.get(order.payment_method, "")
-    taken = order.captured if order.captured.amount else order.total * int(order.has_been_paid)
-    back = order.refunded if order.refunded.amount else taken * int(order.payment == "refunded")
-    said = []
-    if taken.amount:
-        said.append(f"Paid {how}: {format_money(taken)}.")
+    paid = order.captured if order.captured.amount else order.total * int(order.has_been_paid)
+    refunded = order.refunded if order.refunded.amount else paid * int(order.payment == "refunded")
+    sentences = []
+    if paid.amount:
+        sentences.append(f"Paid {how}: {format_money(paid)}.")
     elif order.payment == "authorized":
-        said.append(
+        sentences.append(
             f"{format_money(order.total)} is reserved on your card, and taken when we send the goods."
         )
-    if back.amount:
-        said.append(f"Given back: {format_money(back)}.")
-    left = order.total - taken
+    if refunded.amount:
+        sentences.append(f"Given back: {format_money(refunded)}.")
+    left = order.total - paid
     if (
         left.amount > 0
         and order.state not in (CANCELLED, EXPIRED)
         and order.payment != "authorized"
     ):
-        said.append(f"To be paid {how}: {format_money(left)}.")
-    return said
+        sentences.append(f"To be paid {how}: {format_money(left)}.")
+    return sentences
 
 
 def list_credits(order: Order) -> list[tuple[str, Event, str, Money]]:
-    """Return what was given back, the first first: a number, the event, what for, and how much."""
+    """Return the refunds, the oldest first: a number, the event, the reason, and the amount."""
     reasons = {
         event.details.get("refund"): event.details.get("reason", "")
         for event in order.events
         if event.kind == "refund_owed"
     }
-    given = [event for event in reversed(order.events) if event.kind == "refunded"]
+    refunds = [event for event in reversed(order.events) if event.kind == "refunded"]
     found = []
-    for place, event in enumerate(given, 1):
+    for number, event in enumerate(refunds, 1):
         cents = event.details.get("amount")
         amount = (
             amount_of(int(cents), order.total.currency.code) if cents is not None else order.total
@@ -304,7 +304,7 @@ def list_credits(order: Order) -> list[tuple[str, Event, str, Money]]:
         reason = reasons.get(event.details.get("refund")) or (
             "Cancelled" if order.state == CANCELLED else "Refund"
         )
-        found.append((f"{order.number}-{place}", event, str(reason), amount))
+        found.append((f"{order.number}-{number}", event, str(reason), amount))
     return found
 
 
@@ -321,7 +321,7 @@ def _day(moment: datetime) -> str:
 
 @cache
 def _face(name: str) -> bytes:
-    """Return a face without its rules of typesetting, which we do not use and which take longest to be cut to size."""
+    """Return a font face without its layout tables, which we do not use and which take longest to subset."""
     font, file = TTFont(BytesIO(myfont(name)), recalcTimestamp=False), BytesIO()
     for table in ("GSUB", "GPOS", "GDEF"):
         del font[table]
@@ -331,7 +331,7 @@ def _face(name: str) -> bytes:
 
 @cache
 def _printable_codepoints() -> frozenset[int]:
-    """Return what both faces can write."""
+    """Return the characters that both faces have."""
     regular, bold = (
         TTFont(BytesIO(_face(name)), lazy=True).getBestCmap() for name in _FACES.values()
     )
@@ -339,7 +339,7 @@ def _printable_codepoints() -> frozenset[int]:
 
 
 def printable_text(text: str) -> str:
-    """Return a text with what the typeface can write of it; what it cannot stands as "?"."""
+    """Return a text with the characters that the typeface has; others become "?"."""
     known = _printable_codepoints()
     whole = unicodedata.normalize("NFC", text)
     return "".join(
@@ -348,7 +348,7 @@ def printable_text(text: str) -> str:
 
 
 def _nearest(letter: str) -> str:
-    """Return the letter without what the typeface does not know of it, such as its width."""
+    """Return the letter in a form that the typeface has, such as one of ordinary width; else "?" or ''."""
     plain = unicodedata.normalize("NFKC", letter)
     if unicodedata.category(letter) in ("Cc", "Cf", "Mn"):
         return ""

@@ -13,26 +13,26 @@ from pricing.shares import spread_amount, units_share
 
 @dataclass(frozen=True)
 class Item(VariantSnapshot):
-    """A line of an order, as it was when it was placed (Order.lines has it as it is now). Prices include tax, unless there is `tax_added`."""
+    """A line of an order, as it was placed (Order.current_lines has it as it is now). Prices include tax, unless there is `tax_added`."""
 
     line_number: int
     unit_price: Money
     quantity: int
     line_total: Money
-    discount: Money  # what of the order's discount is this line's
+    discount: Money  # its share of the order's discount
     tax_added: Money  # its share of the tax, where that is added
     tax_class: str
 
     @property
     def final_total(self) -> Money:
-        """What the line comes to in the end: less its discount, with its tax."""
+        """The line's total less its discount, with its tax."""
         return self.line_total - self.discount + self.tax_added
 
     def units_total(self, units: int, before: int = 0) -> Money:
-        """Return what `units` of it came to, when `before` of them have been accounted for already.
+        """Return the total of `units` of it, when `before` of them have been accounted for already.
 
-        However a line is cut into parts, they add up to `paid` (pricing.shares.units_share). Raises ValueError for more
-        units than there are.
+        However a line is divided, the parts add up to `final_total` (pricing.shares.units_share). Raises ValueError for
+        more units than there are.
         """
         return from_minor_units(
             units_share(to_minor_units(self.final_total), self.quantity, units, before),
@@ -56,12 +56,14 @@ class Item(VariantSnapshot):
 
 
 def spread_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
-    """Return lines with so much off all of them, in proportion to what is off them now; none has more off than that."""
-    off = [to_minor_units(line.discount) for line in lines]
-    if to_minor_units(discount) >= sum(off):
+    """Return lines with this discount over all of them, in proportion to their discounts now; none gets more than it has."""
+    discounts = [to_minor_units(line.discount) for line in lines]
+    if to_minor_units(discount) >= sum(discounts):
         return lines
     currency = discount.currency.code
     return tuple(
         replace(line, discount=from_minor_units(part, currency))
-        for line, part in zip(lines, spread_amount(to_minor_units(discount), off), strict=True)
+        for line, part in zip(
+            lines, spread_amount(to_minor_units(discount), discounts), strict=True
+        )
     )

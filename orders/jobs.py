@@ -1,4 +1,4 @@
-"""What the worker does for orders: it finishes what a crash has left half done, and gives back what nobody pays for."""
+"""The worker's jobs for orders: they finish what a crash has left half done, and release units that are not paid for."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from promotions.operations import release_vouchers
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-# A hint may be written this long after its minute, by a process that was held up; so long a minute is looked at again.
+# A row may be written this long after its minute, by a process that was delayed; for so long a minute is looked at again.
 MAX_WRITE_DELAY = timedelta(minutes=5)
-# How far a worker looks back that has never run here. Later it goes on where it was.
+# How far a worker looks back at its first run here. Later it continues where it stopped.
 FIRST_LOOK_BACK = timedelta(days=1)
-# How long the bank is asked about a payment of which it has not decided.
+# For how long the gateway is asked about an undecided payment.
 ASK_FOR = timedelta(hours=24)
-# When an order that could not be looked after has its next turn.
+# After how long an order that could not be processed is tried again.
 RETRY_AFTER = timedelta(minutes=5)
 _AT_ONCE = 100  # minutes read side by side
 ALL_ORDERS, ALL_RESERVATIONS = Shard("orders"), Shard("holds")
@@ -46,7 +46,7 @@ ALL_ORDERS, ALL_RESERVATIONS = Shard("orders"), Shard("holds")
 
 @dataclass
 class SweepResult:
-    """What a sweep did: how many orders it looked after, and the minutes in which something is left to do."""
+    """What a sweep did: how many orders it processed, and the minutes in which something is left to do."""
 
     processed: int = 0
     unfinished_minutes: set[datetime] = field(default_factory=set)
@@ -63,53 +63,53 @@ class SweepResult:
 
 
 def sweep_pending_effects(now: datetime, shard: Shard = ALL_ORDERS) -> str:
-    """Look after the orders of a share that may owe something: their payment, stock, lists and mail."""
+    """Process the orders of a shard that may have pending effects: their payment, stock, lists and mail."""
     return _sweep(shard, now, _apply_pending_effects_in)
 
 
 def apply_pending_effects(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_ORDERS
 ) -> set[datetime]:
-    """Look after the orders with a hint in these minutes; return the minutes in which something is left to do."""
+    """Process the orders with a pending effect in these minutes; return the minutes in which something is left to do."""
     return _apply_pending_effects_in(minutes, now, shard).unfinished_minutes
 
 
 def _apply_pending_effects_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
-    swept = SweepResult()
+    result = SweepResult()
     for minute, found in queries.list_pending_effects(minutes).items():
         ids = [order_id for order_id in found if shard.has_id(order_id)]
-        swept.processed += len(ids)
+        result.processed += len(ids)
         if not _process_all(_recover_and_clear, _postpone_recovery, minute, ids, now):
-            swept.unfinished_minutes.add(minute)
-    return swept
+            result.unfinished_minutes.add(minute)
+    return result
 
 
 def sweep_expired_reservations(now: datetime, shard: Shard = ALL_RESERVATIONS) -> str:
-    """Look after the holds of a share that have run out: give them back, and end the orders that were not paid in time."""
+    """Process the expired reservations of a shard: release them, and expire the orders that were not paid in time."""
     return _sweep(shard, now, _expire_reservations_in)
 
 
 def expire_reservations(
     minutes: list[datetime], now: datetime, shard: Shard = ALL_RESERVATIONS
 ) -> set[datetime]:
-    """Look after the holds that run out in these minutes; return the minutes in which something is left to do."""
+    """Process the reservations that expire in these minutes; return the minutes in which something is left to do."""
     return _expire_reservations_in(minutes, now, shard).unfinished_minutes
 
 
 def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Shard) -> SweepResult:
-    swept = SweepResult()
+    result = SweepResult()
     for minute, rows in stock.list_reservation_expiries(minutes).items():
         by_order: dict[UUID, list[Row]] = {}
         for row in rows:
-            # An order's holds are one thing: whoever looks after one looks after all of them.
+            # An order's reservations are processed together.
             if shard.has_id(row.order_id):
                 by_order.setdefault(row.order_id, []).append(row)
-        swept.processed += len(by_order)
+        result.processed += len(by_order)
         if not _process_all(
             _end_reservations, _postpone_expiry, minute, list(by_order.values()), now
         ):
-            swept.unfinished_minutes.add(minute)
-    return swept
+            result.unfinished_minutes.add(minute)
+    return result
 
 
 def _sweep(
@@ -117,21 +117,22 @@ def _sweep(
     now: datetime,
     process_minutes: Callable[[list[datetime], datetime, Shard], SweepResult],
 ) -> str:
-    """Look at the minutes since the last run; where something is left to do, the next run looks again."""
-    was = get_position(shard.job_name)
-    # Younger hints may be of events that are still under way: dropped now, they would be missing after a crash.
+    """Process the minutes since the last run; where something is left to do, the next run looks again."""
+    last_position = get_position(shard.job_name)
+    # Younger pending effects may be of events that are still being written: cleared now, they would be missing after a crash.
     minutes = minutes_between(
-        datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now - 2 * MINUTE
+        datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK,
+        now - 2 * MINUTE,
     )
-    swept = SweepResult()
-    # Orders that need a bank which hangs are put off: each would keep all others waiting for it.
+    result = SweepResult()
+    # Orders that need a gateway which hangs are postponed: each would keep all others waiting.
     with gateways.gateway_circuit_breaker():
         for start in range(0, len(minutes), _AT_ONCE):
-            swept += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
-    reached = min({floor_to_minute(now - MAX_WRITE_DELAY), *swept.unfinished_minutes})
-    if reached.isoformat() != was:
+            result += process_minutes(minutes[start : start + _AT_ONCE], now, shard)
+    reached = min({floor_to_minute(now - MAX_WRITE_DELAY), *result.unfinished_minutes})
+    if reached.isoformat() != last_position:
         save_position(shard.job_name, reached.isoformat())
-    return str(swept)
+    return str(result)
 
 
 def _process_all(
@@ -141,13 +142,13 @@ def _process_all(
     things: list[T],
     now: datetime,
 ) -> bool:
-    """Look after each, and tell whether all are done. One that fails is put off: it must not keep others from their turn."""
+    """Process each, and return whether all are done. One that fails is postponed: it must not block the others."""
     done = True
     for each in things:
         try:
             done = _process_one(process, postpone, minute, each, now) and done
-        except CassandraUnavailable as away:
-            log.warning("left for the next run: %s: %s", each, away)
+        except CassandraUnavailable as error:
+            log.warning("left for the next run: %s: %s", each, error)
             done = False
     return done
 
@@ -189,41 +190,41 @@ def _postpone_recovery(minute: datetime, order_id: UUID, now: datetime) -> None:
 
 
 def recover_order(order_id: UUID, now: datetime) -> None:
-    """Ask the bank about payments under way, then do all that is owed for the order.
+    """Ask the gateway about open payment attempts, then apply the order's effects.
 
-    Raises CassandraUnavailable; GatewayUnavailable, with all done that needs no bank.
+    Raises CassandraUnavailable; GatewayUnavailable, with all done that needs no gateway.
     """
     order = queries.get_order(order_id)
     if order is None:
-        # A checkout that never became an order: what it holds is found by its holds' hints.
+        # A checkout that never became an order: its reservations are found by their expiries.
         return
     attempts = queries.list_payment_attempts(order_id)
-    away: GatewayUnavailable | None = None
+    unavailable: GatewayUnavailable | None = None
     for attempt in attempts:
         if attempt.state != "started":
             continue
         age = now - attempt.started_at
         try:
             order = operations.settle_payment(order_id, attempt.payment_id, now) or order
-        except (LookupError, ValueError, NoGateway) as gone:
-            # Nobody can be asked. It is said for as long as one asks, and then let be: a notice may still tell.
+        except (LookupError, ValueError, NoGateway) as unknown:
+            # No gateway can be asked. It is logged for as long as it is asked, then no more: a webhook may still come.
             log.error(
-                "order %s: %s knows nothing of its payment: %s", order.number, attempt.gateway, gone
+                "order %s: %s does not know its payment: %s", order.number, attempt.gateway, unknown
             )
         except GatewayUnavailable as error:
-            away = error
+            unavailable = error
             continue
         if order.state in (PENDING, EXPIRED, CANCELLED) and age < ASK_FOR:
             operations.record_pending_effects(order_id, now + max(operations.ASK_AFTER, age))
     if order.payment == "unpaid" and attempts and attempts[-1].state == "declined":
         operations.record_payment_failure(order, now)
     operations.apply_effects(order_id, now)
-    if away:
-        raise away
+    if unavailable:
+        raise unavailable
 
 
 def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> bool:
-    """End an order's holds whose time has come, or note when to look again. False: look again at the next run."""
+    """End an order's expired reservations, or record when to look again. False: look again at the next run."""
     order_id = expiries[0].order_id
     order = queries.get_order(order_id)
     if order and order.state == PENDING and now >= order.pay_until:
@@ -232,28 +233,28 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
             return False
     if order is None:
         if not operations.mark_checkout_abandoned(order_id):
-            return False  # somebody is placing it just now
+            return False  # it is being placed just now
         release_vouchers(order_id)
         release_orphaned_reservations(expiries)
     elif order.state == PENDING:
         inventory.record_reservation_expiries(
-            order_id, [allocation_from_expiry(hold) for hold in expiries], order.pay_until
+            order_id, [allocation_from_expiry(expiry) for expiry in expiries], order.pay_until
         )
     else:
-        # Paid, or ended: what belongs to the order follows it; what a try of its own has left over is given back.
+        # Paid, or ended: the order's own reservations follow it; those that a failed try has left over are released.
         own_reservation_ids = _own_reservation_ids(order)
-        if any(hold.reservation_id in own_reservation_ids for hold in expiries):
+        if any(expiry.reservation_id in own_reservation_ids for expiry in expiries):
             operations.apply_effects(order_id, now)
         claim = None
         if order.state == EXPIRED and not (claim := operations.claim_expired_order(order)):
-            return False  # a payment has come, and somebody takes the units again just now
-        # As it is now: goods may have arrived for it, and a hold be its own since.
+            return False  # a late payment is reserving the units again just now
+        # As it is now: stock may have arrived for it, so that a reservation is its own since.
         order = queries.get_order(order_id) or order
         if order.state == EXPIRED and claim is None:
-            return False  # it has just ended
+            return False  # it has just expired
         own_reservation_ids = _own_reservation_ids(order)
         release_orphaned_reservations(
-            [hold for hold in expiries if hold.reservation_id not in own_reservation_ids]
+            [expiry for expiry in expiries if expiry.reservation_id not in own_reservation_ids]
         )
         release_vouchers(
             order_id, except_code="" if order.state in (CANCELLED, EXPIRED) else order.voucher
@@ -266,7 +267,9 @@ def _end_reservations(minute: datetime, expiries: list[Row], now: datetime) -> b
 
 def _postpone_expiry(minute: datetime, expiries: list[Row], now: datetime) -> None:
     inventory.record_reservation_expiries(
-        expiries[0].order_id, [allocation_from_expiry(hold) for hold in expiries], now + RETRY_AFTER
+        expiries[0].order_id,
+        [allocation_from_expiry(expiry) for expiry in expiries],
+        now + RETRY_AFTER,
     )
     _delete_expiries(minute, expiries)
 
@@ -279,67 +282,65 @@ def _delete_expiries(minute: datetime, expiries: list[Row]) -> None:
 
 
 def _own_reservation_ids(order: Order) -> set[UUID]:
-    """Return the holds that an order says are its own."""
+    """Return the ids of the reservations that are the order's own."""
     return {each.reservation_id for each in order.list_allocations(queries.list_items(order))}
 
 
 def sweep_backorders(now: datetime) -> str:
-    """Keep what has arrived for the orders that wait for it, the oldest first."""
+    """Reserve what has arrived for the orders that wait for it, the oldest first."""
     served = operations.allocate_backorders(now)
     return f"{served} orders got what they waited for" if served else ""
 
 
 def mark_late_orders(now: datetime) -> str:
-    """Put the orders that have been to pack for too long into a column of their own."""
+    """Move the orders that have been to pack for too long into the column for late ones."""
     found = 0
     after = ""
     while True:
-        tickets, after = queries.list_board_entries("to_pack", after, limit=_AT_ONCE)
-        old = [ticket for ticket in tickets if now - ticket.placed_at > LATE_AFTER]
-        found += sum(_mark_late(ticket.order_id, now) for ticket in old)
-        if not after or len(old) < len(tickets):
+        entries, after = queries.list_board_entries("to_pack", after, limit=_AT_ONCE)
+        late_entries = [entry for entry in entries if now - entry.placed_at > LATE_AFTER]
+        found += sum(_mark_late(entry.order_id, now) for entry in late_entries)
+        if not after or len(late_entries) < len(entries):
             return f"{found} orders are late" if found else ""
 
 
 def _mark_late(order_id: UUID, now: datetime) -> bool:
     order = queries.get_order(order_id)
-    # One that was paid, or resumed, less than two days ago is older than it has been to pack.
+    # An order that was paid, or resumed, less than two days ago has not been to pack for as long as it is old.
     if order is None or order.board_column != "to_pack" or now - order.to_pack_since <= LATE_AFTER:
         return False
     try:
         operations.transition_order(order, Transition("late", actor="system", at=now))
-    # somebody packs it at this moment, or a copy is older than its order
-    except (
-        StaleOrder,
-        TransitionRefused,
-    ):
-        return False
+    except (StaleOrder, TransitionRefused):
+        return False  # it is being packed at this moment, or its copy is older than the order
     return True
 
 
 def sweep_empty_board_days(now: datetime) -> str:
-    """Forget the days on which a column of the board is empty."""
+    """Delete the days on which a column of the board is empty."""
     removed = operations.delete_empty_days(now)
     return f"{removed} empty days removed" if removed else ""
 
 
 def sweep_guest_orders(now: datetime) -> str:
-    """Give members who have just proved an e-mail address, or come back, what they ordered with it as guests."""
-    was = get_position("guest orders")
-    minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, now)
+    """Assign to members who have just proved an e-mail address, or signed in again, their orders as guests with it."""
+    last_position = get_position("guest orders")
+    minutes = minutes_between(
+        datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK, now
+    )
     claimed = sum(
         claim_guest_orders_in_minutes(minutes[start : start + _AT_ONCE])
         for start in range(0, len(minutes), _AT_ONCE)
     )
-    # One may be written a little after its minute.
+    # A row may be written a little after its minute.
     reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
-    if reached != was:
+    if reached != last_position:
         save_position("guest orders", reached)
     return f"{claimed} guest orders joined" if claimed else ""
 
 
 def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:
-    """Join what those who proved an address in these minutes ordered as guests; return how many orders that were."""
+    """Assign guest orders to the members who proved an address in these minutes; return how many orders that were."""
     claimed = 0
     for minute, user_id, written in accounts.list_email_proofs(minutes):
         member = accounts.get_user(user_id)

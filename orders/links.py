@@ -1,4 +1,4 @@
-"""The links to orders that we mail."""
+"""The links to orders in mails."""
 
 from uuid import UUID
 
@@ -8,12 +8,12 @@ _SALT = "orders.track"
 
 
 def track_token(order_id: UUID) -> str:
-    """Return the token that opens an order's page for whoever has it; it cannot be made up."""
+    """Return the token that opens an order's page for anyone who has it; it cannot be forged."""
     return signing.dumps(order_id.hex, salt=_SALT)
 
 
 def order_id_from_token(token: str) -> UUID | None:
-    """Return the order that a token opens, or None if we have not made it."""
+    """Return the order that a token opens, or None if the token is not ours."""
     try:
         return UUID(hex=signing.loads(token, salt=_SALT))
     except (signing.BadSignature, ValueError, TypeError):

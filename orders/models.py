@@ -8,8 +8,8 @@ class Order(Model):
     """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
 
     state: pending_payment, confirmed, on_hold, closed, cancelled, expired; payment and fulfilment follow from events.
-    Before an order is placed its partition may hold a claim (`placing`, a minute) or, when its checkout was
-    given up, the state "abandoned": then it has no number and is no order.
+    Before an order is placed its partition may have a claim (`placing`, a minute) or, when its checkout was
+    abandoned, the state "abandoned": then it has no number and is no order.
     Bound: the events of one order, tens.
     Writer: orders.operations.place_order and transition_order, by conditional batches alone.
     """
@@ -48,17 +48,18 @@ class Order(Model):
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
-    # somebody has begun to place it before: there may be holds already
+    # a process has begun to place it before: there may be reservations already
     tried = columns.Boolean(static=True)
-    placing = columns.UUID(static=True)  # who holds its units just now; has a TTL
+    # the claim under which its units are reserved now; has a TTL
+    placing = columns.UUID(static=True)
     allocations = columns.Text(static=True)  # JSON: {"take": n, "<warehouse>": [[line, units], …]}
     # of what was submitted: the same checkout with another body is refused
     fingerprint = columns.Text(static=True)
     payment_id = columns.UUID(static=True)  # the attempt that paid it
     # how it is to be paid: one of payments.gateways.METHODS
     payment_method = columns.Text(static=True)
-    captured = columns.BigInt(static=True)  # what was taken so far
-    # what was given back so far; never more than was captured (I2)
+    captured = columns.BigInt(static=True)  # the sum of its captures so far
+    # the sum of its refunds so far; never more than was captured (I2)
     refunded = columns.BigInt(static=True)
     voucher = columns.Text(static=True)  # the code that was used
     # JSON: a list of {name, amount} in minor units, which add up to the discount
@@ -66,10 +67,10 @@ class Order(Model):
     kind = columns.Text()  # one of orders.states.EVENT_KINDS
     actor = columns.Text()  # shopper, system, or a member of staff by name
     note = columns.Text()
-    public = columns.Boolean()  # shown to the shopper
+    public = columns.Boolean()  # the shopper may read it
     # JSON: what the event is about, such as a parcel's lines; see orders.states
     details = columns.Text()
-    request_id = columns.UUID()  # of the request that brought it about; null for the worker's
+    request_id = columns.UUID()  # of the request that caused it; null for the worker's
     state_after = columns.Text()
     board_after = columns.Text()
 
@@ -82,7 +83,7 @@ class OrderItem(Model):
     """
 
     __table_name__ = "order_items"
-    __personal_data__ = {"why": "goods and prices; whose they are stands in orders"}
+    __personal_data__ = {"why": "items and prices; the person is in orders"}
     order_id = columns.UUID(partition_key=True)
     line_number = columns.Integer(primary_key=True)
     product_id = columns.UUID()
@@ -95,7 +96,7 @@ class OrderItem(Model):
     unit_price = columns.BigInt()
     quantity = columns.Integer()
     line_total = columns.BigInt()
-    discount = columns.BigInt()  # what of the order's discount is the line's
+    discount = columns.BigInt()  # the line's share of the order's discount
     # the line's share of the tax, where it is added to the prices; else 0
     tax_added = columns.BigInt()
     tax_class = columns.Text()
@@ -124,7 +125,7 @@ class OrderByUser(Model):
 
 
 class OrderYearByUser(Model):
-    """Q11: in which years a person has ordered, so that no year is looked at in vain.
+    """Q11: in which years a person has ordered, so that no year is read in vain.
 
     Bound: a row a year.
     Writer: orders.operations.write_copies.
@@ -152,7 +153,7 @@ class OrderByEmail(Model):
 
 
 class OrderByStatus(Model):
-    """Q15: orders by their place on the staff's board and the day they were placed; a copy of the order.
+    """Q15: orders by their column on the staff's board and the day they were placed; a copy of the order.
 
     No TTL (fault 5): an open order of any age stays on the board.
     Bound: the orders of a day in one column.
@@ -165,7 +166,7 @@ class OrderByStatus(Model):
         "on_erase": "pseudonymised",
         "why": "a copy of the order",
     }
-    # to_pay, payment_problem, has_units_to_pack, partly_shipped, shipped, on_hold, done, cancelled
+    # one of orders.states.BOARD_COLUMNS
     status = columns.Text(partition_key=True)
     order_date = columns.Date(partition_key=True)
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
@@ -216,7 +217,7 @@ class Payment(Model):
     """
 
     __table_name__ = "payments"
-    __personal_data__ = {"why": "sums and the bank's reference; whose they are stands in orders"}
+    __personal_data__ = {"why": "sums and the gateway's reference; the person is in orders"}
     order_id = columns.UUID(partition_key=True)
     payment_id = columns.UUID(primary_key=True)
     gateway = columns.Text()
@@ -229,9 +230,9 @@ class Payment(Model):
 
 
 class PaymentWebhook(Model):
-    """Which of a gateway's notices were followed: each event once, however often it is sent.
+    """Which of a gateway's webhooks were processed: each event once, however often it is sent.
 
-    Bound: one row a partition; gone after a week, longer than any gateway sends a notice again.
+    Bound: one row a partition; gone after a week, longer than any gateway sends a webhook again.
     Writer: orders.operations.process_webhook, by conditional writes alone.
     """
 
@@ -245,9 +246,9 @@ class PaymentWebhook(Model):
 
 
 class PendingEffectByMinute(Model):
-    """Which orders may owe something (copies, stock, mail) after an event, by the minute from which on to look.
+    """Which orders may have effects to apply (copies, stock, mail) after an event, by the minute from which on to look.
 
-    Written before the event, removed once all that follows from it is done: a crash leaves a hint too many.
+    Written before the event, removed once all its effects are applied: a crash leaves a row too many.
     Bound: the orders of one minute.
     Writer: orders.operations.
     """

@@ -10,11 +10,11 @@ LENGTH = 8
 
 
 def derive_order_number(order_id: UUID, attempt: int = 0) -> str:
-    """Return the number that an order gets, like "7KQF-3M9X", or another one if that is taken.
+    """Return the number of an order, like "7KQF-3M9X"; a further `attempt` gives another one, if that is taken.
 
-    An order's id is made with the shop's key (checkout.checkouts), so nobody else can tell this from a cart: it says
-    neither how many orders there are nor whose cart it was. As it depends on the id alone, an order that is placed a
-    second time after a crash claims the same number.
+    An order's id is made with the shop's key (checkout.checkouts), so nobody else can derive its number from a cart: it
+    reveals neither how many orders there are nor whose cart it was. As it depends on the id alone, an order that is
+    placed a second time after a crash claims the same number.
     """
     digest = hashlib.sha256(b"order number" + order_id.bytes + attempt.to_bytes(2, "big")).digest()
     letters = "".join(LETTERS[byte % 32] for byte in digest[:LENGTH])
@@ -22,6 +22,6 @@ def derive_order_number(order_id: UUID, attempt: int = 0) -> str:
 
 
 def normalize_order_number(typed: str) -> str:
-    """Return a number as it is kept, whatever case, dashes, spaces and look-alikes it was typed with."""
+    """Return a number as it is stored, whatever case, dashes, spaces and look-alikes it was typed with."""
     letters = "".join(each for each in typed.upper() if each.isalnum()).translate(_MISREAD)
     return f"{letters[:4]}-{letters[4:]}" if len(letters) == LENGTH else letters

@@ -2,8 +2,8 @@
 
 Details of the events: packed {parcel, warehouse, lines: {line: units}}, or {parcels: [such, …]} for several at once;
 shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}. An event that names no parcel is about all: all
-that is left is packed, a parcel for each warehouse; all that is packed is shipped, or all that is left if nothing is;
-all that is under way is delivered.
+remaining units are packed, a parcel for each warehouse; all packed parcels are shipped, or all remaining units if none is
+packed; all parcels under way are delivered.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from orders.events import Event, parse_line_units
 from orders.items import Item
 
 PACKED, SHIPPED, DELIVERED, LOST, CANCELLED = "packed", "shipped", "delivered", "lost", "cancelled"
-# Which event takes a parcel from where to where.
+# Which event takes a parcel from which state to which.
 STEPS = {
     "shipped": (PACKED, SHIPPED),
     "delivered": (SHIPPED, DELIVERED),
     "lost": (SHIPPED, LOST),
     "unpacked": (PACKED, CANCELLED),
 }
-# Which warehouse keeps, or has sent, how many units of a line.
+# Which warehouse has reserved, or sent, how many units of a line.
 UnitsByWarehouse = Mapping[str, Mapping[int, int]]
 
 
@@ -50,11 +50,13 @@ class Parcel:
     tracking: str = ""
     shipped_at: datetime | None = None
     delivered_at: datetime | None = None
-    contents: tuple[ItemUnits, ...] = ()  # the lines as goods; only where the items are at hand
+    contents: tuple[
+        ItemUnits, ...
+    ] = ()  # the lines with their items; only where the items are given
 
     @property
     def is_sent(self) -> bool:
-        """Whether it has left the house."""
+        """Whether it has left the warehouse."""
         return self.state in (SHIPPED, DELIVERED, LOST)
 
     @property
@@ -96,11 +98,11 @@ def _advanced_parcels(
     event: Event, before: Iterable[Parcel], reserved_units: UnitsByWarehouse
 ) -> Iterator[Parcel]:
     was, becomes = STEPS[event.kind]
-    there = list(before)
-    about = event.details.get("parcel")
-    chosen = [each for each in there if each.state == was and about in (None, each.parcel_id)]
-    if not chosen and about is None and event.kind == "shipped":
-        chosen = list(_packed_parcels(event, there, reserved_units))
+    parcels = list(before)
+    parcel_id = event.details.get("parcel")
+    chosen = [each for each in parcels if each.state == was and parcel_id in (None, each.parcel_id)]
+    if not chosen and parcel_id is None and event.kind == "shipped":
+        chosen = list(_packed_parcels(event, parcels, reserved_units))
     for each in chosen:
         yield replace(
             each,
@@ -115,14 +117,14 @@ def _advanced_parcels(
 def plan_packing(
     details: Mapping[str, Any], before: Iterable[Parcel], reserved_units: UnitsByWarehouse
 ) -> list[dict[str, Any]]:
-    """Return what a packing makes, each as {parcel, warehouse, lines}: what it says, or all that is left to pack."""
+    """Return the parcels of a packing, each as {parcel, warehouse, lines}: those of its details, or all that is left to pack."""
     if "parcels" in details:
         return list(details["parcels"])
     if "warehouse" in details:
         return [dict(details)]
-    there = list(before)
-    first = len(there) + 1
-    rest = units_to_pack(reserved_units, there).items()
+    parcels = list(before)
+    first = len(parcels) + 1
+    rest = units_to_pack(reserved_units, parcels).items()
     return [
         {"parcel": str(n), "warehouse": warehouse, "lines": lines}
         for n, (warehouse, lines) in enumerate(rest, first)
@@ -134,7 +136,7 @@ def units_to_pack(
 ) -> dict[str, dict[int, int]]:
     """Return what is still to be packed, by warehouse and line; warehouses and lines without any are left out."""
     packed = packed_units(parcels)
-    # Units that wait for goods to arrive (AHEAD) stand in no house, so nobody packs them.
+    # Backordered units (BACKORDER_WAREHOUSE) are in no real warehouse, so they cannot be packed.
     rest = {
         warehouse: {
             line: count - packed.get(warehouse, {}).get(line, 0) for line, count in lines.items()
@@ -150,7 +152,7 @@ def units_to_pack(
 
 
 def sent_units(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
-    """Return what has left the house, by warehouse and line."""
+    """Return what has left the warehouse, by warehouse and line."""
     return _units_by_warehouse(each for each in parcels if each.is_sent)
 
 
@@ -176,19 +178,19 @@ def units_by_line(units: Mapping[str, Mapping[int, int]]) -> dict[int, int]:
 def _units_by_warehouse(parcels: Iterable[Parcel]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for parcel in parcels:
-        there = found.setdefault(parcel.warehouse, {})
+        warehouse_lines = found.setdefault(parcel.warehouse, {})
         for line, count in parcel.lines.items():
-            there[line] = there.get(line, 0) + count
+            warehouse_lines[line] = warehouse_lines.get(line, 0) + count
     return found
 
 
 def fulfilment_status(reserved_units: UnitsByWarehouse, parcels: Sequence[Parcel]) -> str:
-    """Return how far an order's goods have come: unfulfilled, partially_shipped, shipped, delivered."""
+    """Return an order's fulfilment: unfulfilled, partially_shipped, shipped, delivered."""
     wanted = sum(sum(lines.values()) for lines in reserved_units.values())
-    gone = sum(each.count for each in parcels if each.is_sent)
-    if not gone:
+    sent = sum(each.count for each in parcels if each.is_sent)
+    if not sent:
         return "unfulfilled"
-    if gone < wanted:
+    if sent < wanted:
         return "partially_shipped"
     over = not any(each.is_under_way for each in parcels) and any(
         each.state == DELIVERED for each in parcels
@@ -201,27 +203,27 @@ def parcel_problem(
 ) -> str:
     """Return in words why this cannot happen to these parcels, or ''."""
     if event.kind == "packed":
-        made, rest = (
+        planned, rest = (
             plan_packing(event.details, parcels, reserved_units),
             units_to_pack(reserved_units, parcels),
         )
-        if not made or not all(parse_line_units(each["lines"]) for each in made):
+        if not planned or not all(parse_line_units(each["lines"]) for each in planned):
             return "there is nothing to pack"
         known = {each.parcel_id for each in parcels}
-        for each in made:
-            there = rest.get(each["warehouse"], {})
+        for each in planned:
+            available = rest.get(each["warehouse"], {})
             if each["parcel"] in known or any(
-                count < 0 or count > there.get(line, 0)
+                count < 0 or count > available.get(line, 0)
                 for line, count in parse_line_units(each["lines"]).items()
             ):
                 return "so much is not left to pack"
             known.add(each["parcel"])
         return ""
     was, _ = STEPS[event.kind]
-    about = event.details.get("parcel")
-    if about is None:
+    parcel_id = event.details.get("parcel")
+    if parcel_id is None:
         return ""
-    found = next((each for each in parcels if each.parcel_id == about), None)
+    found = next((each for each in parcels if each.parcel_id == parcel_id), None)
     if found is None:
-        return f"it has no parcel {about}"
-    return "" if found.state == was else f"parcel {about} is {found.state}"
+        return f"it has no parcel {parcel_id}"
+    return "" if found.state == was else f"parcel {parcel_id} is {found.state}"

@@ -1,4 +1,4 @@
-"""How an order's payment has ended: the bank is asked, and the order is as it says. Raises CassandraUnavailable."""
+"""The outcome of an order's payment: the gateway is asked, and the order follows its answer. Raises CassandraUnavailable."""
 
 import logging
 from datetime import UTC, datetime
@@ -12,21 +12,21 @@ log = logging.getLogger(__name__)
 
 
 def poll_open_payment(order: Order) -> Order:
-    """Ask the bank about the payment that is under way, if one is, and return the order as it is then."""
-    under_way = next(
+    """Ask the gateway about the open payment attempt, if there is one, and return the order after that."""
+    attempt = next(
         (each for each in queries.list_payment_attempts(order.order_id) if each.state == "started"),
         None,
     )
-    if under_way is None or not order.is_awaiting_payment:
+    if attempt is None or not order.is_awaiting_payment:
         return order
-    return poll_payment(order, under_way.payment_id)
+    return poll_payment(order, attempt.payment_id)
 
 
 def poll_payment(order: Order, payment_id: UUID) -> Order:
-    """Ask the bank about one payment, and return the order as it is then; as it was, if the bank does not answer."""
+    """Ask the gateway about one payment, and return the order after that; as it was, if the gateway does not answer."""
     try:
         return operations.settle_payment(order.order_id, payment_id, datetime.now(UTC)) or order
-    except (GatewayUnavailable, LookupError, ValueError) as away:
-        # The worker asks again; until then the order's page tells what is known.
-        log.warning("order %s: the gateway does not answer: %s", order.number, away)
+    except (GatewayUnavailable, LookupError, ValueError) as error:
+        # The worker asks again; until then the order's page shows what is known.
+        log.warning("order %s: the gateway does not answer: %s", order.number, error)
         return order

@@ -1,4 +1,4 @@
-"""What an order's page says of its parcels, its returns, its money and its history. Pure; nothing here reads or writes."""
+"""An order's parcels, returns, money and history, as its page presents them. Pure; nothing here reads or writes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from payments.gateways import CARD, CASH_ON_DELIVERY, METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
-# The word for a parcel and the badge that it stands on.
+# A parcel's label and the tone of its badge.
 _PARCEL_LABELS = {
     parcels.PACKED: ("Packed", "calm"),
     parcels.SHIPPED: ("On its way", "good"),
@@ -41,7 +41,7 @@ _RETURN_LABELS = {
 
 @dataclass(frozen=True)
 class ParcelSummary:
-    """A parcel as its buyer sees it; `track` is the carrier's page, or ''."""
+    """A parcel as its buyer sees it; `tracking_url` is the carrier's page, or ''."""
 
     parcel: Parcel
     number: int
@@ -52,7 +52,7 @@ class ParcelSummary:
 
 @dataclass(frozen=True)
 class ReturnSummary:
-    """A return as its buyer sees it. `said` is what comes next, or why not."""
+    """A return as its buyer sees it. `explanation` is what comes next, or why it was rejected."""
 
     customer_return: Return
     contents: tuple[ItemUnits, ...]
@@ -63,7 +63,7 @@ class ReturnSummary:
 
 @dataclass(frozen=True)
 class RefundSummary:
-    """Money that goes back; `gone` when it was sent."""
+    """A refund; `is_sent` once it was sent."""
 
     amount: Money
     reason: str
@@ -80,18 +80,18 @@ class HistoryEntry:
 
 
 def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary]:
-    """Return an order's parcels but those that were taken apart again."""
-    there = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
+    """Return an order's parcels without those that were unpacked again."""
+    kept_parcels = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
     return [
         ParcelSummary(
-            each, place, *_PARCEL_LABELS[each.state], tracking_url(each.carrier, each.tracking)
+            each, number, *_PARCEL_LABELS[each.state], tracking_url(each.carrier, each.tracking)
         )
-        for place, each in enumerate(there, 1)
+        for number, each in enumerate(kept_parcels, 1)
     ]
 
 
 def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
-    """Return what is still to be packed, as goods."""
+    """Return what is still to be packed, as items with units."""
     if order.state in (CANCELLED, EXPIRED, PENDING):
         return ()
     packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
@@ -100,33 +100,33 @@ def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
 
 
 def has_backordered_units(order: Order) -> bool:
-    """Tell whether something of it has still to arrive with us."""
+    """Return whether some of its units are backordered."""
     return any(order.reserved_units.get(BACKORDER_WAREHOUSE, {}).values())
 
 
 def item_units(items: Sequence[Item], lines: Mapping[int, int]) -> tuple[ItemUnits, ...]:
-    """Return units by line number as goods."""
+    """Return units by line number as items with units."""
     return tuple(
         ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
     )
 
 
 def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary]:
-    """Return what was, or is being, sent back, the newest first."""
+    """Return an order's returns, the newest first."""
     found = []
-    for back in reversed(order.returns):
-        label, tone, explanation = _RETURN_LABELS[back.state]
-        if back.state == returns.APPROVED:
+    for each in reversed(order.returns):
+        label, tone, explanation = _RETURN_LABELS[each.state]
+        if each.state == returns.APPROVED:
             seller = ", ".join([settings.SELLER["name"], *settings.SELLER["address"]])
-            explanation = f"Put a slip with {order.number} / {back.return_id} into the parcel and send it to {seller}."
-        elif back.state == returns.REJECTED:
-            explanation = back.answer
-        found.append(ReturnSummary(back, item_units(items, back.lines), label, tone, explanation))
+            explanation = f"Put a slip with {order.number} / {each.return_id} into the parcel and send it to {seller}."
+        elif each.state == returns.REJECTED:
+            explanation = each.answer
+        found.append(ReturnSummary(each, item_units(items, each.lines), label, tone, explanation))
     return found
 
 
 def summarize_refunds(order: Order) -> list[RefundSummary]:
-    """Return what goes back, the oldest first."""
+    """Return an order's refunds, the oldest first."""
     open_ones = {each.refund_id for each in order.due_refunds}
     return [
         RefundSummary(each.amount, each.reason, each.refund_id not in open_ones)
@@ -135,20 +135,20 @@ def summarize_refunds(order: Order) -> list[RefundSummary]:
 
 
 def payment_method_name(order: Order) -> str:
-    """Return the name of the way to pay."""
+    """Return the name of the payment method."""
     method = METHODS.get(order.payment_method)
     return method.name if method else order.payment_method
 
 
 def transfer_amount(order: Order) -> Money | None:
-    """Return what is to be transferred to us, None if nothing is."""
+    """Return the amount to be transferred to us, None if there is none."""
     if order.payment_method != TRANSFER or order.state != PENDING:
         return None
     return balance.amount_to_capture(order)
 
 
 def cash_on_delivery_amount(order: Order) -> Money | None:
-    """Return what the carrier gets at the door, None if nothing."""
+    """Return the amount to be paid to the carrier on delivery, None if there is none."""
     if order.payment_method != CASH_ON_DELIVERY or order.state not in (CONFIRMED, ON_HOLD, CLOSED):
         return None
     left = balance.amount_to_capture(order)
@@ -156,12 +156,12 @@ def cash_on_delivery_amount(order: Order) -> Money | None:
 
 
 def is_paid_by_card(order: Order) -> bool:
-    """Tell whether it is paid on a bank's page."""
+    """Return whether it is paid on a gateway's page."""
     return order.payment_method == CARD
 
 
 def can_change_lines(order: Order) -> bool:
-    """Tell whether its shopper may take something out of it: until all of it is packed."""
+    """Return whether its shopper may take units out of it: until all of it is packed."""
     if order.payment == "authorized" or not TRANSITION_RULES["changed"].is_allowed(order):
         return False
     packed_units = parcels.units_by_line(parcels.packed_units(order.parcels()))
@@ -172,14 +172,14 @@ def can_change_lines(order: Order) -> bool:
 
 
 def can_change_address(order: Order) -> bool:
-    """Tell whether its shopper may have it sent elsewhere: until something of it is packed."""
+    """Return whether its shopper may change the delivery address: until something of it is packed."""
     return TRANSITION_RULES["changed"].is_allowed(order) and not parcels.packed_units(
         order.parcels()
     )
 
 
 def return_deadline(order: Order) -> date | None:
-    """Return the last day on which something of it may be asked to be sent back, None before anything has arrived."""
+    """Return the last day on which a return may be requested, None before anything was delivered."""
     arrived = [
         each.delivered_at
         for each in order.parcels()
@@ -191,29 +191,31 @@ def return_deadline(order: Order) -> date | None:
 
 
 def list_history(order: Order) -> list[HistoryEntry]:
-    """Return the history, the newest first, with what each event was about."""
+    """Return the history, the newest first, with details of each event."""
     several = len(order.parcels()) > 1
     return [
-        HistoryEntry(event, event.customer_label or "A word from us", _about(order, event, several))
+        HistoryEntry(
+            event, event.customer_label or "A word from us", _event_detail(order, event, several)
+        )
         for event in order.history
     ]
 
 
-def _about(order: Order, event: Event, several: bool) -> str:
+def _event_detail(order: Order, event: Event, several: bool) -> str:
     details = event.details
-    said = []
+    parts = []
     if several and details.get("parcel"):
-        said.append(f"Parcel {details['parcel']}")
+        parts.append(f"Parcel {details['parcel']}")
     if event.kind == "shipped" and details.get("tracking"):
-        said.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
+        parts.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
     if event.kind in ("captured", "refunded") and details.get("amount"):
-        said.append(
+        parts.append(
             format_money(from_minor_units(int(details["amount"]), order.total.currency.code))
         )
-    return ", ".join(said)
+    return ", ".join(parts)
 
 
-# What makes a page about changing an order an old one; and one about sending things back.
+# The events after which an open page about changing an order is stale; and one about a return.
 CHANGE_KINDS = frozenset(
     {"packed", "unpacked", "shipped", "changed", "cancelled", "held", "resumed"}
 )
@@ -223,7 +225,7 @@ RETURN_KINDS = frozenset(
 
 
 def events_since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
-    """Return what of these kinds has happened to an order since the event that a page had seen last, the newest first.
+    """Return the events of these kinds since the last one that a page has `seen`, the newest first.
 
     A page that names no event of this order has seen nothing but its placing.
     """
@@ -237,12 +239,12 @@ def events_since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:
 
 
 def last_event_id(order: Order) -> str:
-    """Return what a page remembers of an order, for `since`."""
+    """Return the id of the order's last event, which a page sends back for `events_since`."""
     return order.events[0].event_id.hex if order.events else ""
 
 
 def delivery_estimate(order: Order) -> tuple[date, date]:
-    """Return the first and the last day on which it can be expected."""
+    """Return the first and the last day of its expected delivery."""
     return order.method.delivery_estimate(_confirmed_at(order))
 
 

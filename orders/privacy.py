@@ -1,4 +1,4 @@
-"""What orders hold about a person, and what is left of them without the person."""
+"""Personal data in orders: its export, and its erasure."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -11,20 +11,20 @@ from orders.entities import Order, PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED
 from web.personal_data import ErasureNotYetPossible, Person
 
-# From this many years ago on a person may have orders: longer than any law has them kept.
+# How far back a person's orders may go: longer than any law requires them to be stored.
 YEARS = 20
-# For so long the bank may still decide about a payment (orders.jobs.ASK_FOR).
+# For so long the gateway may still decide about a payment (orders.jobs.ASK_FOR).
 BANK_DECIDES = timedelta(hours=24)
 
 
 def export_personal_data(person: Person) -> dict[str, Any]:
-    """Return a person's orders in full: what was bought, where it went, how it was paid, what happened."""
+    """Return a person's orders in full: lines, addresses, payments, history."""
     _claim_guest_orders(person)
     return {"orders": [_order_data(order) for order in _iterate_orders(person)]}
 
 
 def _claim_guest_orders(person: Person) -> None:
-    # What was ordered without signing in since the last login is as much theirs; the worker has not looked yet.
+    # Orders placed without signing in since the last login are theirs, too; the worker may not have found them yet.
     member = accounts.get_user(person.user_id)
     if member and member.verified_at:
         operations.claim_guest_orders(person.user_id, person.email)
@@ -106,9 +106,9 @@ def list_erasure_obstacles(person: Person) -> list[str]:
 
 def _is_under_way(order: Order, now: datetime) -> bool:
     if order.due_refunds or order.has_open_return:
-        return True  # money, or goods, of theirs are still to come
+        return True  # a refund or a return of theirs is open
     if order.state in (CANCELLED, EXPIRED):
-        # Its money is on its way back, or the bank may still say that it was paid.
+        # Its money is on its way back, or the gateway may still report a payment.
         return order.payment in ("authorized", "paid", "partially_refunded") or any(
             _is_undecided(each, now) for each in queries.list_payment_attempts(order.order_id)
         )
@@ -120,7 +120,7 @@ def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:
-    """Take the person out of all orders; the lists that lead to them go last. Raises ErasureNotYetPossible while one is under way."""
+    """Remove the person from all orders; the lists that lead to them go last. Raises ErasureNotYetPossible while one is under way."""
     _claim_guest_orders(person)
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:
@@ -131,18 +131,18 @@ def erase_personal_data(person: Person, now: datetime) -> None:
 
 
 def _iterate_orders(person: Person) -> Iterator[Order]:
-    there: set[UUID] = set()
+    listed_ids: set[UUID] = set()
     for listed in queries.list_orders_by_year(person.user_id, _years(datetime.now(UTC))).values():
-        there |= {each.order_id for each in listed}
+        listed_ids |= {each.order_id for each in listed}
         reading = [queries.prefetch_order(each.order_id) for each in listed]
         yield from (
             order for pending in reading if (order := queries.order_from_rows(pending.rows()))
         )
-    # Theirs since a moment: the person's own list may not have it yet.
+    # Only just claimed: the person's own list may not have it yet.
     reading = [
         queries.prefetch_order(each)
         for each in queries.list_order_ids_by_email(person.email)
-        if each not in there
+        if each not in listed_ids
     ]
     found = (queries.order_from_rows(pending.rows()) for pending in reading)
     yield from (order for order in found if order and order.user_id == person.user_id)

@@ -1,8 +1,8 @@
 """What an event makes of an order. Pure: nothing here reads or writes, so what is true after each event can be tried out.
 
-`after` is the one door through which an order changes: the state says whether a thing may happen at all (orders.states),
+`apply_event` is the only way in which an order changes: the state says whether an event may happen at all (orders.states),
 the folds whether it may happen to these parcels (orders.parcels), these returns (orders.returns), this money
-(orders.balance). Whoever writes the event guards it by the version of the order that was asked.
+(orders.balance). The write of the event is guarded by the version of the order that was read.
 """
 
 from dataclasses import replace
@@ -21,9 +21,9 @@ from pricing.tax import TaxPart
 
 
 def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order:
-    """Return what the order is after the event, which stands on top of its events then, with its place on the board.
+    """Return the order after the event, which is then the first of its events, with its board column.
 
-    `allocated` is which units are kept for it from now on, as its header has them; '' leaves them.
+    `allocations_json` are the units reserved for it from now on, as its header stores them; '' leaves them.
     Raises TransitionRefused when this cannot happen to the order as it is.
     """
     rule = TRANSITION_RULES[event.kind]
@@ -64,9 +64,9 @@ def _problem(order: Order, event: Event) -> str:
 
 
 def _change_problem(order: Order, details: dict[str, Any]) -> str:
-    """Only what is not packed changes, and only to less; what is left is at least one thing."""
+    """Return why a change is refused, or '': only unpacked units change, and only to fewer; at least one unit is left."""
     fewer = {int(line): int(count) for line, count in details["lines"].items()}
-    packed_units, there = (
+    packed_units, quantities = (
         parcels.units_by_line(parcels.packed_units(order.parcels())),
         order.quantities,
     )
@@ -75,18 +75,18 @@ def _change_problem(order: Order, details: dict[str, Any]) -> str:
     if details.get("address") and packed_units:
         return "something of it is packed already"
     for line, count in fewer.items():
-        if not packed_units.get(line, 0) <= count < there.get(line, 0):
+        if not packed_units.get(line, 0) <= count < quantities.get(line, 0):
             return "so much is packed already, or was not ordered"
-    if not any((there | fewer).values()):
+    if not any((quantities | fewer).values()):
         return "nothing would be left of it"
     return ""
 
 
 def _apply_change(order: Order, details: dict[str, Any]) -> Order:
     """Return the order with another address, and with the sums of what is left of it."""
-    if kept := details.get("address"):
-        there = address_from_fields(kept)
-        order = replace(order, delivery_address=there, name=there.name)
+    if address_fields := details.get("address"):
+        address = address_from_fields(address_fields)
+        order = replace(order, delivery_address=address, name=address.name)
     sums = details["sums"]
     currency = order.total.currency.code
     return replace(

@@ -165,12 +165,12 @@ PAYMENTS = read(
 
 
 def list_payment_attempts(order_id: UUID) -> tuple[PaymentAttempt, ...]:
-    """Return the tries to pay the order, the first one first. Raises CassandraUnavailable."""
+    """Return the attempts to pay the order, the first one first. Raises CassandraUnavailable."""
     return payment_attempts_from_rows(PAYMENTS.all(order_id=order_id))
 
 
 def payment_attempts_from_rows(rows: Iterable[Row]) -> tuple[PaymentAttempt, ...]:
-    """Return rows of `payments` as tries, the first one first."""
+    """Return rows of `payments` as attempts, the first one first."""
     found = (
         PaymentAttempt(
             row.payment_id,
@@ -233,8 +233,8 @@ def list_orders_between(
 
     With them a token for the next page, or ''. Raises BadPageToken, CassandraUnavailable.
     """
-    of = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
-    place, order_id = page_key(after, of) if after else (before, _FIRST_ID)
+    list_name = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
+    place, order_id = page_key(after, list_name) if after else (before, _FIRST_ID)
     found: list[OrderSummary] = []
     # The first day's year and the last one's lie within; an order stands in the year of its day in UTC.
     for year in sorted({year for year in years if since.year <= year <= place.year}, reverse=True):
@@ -250,9 +250,11 @@ def list_orders_between(
         found += [_order_summary(row) for row in rows]
         if len(found) > limit:
             break
-    more = len(found) > limit
+    has_more = len(found) > limit
     found = found[:limit]
-    return found, page_token([found[-1].placed_at, found[-1].order_id], of) if more else ""
+    return found, page_token(
+        [found[-1].placed_at, found[-1].order_id], list_name
+    ) if has_more else ""
 
 
 def list_order_ids_by_email(email: str) -> list[UUID]:
@@ -277,7 +279,7 @@ MAX_COUNTED = 500
 # How many days are read side by side.
 _AT_ONCE = 16
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-# From those columns on, orders only pile up: the newest are of interest there.
+# In these columns orders only accumulate: the newest are of interest there.
 _NEWEST_FIRST = ("done", "cancelled")
 
 # Q15: the days on which a column has orders.
@@ -311,33 +313,35 @@ def list_board_entries(
     In the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
     Raises BadPageToken, CassandraUnavailable.
     """
-    newest = status in _NEWEST_FIRST
-    of = f"Q15:{status}"
-    place = page_key(after, of) if after else None
-    standing = sorted(list_board_days(status), reverse=newest)
+    newest_first = status in _NEWEST_FIRST
+    list_name = f"Q15:{status}"
+    place = page_key(after, list_name) if after else None
+    days = sorted(list_board_days(status), reverse=newest_first)
     if place:
         first = place[0].date()
-        standing = [day for day in standing if (day <= first if newest else day >= first)]
+        days = [day for day in days if (day <= first if newest_first else day >= first)]
     found: list[Row] = []
-    for start in range(0, len(standing), _AT_ONCE):
+    for start in range(0, len(days), _AT_ONCE):
         reading = [
-            _prefetch_day(status, day, place, newest, limit + 1)
-            for day in standing[start : start + _AT_ONCE]
+            _prefetch_day(status, day, place, newest_first, limit + 1)
+            for day in days[start : start + _AT_ONCE]
         ]
         found += [row for pending in reading for row in pending.rows()]
         if len(found) > limit:
             break
-    tickets = [_board_entry(row, status) for row in found[:limit]]
-    more = len(found) > limit
-    return tickets, page_token([tickets[-1].placed_at, tickets[-1].order_id], of) if more else ""
+    entries = [_board_entry(row, status) for row in found[:limit]]
+    has_more = len(found) > limit
+    return entries, page_token(
+        [entries[-1].placed_at, entries[-1].order_id], list_name
+    ) if has_more else ""
 
 
 def _prefetch_day(
-    status: str, day: date, place: list[datetime | UUID] | None, newest: bool, most: int
+    status: str, day: date, place: list[datetime | UUID] | None, newest_first: bool, most: int
 ) -> Pending:
     last = datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1)
-    placed_at, order_id = place or (last if newest else (_LONG_AGO, _FIRST_ID))
-    statement = NEWEST_FIRST if newest else OLDEST_FIRST
+    placed_at, order_id = place or (last if newest_first else (_LONG_AGO, _FIRST_ID))
+    statement = NEWEST_FIRST if newest_first else OLDEST_FIRST
     return statement.start(
         status=status, day=day, placed_at=placed_at, order_id=order_id, most=most
     )
@@ -361,20 +365,20 @@ def _board_entry(row: Row, status: str) -> BoardEntry:
 
 
 def count_board_entries() -> dict[str, CappedCount]:
-    """Return how many orders stand in each open column, exact up to 500. Raises CassandraUnavailable."""
+    """Return how many orders are in each open column, exact up to 500. Raises CassandraUnavailable."""
     reading = {status: DAYS.start(status=status) for status in states.OPEN_BOARD_COLUMNS}
-    standing = {
+    days_by_status = {
         status: [row.order_date.date() for row in pending.rows()]
         for status, pending in reading.items()
     }
-    numbers = dict.fromkeys(standing, 0)
-    for wave in _waves(standing):
-        asked = [
+    numbers = dict.fromkeys(days_by_status, 0)
+    for wave in _waves(days_by_status):
+        reads = [
             (status, IDS.start(status=status, day=day, most=MAX_COUNTED + 1))
             for status, day in wave
             if numbers[status] <= MAX_COUNTED
         ]
-        for status, pending in asked:
+        for status, pending in reads:
             numbers[status] += len(pending.rows())
     return {
         status: CappedCount(min(number, MAX_COUNTED), number > MAX_COUNTED)
@@ -382,23 +386,25 @@ def count_board_entries() -> dict[str, CappedCount]:
     }
 
 
-def _waves(standing: dict[str, list[date]]) -> Iterator[list[tuple[str, date]]]:
+def _waves(days_by_status: dict[str, list[date]]) -> Iterator[list[tuple[str, date]]]:
     """Yield the days of all columns, some of each at a time."""
-    longest = max(map(len, standing.values()), default=0)
+    longest = max(map(len, days_by_status.values()), default=0)
     for start in range(0, longest, _AT_ONCE):
         yield [
-            (status, day) for status, on in standing.items() for day in on[start : start + _AT_ONCE]
+            (status, day)
+            for status, days in days_by_status.items()
+            for day in days[start : start + _AT_ONCE]
         ]
 
 
-# What the worker has to look after.
+# What the worker has to look at.
 PENDING_EFFECTS = read(
     "Q12", "SELECT order_id FROM pending_effects_by_minute WHERE minute = :minute"
 )
 
 
 def list_pending_effects(minutes: Sequence[datetime]) -> dict[datetime, list[UUID]]:
-    """Return the orders that may owe something, by minute. Raises CassandraUnavailable."""
+    """Return the orders that may have effects to apply, by minute. Raises CassandraUnavailable."""
     reading = {minute: PENDING_EFFECTS.start(minute=minute) for minute in minutes}
     return {
         minute: [row.order_id for row in rows]

@@ -1,4 +1,4 @@
-"""The lists in which orders are found, written anew from all orders. For commands."""
+"""The lists in which orders are found, rebuilt from all orders. For commands."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from orders.queries import ORDER_IDS
 
 
 def rebuild_order_lists(now: datetime) -> str:
-    """Write the copies of all orders anew; return how many orders that were. Raises CassandraUnavailable."""
+    """Rewrite the copies of all orders; return how many orders that were. Raises CassandraUnavailable."""
     rebuilt = 0
     for row in ORDER_IDS.iterate_table():
         if order := queries.get_order(row.order_id):

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from orders.queries import ORDERED_PRODUCTS
 
-# Two things among hundreds on one order say little about each other.
+# Two products among hundreds on one order say little about each other.
 MOST_PRODUCTS_OF_AN_ORDER = 30
 
 
 def list_bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
-    """Return for each product that was ordered with others those others, the most often first.
+    """Return for each product the products that were ordered with it, the most frequent first.
 
     Raises CassandraUnavailable.
     """

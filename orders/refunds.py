@@ -1,4 +1,4 @@
-"""What of an order's money was decided to go back, folded from its events: owed until it has gone."""
+"""An order's refunds, folded from its events: due until they are sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pricing.money import from_minor_units
 
 @dataclass(frozen=True)
 class Refund:
-    """Money that was decided to go back. `lines` are units by line number; none: it is about the whole order."""
+    """A refund that was decided. `lines` are units by line number; none: it is about the whole order."""
 
     refund_id: str
     amount: Money
@@ -22,7 +22,7 @@ class Refund:
 
 
 def fold_refunds(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
-    """Return what these events (the newest first) decided to go back, the oldest first, whether it has gone or not."""
+    """Return the refunds that these events (the newest first) decided, sent or due, the oldest first."""
     return tuple(
         Refund(
             event.details["refund"],
@@ -36,5 +36,5 @@ def fold_refunds(events: Sequence[Event], currency: str) -> tuple[Refund, ...]:
 
 
 def sent_refund_ids(events: Sequence[Event]) -> frozenset[str]:
-    """Return the ids of what has gone back."""
+    """Return the ids of the refunds that were sent."""
     return frozenset(str(event.details["refund"]) for event in events if event.kind == "refunded")

@@ -14,7 +14,7 @@ from pricing.templatetags.money import format_money
 
 @dataclass(frozen=True)
 class ReorderItem:
-    """A line of an order beside what is true of its variant now. `left` is how many could be bought."""
+    """A line of an order together with its variant today. `available_units` is how many could be bought."""
 
     item: Item
     product: Product | None
@@ -23,12 +23,12 @@ class ReorderItem:
 
     @property
     def quantity(self) -> int:
-        """How many of it a press on "Buy again" puts into a cart."""
+        """How many units of it "Buy again" adds to a cart."""
         return min(self.item.quantity, self.available_units) if self.variant else 0
 
     @property
     def price(self) -> Money:
-        """Today's price of one, or that of then for what is no longer sold."""
+        """Today's unit price, or the order's for a variant that is no longer sold."""
         return self.variant.price if self.variant else self.item.unit_price
 
     @property
@@ -37,7 +37,7 @@ class ReorderItem:
 
     @property
     def differences(self) -> list[str]:
-        """What is not any more as it was, in words."""
+        """What has changed since, in words."""
         if self.variant is None:
             return ["no longer sold"]
         if self.available_units < 1:

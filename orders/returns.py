@@ -1,8 +1,8 @@
-"""What comes back of an order, folded from its events: requested > approved | rejected; approved > received > refunded.
+"""An order's returns, folded from its events: requested > approved | rejected; approved > received > refunded.
 
-Details of the events: request_return {return, lines: {line: units}, reason}; approve_return {return};
-reject_return {return}, its note says why; receive_return {return, restock: {line: units}}. It is refunded once the
-money of a `refund_owed` that names it ({return}) has gone back.
+Details of the events: return_requested {return, lines: {line: units}, reason}; return_approved {return};
+return_rejected {return}, its note says why; return_received {return, restock: {line: units}}. A return is refunded once
+the refund of a `refund_owed` that names it ({return}) was sent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED = (
     "received",
     "refunded",
 )
-# Which event takes a return from where to where.
+# Which event takes a return from which state to which.
 STEPS = {
     "return_approved": (REQUESTED, APPROVED),
     "return_rejected": (REQUESTED, REJECTED),
@@ -34,7 +34,7 @@ KINDS = ("return_requested", *STEPS)
 
 @dataclass(frozen=True)
 class Return:
-    """What somebody sends back. `lines` and `restock` are units by line number; times are UTC."""
+    """What a customer sends back. `lines` and `restock` are units by line number; times are UTC."""
 
     return_id: str
     lines: dict[int, int]
@@ -42,7 +42,7 @@ class Return:
     requested_at: datetime
     state: str = REQUESTED
     answer: str = ""  # why it was rejected, in words for the shopper
-    restock: dict[int, int] | None = None  # what went back to the shelf; None until it was received
+    restock: dict[int, int] | None = None  # what went back into stock; None until it was received
     changed_at: datetime | None = None
 
     @property
@@ -56,22 +56,22 @@ class Return:
 
 
 def fold_returns(events: Sequence[Event]) -> tuple[Return, ...]:
-    """Return the returns that these events (the newest first) tell of, the oldest first."""
+    """Return the returns that these events (the newest first) are about, the oldest first."""
     found: dict[str, Return] = {}
     refunds: dict[str, str] = {}
     for event in reversed(events):
-        about = str(event.details.get("return", ""))
+        return_id = str(event.details.get("return", ""))
         if event.kind == "return_requested":
-            found[about] = Return(
-                about,
+            found[return_id] = Return(
+                return_id,
                 parse_line_units(event.details["lines"]),
                 event.details.get("reason") or "",
                 event.at,
             )
-        elif event.kind in STEPS and about in found:
-            found[about] = _advanced_return(found[about], event)
-        elif event.kind == "refund_owed" and about in found:
-            refunds[str(event.details["refund"])] = about
+        elif event.kind in STEPS and return_id in found:
+            found[return_id] = _advanced_return(found[return_id], event)
+        elif event.kind == "refund_owed" and return_id in found:
+            refunds[str(event.details["refund"])] = return_id
         elif event.kind == "refunded" and (
             paid_for := refunds.get(str(event.details.get("refund", "")))
         ):
@@ -94,9 +94,9 @@ def _advanced_return(was: Return, event: Event) -> Return:
 def returnable_units(
     parcels: Iterable[Parcel], returns: Iterable[Return], now: datetime | None = None
 ) -> dict[int, int]:
-    """Return the units that may be sent back, by line: what has arrived, and by `now` not too long ago.
+    """Return the units that may be sent back, by line: what was delivered, and by `now` not too long ago.
 
-    What somebody sends back already is not among them. Without `now` it does not matter how long ago it was.
+    Units in an earlier return are not among them. Without `now` it does not matter how long ago it was.
     """
     within = timedelta(days=settings.RETURN_DAYS)
     found = units_by_line(
@@ -115,8 +115,8 @@ def returnable_units(
 
 def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Return]) -> str:
     """Return in words why this cannot happen to these returns, or ''."""
-    about = str(event.details.get("return", ""))
-    found = next((each for each in returns if each.return_id == about), None)
+    return_id = str(event.details.get("return", ""))
+    found = next((each for each in returns if each.return_id == return_id), None)
     if event.kind == "return_requested":
         wanted = parse_line_units(event.details.get("lines"))
         if not wanted:
@@ -127,9 +127,9 @@ def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Re
             else "so much cannot be sent back"
         )
     if found is None:
-        return f"it has no return {about}"
+        return f"it has no return {return_id}"
     if found.state != STEPS[event.kind][0]:
-        return f"return {about} is {found.state}"
+        return f"return {return_id} is {found.state}"
     if event.kind == "return_received" and not has_all_units(
         parse_line_units(event.details.get("restock")), found.lines
     ):
@@ -137,23 +137,23 @@ def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Re
     return ""
 
 
-def has_all_units(wanted: Mapping[int, int], there: Mapping[int, int]) -> bool:
-    """Tell whether all that is wanted is there, line by line."""
-    return all(0 <= count <= there.get(line, 0) for line, count in wanted.items())
+def has_all_units(wanted: Mapping[int, int], available: Mapping[int, int]) -> bool:
+    """Return whether all wanted units are available, line by line."""
+    return all(0 <= count <= available.get(line, 0) for line, count in wanted.items())
 
 
 def restocked_units(
     parcels: Iterable[Parcel], returns: Iterable[Return]
 ) -> dict[str, dict[str, dict[int, int]]]:
-    """Return what goes back to the shelf by each return, warehouse and line: whence it was sent, the first one first."""
-    there = delivered_units(parcels)
+    """Return what each return restocks, by warehouse and line: to the warehouses that sent it, the first one first."""
+    delivered = delivered_units(parcels)
     found: dict[str, dict[str, dict[int, int]]] = {}
-    for back in returns:
-        for line, count in (back.restock or {}).items():
-            for warehouse, lines in there.items():
+    for each in returns:
+        for line, count in (each.restock or {}).items():
+            for warehouse, lines in delivered.items():
                 part = min(count, lines.get(line, 0))
                 if part:
                     lines[line] -= part
                     count -= part
-                    found.setdefault(back.return_id, {}).setdefault(warehouse, {})[line] = part
+                    found.setdefault(each.return_id, {}).setdefault(warehouse, {})[line] = part
     return found

@@ -1,10 +1,10 @@
 """What an order can be, and what may happen to it.
 
-Three axes and one word for the shopper. Only `state` is commanded; payment and fulfilment follow from events.
+Three statuses and one label for the shopper. Only `state` is set by transitions; payment and fulfilment follow from events.
 
     state: pending_payment > confirmed > closed; pending_payment > expired | cancelled; confirmed <> on_hold;
-           confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid too late;
-           confirmed, closed > on_hold for good when its money cannot be had
+           confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid late;
+           confirmed, closed > on_hold for good when its payment cannot be captured
     payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed; with the sums of orders.balance
     fulfilment: unfulfilled, partially_shipped, shipped, delivered; it follows from the parcels (orders.parcels)
 """
@@ -18,7 +18,7 @@ from typing import Protocol
 
 PENDING, CONFIRMED, ON_HOLD, CLOSED = "pending_payment", "confirmed", "on_hold", "closed"
 CANCELLED, EXPIRED = "cancelled", "expired"
-# Not a state of an order: the mark of a checkout that was given up before it became one.
+# Not a state of an order: the mark of a checkout that was abandoned before it became one.
 ABANDONED = "abandoned"
 
 # The board's columns, from left to right.
@@ -34,16 +34,16 @@ BOARD_COLUMNS = {
     "done": "Done",
     "cancelled": "Cancelled",
 }
-# So long may an order be to pack.
+# After so long an order that is still to be packed is late.
 LATE_AFTER = timedelta(hours=48)
-# Those whose orders are counted: the others only grow.
+# The columns whose orders are counted: the others only grow.
 OPEN_BOARD_COLUMNS = tuple(
     column for column in BOARD_COLUMNS if column not in ("done", "cancelled")
 )
 
 
 class OrderState(Protocol):
-    """What the questions below need to know of an order."""
+    """What the rules below need to know of an order."""
 
     @property
     def state(self) -> str: ...
@@ -53,7 +53,7 @@ class OrderState(Protocol):
     def fulfilment(self) -> str: ...
     @property
     def has_packed_parcel(self) -> bool:
-        """Whether a parcel stands packed."""
+        """Whether a parcel is packed and not sent."""
 
     @property
     def has_units_to_pack(self) -> bool:
@@ -73,16 +73,16 @@ class OrderState(Protocol):
 
     @property
     def has_manual_refund_due(self) -> bool:
-        """Whether money is to go back that staff have to send themselves."""
+        """Whether a refund is due that staff have to send themselves."""
 
 
 @dataclass(frozen=True)
 class TransitionRule:
-    """One thing that may happen to an order. Empty text: that axis stays as it is."""
+    """One thing that may happen to an order. Empty text: that status stays as it is."""
 
     kind: str
     label: str  # on the staff's button; empty: it happens by itself
-    customer_label: str  # what the order's history says to the shopper; empty: staff only
+    customer_label: str  # in the order's history for the shopper; empty: staff only
     from_states: tuple[str, ...]
     next_state: str = ""
     payment: str = ""
@@ -94,7 +94,7 @@ class TransitionRule:
     when_under_way: bool | None = None
 
     def is_allowed(self, order: OrderState) -> bool:
-        """Tell whether this may happen to the order as it is."""
+        """Return whether this may happen to the order as it is."""
         return (
             order.state in self.from_states
             and (not self.when_payment or order.payment in self.when_payment)
@@ -122,7 +122,7 @@ class TransitionRule:
 
 @dataclass(frozen=True)
 class NextStatus:
-    """An order's axes."""
+    """An order's three statuses, and what its labels depend on."""
 
     state: str
     payment: str
@@ -146,9 +146,9 @@ _ENDED = (CONFIRMED, ON_HOLD, CLOSED, CANCELLED, EXPIRED)
 _ANY = (PENDING, *_ENDED)
 _SENDING_BACK = (CONFIRMED, CLOSED)
 TRANSITION_RULES = {
-    move.kind: move
-    for move in (
-        # Details: payment_id, amount. The money is set aside for us; `captured` is when we have it.
+    rule.kind: rule
+    for rule in (
+        # Details: payment_id, amount. The money is only authorised; `captured` is when we have it.
         TransitionRule(
             "authorized",
             "",
@@ -157,7 +157,7 @@ TRANSITION_RULES = {
             next_state=CONFIRMED,
             payment="authorized",
         ),
-        # By one who pays at the door, or whose transfer is complete.
+        # Cash on delivery, or a transfer that is complete.
         TransitionRule("confirmed", "", "Confirmed", (PENDING,), next_state=CONFIRMED),
         TransitionRule(
             "paid_late",
@@ -168,7 +168,7 @@ TRANSITION_RULES = {
             payment="authorized",
             when_payment=("voided", "paid"),
         ),
-        # The goods are sold meanwhile: the money goes back.
+        # Its units were sold meanwhile: the money goes back.
         TransitionRule(
             "paid_too_late",
             "",
@@ -184,7 +184,7 @@ TRANSITION_RULES = {
             "We have your payment",
             _ANY,
             payment="paid",
-            # Also after some of it went back: what is still to be taken is the balance's to say.
+            # Also after a partial refund: orders.balance says what is still to be captured.
             when_payment=(
                 "unpaid",
                 "authorized",
@@ -195,7 +195,7 @@ TRANSITION_RULES = {
                 "refunded",
             ),
         ),
-        # What was set aside can be had no more: staff look at it.
+        # The authorised amount cannot be captured any more: staff look at it.
         TransitionRule(
             "capture_refused",
             "",
@@ -237,11 +237,11 @@ TRANSITION_RULES = {
             when_under_way=True,
         ),
         TransitionRule("lost", "", "A parcel was lost", (CONFIRMED,), when_under_way=True),
-        # Goods have come for what was sold ahead of them: other units are kept for it now.
+        # Stock has arrived for a backorder: units in a warehouse are reserved for it now.
         TransitionRule("allocated", "", "", (CONFIRMED, ON_HOLD)),
         # It has been to pack for too long.
         TransitionRule("late", "", "", (CONFIRMED,), when_fulfilment=_UNSENT),
-        # Fewer of a line, or another door: for what is not packed yet.
+        # Fewer units of a line, or another delivery address: for what is not packed yet.
         TransitionRule(
             "changed",
             "",
@@ -257,7 +257,7 @@ TRANSITION_RULES = {
             next_state=ON_HOLD,
             when_fulfilment=_UNSENT,
         ),
-        # Not what nobody has paid for.
+        # Not an order whose payment has failed.
         TransitionRule(
             "resumed",
             "Resume",
@@ -318,33 +318,33 @@ TRANSITION_RULES = {
         ),
     )
 }
-# What orders of former days say of themselves.
+# Labels of former event kinds, which older orders still have.
 FORMER_LABELS = {"paid": "We have your payment"}
-# By which of them an order becomes one that is sent.
+# The events after which an order is to be sent.
 CONFIRMING_EVENTS = ("authorized", "confirmed", "paid_late")
-STAFF_TRANSITIONS = tuple(move for move in TRANSITION_RULES.values() if move.label)
-# The event after which an order tells nothing about a person any more. It changes none of the axes.
+STAFF_TRANSITIONS = tuple(rule for rule in TRANSITION_RULES.values() if rule.label)
+# The event after which an order has no personal data any more. It changes none of the statuses.
 ERASED = "erased"
-# What an event's row may say.
+# The kinds of event that a row may have.
 EVENT_KINDS = ("placed", *TRANSITION_RULES, *FORMER_LABELS, ERASED, "note")
 
 
 def allowed_transitions(order: OrderState) -> Sequence[TransitionRule]:
     """Return what staff may do with the order now, in the order of their buttons."""
-    return [move for move in STAFF_TRANSITIONS if move.is_allowed(order)]
+    return [rule for rule in STAFF_TRANSITIONS if rule.is_allowed(order)]
 
 
 def event_customer_label(kind: str) -> str:
-    """Return what an event means, in words for the shopper; '' for what is none of theirs."""
+    """Return what an event means, in words for the shopper; '' for what is not for them."""
     if kind in TRANSITION_RULES:
         return TRANSITION_RULES[kind].customer_label
     return "Ordered" if kind == "placed" else FORMER_LABELS.get(kind, "")
 
 
 def board_column(order: OrderState) -> str:
-    """Return the key of the board's column in which the order stands (see COLUMNS)."""
+    """Return the key of the order's column on the board (see BOARD_COLUMNS)."""
     if order.has_manual_refund_due:
-        return "payment_problem"  # nobody else sends it, however the order stands
+        return "payment_problem"  # only staff can send the refund, whatever the order's state
     match order.state:
         case "pending_payment":
             return "payment_problem" if order.payment == "failed" else "to_pay"
@@ -352,7 +352,7 @@ def board_column(order: OrderState) -> str:
             return "on_hold"
         case "cancelled" | "expired":
             return "cancelled"
-    # What is still to be sent comes before what comes back.
+    # What is still to be sent comes before returns.
     if order.fulfilment in ("unfulfilled", "partially_shipped") and order.state != CLOSED:
         return (
             "partly_shipped"

@@ -1,4 +1,4 @@
-"""What shall happen to an order: built once by whoever decides it, and handed down as it is to what writes it."""
+"""What is to happen to an order: built once where it is decided, and handed down unchanged to what writes it."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -12,10 +12,10 @@ class Transition:
     """An event that an order's state has to allow, and what it changes in the order's header.
 
     `kind` is one of orders.states.TRANSITION_RULES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
-    `details` are the event's (orders.parcels, orders.returns, orders.balance); `also` are events, by their kind, that happen
-    with it or not at all. `payment_id` is the payment that pays the order from then on, `allocated` which units are kept for
-    it, as its header has them; None and '' leave them. `claim` is that under which the order's units were taken; this ends
-    it. Without one nobody may have one.
+    `details` are the event's (orders.parcels, orders.returns, orders.balance); `companion_events` are events, by their kind,
+    that happen with it or not at all. `payment_id` is the payment that pays the order from then on, `allocations_json` which
+    units are reserved for it, as its header stores them; None and '' leave them. `claim` is the one under which the order's
+    units were reserved; this ends it. Without one, no process may have a claim.
     """
 
     kind: str
@@ -31,5 +31,5 @@ class Transition:
 
     @property
     def events(self) -> dict[str, Mapping[str, Any]]:
-        """The details of all its events by their kind, in the order in which they happen: its own first."""
+        """The details of all its events by kind, in the order in which they happen: its own first."""
         return {self.kind: self.details, **self.companion_events}

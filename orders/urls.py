@@ -1,4 +1,4 @@
-"""What the app offers."""
+"""The addresses of the orders app."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Whose a use of a code is."""
+"""Which customer a use of a voucher counts for."""
 
 from uuid import UUID
 
@@ -7,9 +7,9 @@ from promotions.operations import voucher_customer_key
 
 
 def find_voucher_customer(user_id: UUID | None, email: str) -> str:
-    """Return who uses a code, as promotions.operations.voucher_customer_key has it: somebody with an account is one person.
+    """Return the customer who uses a voucher, as promotions.operations.voucher_customer_key: an account is one customer.
 
-    A guest who orders with the proved address of an account uses what that account may use. '' for a guest whose
+    A guest who orders with the proved e-mail address of an account counts as that account. '' for a guest whose
     address is not known. Raises CassandraUnavailable.
     """
     if user_id is None and email.strip():

@@ -1,4 +1,4 @@
-"""What `manage.py check` says of the configuration."""
+"""The checks of the payment settings for `manage.py check`."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,8 +12,8 @@ _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated
 
 
 def check_payment_settings(**_: Any) -> list[CheckMessage]:
-    """Return what is wrong with the gateway: outside a showroom nobody may pay by the test bank's cards."""
-    name, trying_out = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
+    """Return what is wrong with the payment settings: outside a demo shop the test bank's cards must not be accepted."""
+    name, is_demo = settings.PAYMENT_GATEWAY, settings.DEBUG or settings.DEMO
     found = list(_methods())
     known = settings.PAYMENT_GATEWAYS
     hint = (
@@ -22,7 +22,7 @@ def check_payment_settings(**_: Any) -> list[CheckMessage]:
     if not name:
         return [
             Warning(
-                "Nobody is named to take the money, so nothing can be ordered.",
+                "No payment gateway is configured, so nothing can be ordered.",
                 hint=hint,
                 id="orders.W001",
             ),
@@ -33,20 +33,20 @@ def check_payment_settings(**_: Any) -> list[CheckMessage]:
             Error(f"There is no payment gateway {name!r}.", hint=hint, id="orders.E001"),
             *found,
         ]
-    if name != NONE and not trying_out and load_gateway(name).is_test:
+    if name != NONE and not is_demo and load_gateway(name).is_test:
         return [
-            Error("The test bank's cards are for a showroom only.", hint=hint, id="orders.E002"),
+            Error("The test bank's cards are for a demo shop only.", hint=hint, id="orders.E002"),
             *found,
         ]
-    return [*(_stripe(trying_out) if name == STRIPE else ()), *found]
+    return [*(_stripe(is_demo) if name == STRIPE else ()), *found]
 
 
-def _stripe(trying_out: bool) -> Iterator[CheckMessage]:
+def _stripe(is_demo: bool) -> Iterator[CheckMessage]:
     if not settings.STRIPE_SECRET_KEY:
         yield Error(
-            "Stripe opens to nobody without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003"
+            "Stripe cannot be used without a key.", hint="STRIPE_SECRET_KEY=sk_…", id="orders.E003"
         )
-    elif not trying_out and settings.STRIPE_SECRET_KEY.startswith(("sk_test_", "rk_test_")):
+    elif not is_demo and settings.STRIPE_SECRET_KEY.startswith(("sk_test_", "rk_test_")):
         yield Warning(
             "Stripe's test key moves no money.",
             hint="STRIPE_SECRET_KEY=sk_live_…",
@@ -55,13 +55,15 @@ def _stripe(trying_out: bool) -> Iterator[CheckMessage]:
     if not settings.STRIPE_WEBHOOK_SECRET:
         hint = "STRIPE_WEBHOOK_SECRET=whsec_…, of the endpoint /payments/stripe/notice/"
         yield Error(
-            "Stripe's notices cannot be told from forged ones.", hint=hint, id="orders.E004"
+            "Stripe's webhooks cannot be verified without a secret.", hint=hint, id="orders.E004"
         )
 
 
 def _methods() -> Iterator[CheckMessage]:
     if unknown := [code for code in settings.PAYMENT_METHODS if code not in METHODS]:
-        yield Error(f"There is no way to pay {unknown[0]!r}.", hint=_METHODS_HINT, id="orders.E005")
+        yield Error(
+            f"There is no payment method {unknown[0]!r}.", hint=_METHODS_HINT, id="orders.E005"
+        )
     if TRANSFER in settings.PAYMENT_METHODS and not settings.BANK_ACCOUNT:
         hint = "BANK_ACCOUNT=holder|IBAN …|BIC …"
-        yield Error("Nobody can know where a transfer should go.", hint=hint, id="orders.E006")
+        yield Error("No bank account is set for transfers.", hint=hint, id="orders.E006")

@@ -1,8 +1,8 @@
-"""What can go wrong with whoever takes the money, in words for the shopper."""
+"""What can go wrong with a payment gateway, with messages for the shopper."""
 
 
 class GatewayUnavailable(Exception):
-    """Whoever takes the money cannot be reached."""
+    """The gateway cannot be reached."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -11,7 +11,7 @@ class GatewayUnavailable(Exception):
 
 
 class NoGateway(GatewayUnavailable):
-    """Nobody is named to take this shop's money (PAYMENT_GATEWAY)."""
+    """No gateway is configured for this shop (PAYMENT_GATEWAY)."""
 
     def __init__(self) -> None:
         Exception.__init__(

@@ -254,7 +254,7 @@ FAULTS = (
     _fault(
         "More is packed than is left",
         "orders/parcels.py",
-        '                count < 0 or count > there.get(line, 0)\n                for line, count in parse_line_units(each["lines"]).items()\n',
+        '                count < 0 or count > available.get(line, 0)\n                for line, count in parse_line_units(each["lines"]).items()\n',
         '                count < 0 for line, count in parse_line_units(each["lines"]).items()\n',
         "tests/orders/test_parcels.py",
     ),

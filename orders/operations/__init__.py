@@ -1,7 +1,7 @@
 """Everything that happens to orders, one function an event.
 
-A crash anywhere leaves a hint behind: `pending_effects_by_minute` for what an event owes (copies, stock, mail), and
-`reservations_by_minute` for units that are kept. The jobs read both and finish the work.
+A crash anywhere leaves a row behind: in `pending_effects_by_minute` for an event's effects (copies, stock, mail), in
+`reservations_by_minute` for reserved units. The jobs read both and finish the work.
 """
 
 from orders.operations.abandonment import abandon_checkout, mark_checkout_abandoned

@@ -1,4 +1,4 @@
-"""A checkout that becomes no order: it is marked, and what it holds is given back."""
+"""A checkout that becomes no order: it is marked as abandoned, and its reservations are released."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from jobs.minutes import MINUTE, minutes_between
 from orders.states import ABANDONED
 from promotions.operations import release_vouchers
 
-# How long the mark of a checkout that was given up stays: longer than the checkout page's own id is valid.
+# How long the mark of an abandoned checkout stays: longer than the checkout page's id is valid.
 ABANDONED_SECONDS = 30 * 24 * 3600
 # The sweeper may be that late.
 MAX_SWEEP_DELAY = timedelta(minutes=5)
@@ -28,9 +28,9 @@ ABANDON = conditional_write(
 
 
 def mark_checkout_abandoned(order_id: UUID) -> bool:
-    """Mark a checkout that nobody places any more as given up, so that it can become no order any more.
+    """Mark a checkout as abandoned, so that it can no longer become an order.
 
-    Tells whether that holds now; False while somebody places it, or when it has become an order.
+    Returns whether it is abandoned now; False while it is being placed, or when it has become an order.
     Raises CassandraUnavailable.
     """
     outcome = ABANDON.apply(
@@ -47,10 +47,10 @@ def mark_checkout_abandoned(order_id: UUID) -> bool:
 
 
 def abandon_checkout(order_id: UUID) -> bool:
-    """Give a checkout up and give back at once what it holds: its shopper is not to be told that it is sold out.
+    """Abandon a checkout and release its reservations at once: its own shopper must not see its lines as sold out.
 
-    Tells whether it is given up; False while somebody places it, or when it has become an order. What is overlooked
-    here is found by the sweeper when its time comes. Raises CassandraUnavailable.
+    Returns whether it is abandoned; False while it is being placed, or when it has become an order. What is overlooked
+    here is found by the sweeper when it is due. Raises CassandraUnavailable.
     """
     if not mark_checkout_abandoned(order_id):
         return False
@@ -60,43 +60,48 @@ def abandon_checkout(order_id: UUID) -> bool:
         minutes_between(now - MAX_SWEEP_DELAY, now + RESERVED_FOR + MINUTE)
     )
     expiries = [
-        (minute, hold) for minute, rows in due.items() for hold in rows if hold.order_id == order_id
+        (minute, expiry)
+        for minute, rows in due.items()
+        for expiry in rows
+        if expiry.order_id == order_id
     ]
-    release_orphaned_reservations([hold for _, hold in expiries])
-    for minute, hold in expiries:
+    release_orphaned_reservations([expiry for _, expiry in expiries])
+    for minute, expiry in expiries:
         inventory.clear_reservation_expiry(
-            minute, hold.variant_id, hold.warehouse_id, hold.reservation_id
+            minute, expiry.variant_id, expiry.warehouse_id, expiry.reservation_id
         )
     return True
 
 
 def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
-    """Release holds that belong to no order, given by their hints, and let the products' pages know. What is paid for stays.
+    """Release reservations that belong to no order, given by their expiry rows, and update the products' stock. Paid ones stay.
 
     Raises CassandraUnavailable.
     """
     reading = [
         (
-            hold,
-            stock.prefetch_stock_numbers(hold.variant_id, hold.warehouse_id, hold.reservation_id),
+            expiry,
+            stock.prefetch_stock_numbers(
+                expiry.variant_id, expiry.warehouse_id, expiry.reservation_id
+            ),
         )
-        for hold in expiries
+        for expiry in expiries
     ]
-    there = [(hold, row) for hold, pending in reading for row in pending.rows()]
+    found = [(expiry, row) for expiry, pending in reading for row in pending.rows()]
     inventory.release_stock(
         [
-            replace(allocation_from_expiry(hold), line_number=row.line_number or 0)
-            for hold, row in there
-            if row.reservation_id == hold.reservation_id and row.state == "held"
+            replace(allocation_from_expiry(expiry), line_number=row.line_number or 0)
+            for expiry, row in found
+            if row.reservation_id == expiry.reservation_id and row.state == "held"
         ],
         paid=False,
     )
-    for product_id in {row.product_id for _, row in there if row.reservation_id == SENTINEL}:
+    for product_id in {row.product_id for _, row in found if row.reservation_id == SENTINEL}:
         inventory.copy_stock(product_id)
 
 
 def allocation_from_expiry(expiry: Row) -> Allocation:
-    """Return what a hold's hint says of it. Its line and its product are not known, and do not matter to a hold that ends."""
+    """Return a reservation's allocation as its expiry row has it. Its line and product are not known, and not needed to release it."""
     return Allocation(
         0,
         expiry.variant_id,

@@ -1,8 +1,8 @@
-"""Goods arrive for what was sold ahead of them: the oldest orders that wait get theirs first.
+"""Stock arrives for backorders: the oldest waiting orders get theirs first.
 
-A line that waits stands on the shelf "ahead" as a whole (inventory.allocation). Its units are held in a house, then the
-order says so by an event, then the stock follows: kept in the house, and the promise is free again. Whoever dies on the
-way leaves a hold whose hint leads the sweeper to it, or the next run, which finds the same hold.
+A waiting line is allocated as a whole to the warehouse "ahead" (inventory.allocation). Its units are reserved in a real
+warehouse, then an event records it, then the stock follows: committed in the warehouse, and the backorder is released. A
+process that dies on the way leaves a reservation whose expiry leads the sweeper to it, or the next run, which finds it again.
 """
 
 import json
@@ -26,34 +26,34 @@ log = logging.getLogger(__name__)
 
 
 def allocate_backorders(now: datetime) -> int:
-    """Keep what has arrived for the orders that wait for it; return how many got something. Raises CassandraUnavailable.
+    """Reserve what has arrived for the orders that wait for it; return how many got something. Raises CassandraUnavailable.
 
     One worker at a time does it. An order that needs more than has arrived keeps its turn: younger ones do not overtake
-    it. What is left then is told to the pages: until then they do not know of the goods (see `manage.py stock`).
+    it. What is left is copied to the pages only then: until then they do not offer it (see `manage.py stock`).
     """
     served = 0
     for variant_id, product_id in stock.list_backordered_variants():
-        waiting = stock.list_waiting_orders(variant_id)
-        for order_id in waiting:
-            got = _allocate_order(order_id, variant_id, now)
-            served += bool(got)
-            if got is False:
+        order_ids = stock.list_waiting_orders(variant_id)
+        for order_id in order_ids:
+            is_served = _allocate_order(order_id, variant_id, now)
+            served += bool(is_served)
+            if is_served is False:
                 break
-        if waiting:
+        if order_ids:
             inventory.copy_stock(product_id)
     return served
 
 
 def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
-    """Tell whether an order got its units of a variant; None when it cannot take any now."""
+    """Return whether an order got its units of a variant; None when it cannot take any now."""
     order = queries.get_order(order_id)
     if order is None or order.state not in (CONFIRMED, ON_HOLD):
         return None
     take = json.loads(order.allocations_json)["take"]
-    waiting = order.reserved_units.get(BACKORDER_WAREHOUSE, {})
+    waiting_units = order.reserved_units.get(BACKORDER_WAREHOUSE, {})
     arrived: list[Allocation] = []
     for item in queries.list_items(order):
-        units = waiting.get(item.line_number, 0)
+        units = waiting_units.get(item.line_number, 0)
         if item.variant_id == variant_id and units:
             want = WantedLine(item.line_number, item.product_id, variant_id, units)
             try:
@@ -75,20 +75,18 @@ def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | N
             ),
         )
     except (StaleOrder, TransitionRefused) as refused:
-        log.warning(
-            "order %s: its goods have arrived, it is looked at again: %s", order.number, refused
-        )
+        log.warning("order %s: its stock has arrived, it is tried again: %s", order.number, refused)
         return None
     return True
 
 
 def _allocations_with_arrivals(order: Order, take: int, arrived: list[Allocation]) -> str:
-    """Return what is kept for the order, as its header has it, when these units stand in a house."""
+    """Return the order's allocations, as its header stores them, with these units in their warehouses."""
     reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     for each in arrived:
-        there = reserved_units.setdefault(each.warehouse_id, {})
-        there[each.line_number] = there.get(each.line_number, 0) + each.quantity
-        # A line of which nothing waits any more stays, with no units: its promise is looked at, and given back.
+        units_by_line = reserved_units.setdefault(each.warehouse_id, {})
+        units_by_line[each.line_number] = units_by_line.get(each.line_number, 0) + each.quantity
+        # A line of which nothing waits any more stays, with no units: so its backorder is found, and released.
         reserved_units[BACKORDER_WAREHOUSE][each.line_number] -= each.quantity
     warehouses: Mapping[str, object] = {
         warehouse: [[line, units] for line, units in lines.items()]

@@ -1,8 +1,8 @@
-"""An order is changed before it is packed: fewer of a line, or another door in the same country.
+"""An order is changed before it is packed: fewer units of a line, or another delivery address in the same country.
 
-What is left is summed up anew at the prices of the order; delivery costs what it did. Of each line's discount its share
-stays, but of the whole discount no more than the goods that stay had of it: who buys two to get a third for nothing does
-not keep the third alone. What was paid too much is owed back by the same batch.
+What is left is summed up anew at the prices of the order; delivery costs what it did. Each line keeps its share of its
+discount, but of the whole discount no more than the remaining lines had of it: "buy two, get the third free" does not
+leave the third alone for nothing. The same batch decides the refund of what was paid too much.
 """
 
 import json
@@ -40,9 +40,9 @@ def change_order(
 ) -> Order:
     """Lower the quantities of lines, by line number, or change the address of an order that is not packed yet; return it.
 
-    `quantities` are the new ones; a line that is not named stays. Units that are packed cannot be given back, the others
+    `quantities` are the new ones; a line that is not named stays. Units that are packed cannot be given up, the others
     can. `now` is in UTC. Raises TransitionRefused when that cannot happen to the order as it was read, or nothing would change;
-    StaleOrder when somebody was faster, CassandraUnavailable.
+    StaleOrder when another write was faster, CassandraUnavailable.
     """
     change = plan_change(order, queries.list_items(order), quantities, address)
     return transition_order(
@@ -61,7 +61,7 @@ def change_order(
 
 @dataclass(frozen=True)
 class OrderChange:
-    """What a change's event says, which units are kept from then on ('' for the same), and what happens with it."""
+    """The details of a change's event, the units reserved from then on ('' for the same), and the events that come with it."""
 
     details: dict[str, Any]
     allocations_json: str
@@ -71,7 +71,7 @@ class OrderChange:
 def plan_change(
     order: Order, items: Sequence[Item], quantities: Mapping[int, int], address: Address | None
 ) -> OrderChange:
-    """Return what a change means for the order with these items. Raises TransitionRefused when there is none, or it cannot be."""
+    """Return what a change means for the order with these items. Raises TransitionRefused when nothing changes, or it is not allowed."""
     fewer = {
         line: count for line, count in quantities.items() if count != order.quantities.get(line, 0)
     }
@@ -101,7 +101,7 @@ def plan_change(
 def recalculate_sums(
     order: Order, items: Sequence[Item], quantities: Mapping[int, int]
 ) -> dict[str, Any]:
-    """Return what the order would come to with these quantities, in minor units as the event keeps it."""
+    """Return the order's sums with these quantities, in minor units as the event stores them."""
     if quantities == order.quantities:
         lines, discounts = order.current_lines(items), order.discounts
         subtotal, discount, taxes, total = order.subtotal, order.discount, order.taxes, order.total
@@ -125,7 +125,7 @@ def recalculate_sums(
                 total += sum((part.tax for part in taxes), zero)
             if total <= order.total or discount == most:
                 break
-            # Where tax is added, what stays may have a higher rate than what goes: fewer things never cost more.
+            # Where tax is added, what stays may have a higher rate than what goes: fewer units never cost more.
             discount = min(most, discount + total - order.total)
         discounts = tuple(
             Discount(each.name, from_minor_units(amount, zero.currency.code))
@@ -160,7 +160,7 @@ def recalculate_sums(
 
 
 def _share_of_discount(order: Order, subtotal: Money) -> Money:
-    """Return what goods of this sum have of the order's discount, in proportion."""
+    """Return the share of the order's discount that lines of this subtotal have, in proportion."""
     cents = (
         to_minor_units(order.discount)
         * to_minor_units(subtotal)
@@ -180,7 +180,7 @@ def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
 
 
 def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
-    """Return which units are kept from now on: those that wait for goods go first, then those in the smallest part."""
+    """Return the allocations after the change: backordered units go first, then those in the smallest part."""
     reserved_units = {warehouse: dict(lines) for warehouse, lines in order.reserved_units.items()}
     free = units_to_pack(reserved_units, order.parcels())
     if BACKORDER_WAREHOUSE in reserved_units:
@@ -188,13 +188,13 @@ def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
     for line, count in fewer.items():
         too_many = order.quantities.get(line, 0) - count
         for warehouse in sorted(
-            free, key=lambda house: (house != BACKORDER_WAREHOUSE, free[house].get(line, 0))
+            free, key=lambda each: (each != BACKORDER_WAREHOUSE, free[each].get(line, 0))
         ):
             units = min(too_many, free[warehouse].get(line, 0))
             reserved_units[warehouse][line] = reserved_units[warehouse].get(line, 0) - units
             too_many -= units
     taken: dict[str, object] = {"take": json.loads(order.allocations_json)["take"]}
-    # A line of which nothing is left stays, with no units: its hold is looked at, and given back.
+    # A line of which nothing is left stays, with no units: so its reservation is found, and released.
     return json.dumps(
         taken
         | {
@@ -207,26 +207,35 @@ def _reduced_allocations(order: Order, fewer: Mapping[int, int]) -> str:
 def _due_refund(
     order: Order, items: Iterable[Item], total: Money, fewer: Mapping[int, int]
 ) -> dict[str, Any]:
-    """Return the refund of what was paid for the units that are given back, if they were and are still paid for."""
+    """Return the refund for the units that are given up, if they were paid for and not refunded."""
     items, zero = tuple(items), order.total * 0
-    gone = {line: order.quantities[line] - count for line, count in fewer.items()}
-    back, _ = balance.refunded_units_by_line(
+    removed = {line: order.quantities[line] - count for line, count in fewer.items()}
+    refunded_units, _ = balance.refunded_units_by_line(
         order, {item.line_number: item.quantity for item in items}
     )
-    back = {line: min(count, back.get(line, 0)) for line, count in gone.items()}
-    paid_back = sum(
-        (line.units_total(back.get(line.line_number, 0)) for line in order.current_lines(items)),
+    refunded_units = {
+        line: min(count, refunded_units.get(line, 0)) for line, count in removed.items()
+    }
+    refunded_amount = sum(
+        (
+            line.units_total(refunded_units.get(line.line_number, 0))
+            for line in order.current_lines(items)
+        ),
         zero,
     )
-    left = balance.refundable_amount(order)
-    amount = min(left, order.captured - total, order.total - total - paid_back)
-    # Never less than what the shop would keep above what the order costs.
-    amount = max(amount, left - total)
+    refundable = balance.refundable_amount(order)
+    amount = min(refundable, order.captured - total, order.total - total - refunded_amount)
+    # Never less than the excess that the shop would have over the order's total.
+    amount = max(amount, refundable - total)
     if to_minor_units(amount) <= 0:
         return {}
     return {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),
         "amount": to_minor_units(amount),
-        "lines": {line: count - back[line] for line, count in gone.items() if count > back[line]},
+        "lines": {
+            line: count - refunded_units[line]
+            for line, count in removed.items()
+            if count > refunded_units[line]
+        },
         "reason": balance.CHANGE_REFUND_REASON,
     }

@@ -12,7 +12,7 @@ from orders.operations.pending_effects import microseconds_now
 from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
-# All of them carry "placed + version" as their time: of two that are applied out of order, the later event's stays.
+# All of them carry "placed + version" as their timestamp: of two that are applied out of order, the later event's stays.
 OFF_BOARD = write(
     "Q15",
     """DELETE FROM orders_by_status USING TIMESTAMP :at
@@ -32,7 +32,7 @@ BY_USER = write(
        VALUES (:user_id, :year, :placed_at, :order_id, :number, :customer_label, :total, :currency, :item_count,
                :first_item_name, :first_item_picture) USING TIMESTAMP :at""",
 )
-# Orders have this one place in time for each of these lists, whatever happens to them.
+# An order keeps its place in time in each of these lists, whatever happens to it.
 YEAR = write(
     "Q11",
     "INSERT INTO order_years_by_user (user_id, year) VALUES (:user_id, :year) USING TIMESTAMP :at",
@@ -42,21 +42,21 @@ BY_EMAIL = write(
     """INSERT INTO orders_by_email (email, placed_at, order_id, number) VALUES (:email, :placed_at, :order_id, :number)
        USING TIMESTAMP :at""",
 )
-# In real time: the sweeper of emptied days goes by it.
+# In real time: the sweeper of emptied days relies on it.
 DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
 
 
 def write_copies(order: Order) -> None:
-    """Write the order's row on the board, in its owner's list and in its e-mail address's; take it from the columns where it stood before.
+    """Write the order's row on the board, in its owner's list and in its e-mail address's; delete it from its former board columns.
 
-    Where it stood is read from its events. Writing it again changes nothing. Raises CassandraUnavailable; then, and when
-    this process dies in between, some may be written: the order's hint (docs/decisions/004) has all of them written again.
+    Those are read from its events. Writing it again changes nothing. Raises CassandraUnavailable; then, and when this
+    process dies in between, some may be written: the order's pending effect (docs/decisions/004) has all of them written again.
     """
     write_batch(copy_statements(order))
 
 
 def copy_timestamp(order: Order) -> int:
-    """Return the time that an order's copies carry, in microseconds since 1970: placed + version."""
+    """Return the timestamp of an order's copies, in microseconds since 1970: placed + version."""
     return round(order.placed_at.timestamp() * 1000) * 1000 + order.version
 
 
@@ -64,7 +64,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
     """Return the writes of `write_copies`."""
     day, placed_at = order.placed_at.astimezone(UTC).date(), order.placed_at
     at = copy_timestamp(order)
-    place = {"day": day, "placed_at": placed_at, "order_id": order.order_id, "at": at}
+    key = {"day": day, "placed_at": placed_at, "order_id": order.order_id, "at": at}
     summary = {
         "number": order.number,
         "item_count": order.item_count,
@@ -72,7 +72,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
     }
     summary["currency"] = order.total.currency.code
     before = {event.board_after for event in order.events} - {order.board_column, ""}
-    batch = [OFF_BOARD.bind(status=status, **place) for status in sorted(before)]
+    batch = [OFF_BOARD.bind(status=status, **key) for status in sorted(before)]
     batch.append(DAY.bind(status=order.board_column, day=day))
     batch.append(
         ON_BOARD.bind(
@@ -83,7 +83,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
             payment=order.payment,
             fulfilment=order.fulfilment,
             version=order.version,
-            **place,
+            **key,
             **summary,
         )
     )
@@ -126,17 +126,17 @@ DELETE_DAY = write(
 
 
 def delete_empty_days(now: datetime) -> int:
-    """Forget the days on which a column of the board has no orders any more; return how many.
+    """Delete the days on which a column of the board has no orders any more; return how many.
 
-    The deletion is dated an hour back: a day that an order has just been put to stays. Raises CassandraUnavailable.
+    The deletion is dated an hour back: a day to which an order has just been added stays. Raises CassandraUnavailable.
     """
     before = microseconds_now() - timedelta(hours=1) // timedelta(microseconds=1)
-    standing: list[tuple[str, date]] = [
+    board_days: list[tuple[str, date]] = [
         (status, day) for status in BOARD_COLUMNS for day in queries.list_board_days(status)
     ]
     reading = [
         (status, day, ANY.start(status=status, day=day))
-        for status, day in standing
+        for status, day in board_days
         if day < now.date()
     ]
     empty = [(status, day) for status, day, pending in reading if pending.one() is None]

@@ -1,4 +1,4 @@
-"""What an order's events owe: stock, money back, the lists, the cart, the mail. Doing it again changes nothing."""
+"""The effects of an order's events: stock, refunds, the lists, the cart, the mail. Applying them again changes nothing."""
 
 import logging
 from dataclasses import replace
@@ -31,22 +31,22 @@ log = logging.getLogger(__name__)
 
 
 def transition_order(order: Order, transition: Transition, *, with_effects: bool = True) -> Order:
-    """Let something happen to the order as it was read; return what it is then.
+    """Apply a transition to the order as it was read; return the order after it.
 
-    Whoever was faster wins: the other is told by StaleOrder, and nothing of theirs is written. What follows (stock,
-    lists, mail) is done at once, and by the worker if this process dies; `settle=False` leaves it to the worker.
+    Of two callers the faster wins: the other gets StaleOrder, and nothing of theirs is written. The effects (stock,
+    lists, mail) are applied at once, or by the worker if this process dies; `with_effects=False` leaves them to the worker.
     Raises TransitionRefused when the order's state does not allow it, StaleOrder, CassandraUnavailable.
     """
     fresh, pending_effect = append_event(order, transition)
     if not with_effects:
         return fresh
-    # The event stands, whatever comes now; the hint leads the worker to what is left to do.
+    # The event is written, whatever comes now; the pending effect leads the worker to what is left to do.
     try:
         fresh = apply_effects(order.order_id, transition.at) or fresh
         clear_pending_effects(pending_effect)
-    except (CassandraUnavailable, GatewayUnavailable, SettlementUnstable) as away:
+    except (CassandraUnavailable, GatewayUnavailable, SettlementUnstable) as error:
         log.warning(
-            "order %s: %s, the rest is left to the worker: %s", order.number, transition.kind, away
+            "order %s: %s, the rest is left to the worker: %s", order.number, transition.kind, error
         )
     except Exception:
         log.exception("order %s: %s, the rest is left to the worker", order.number, transition.kind)
@@ -54,10 +54,10 @@ def transition_order(order: Order, transition: Transition, *, with_effects: bool
 
 
 def apply_effects(order_id: UUID, now: datetime) -> Order | None:
-    """Do all that is owed for an order as it is now; return it, or None if there is none.
+    """Apply all effects of an order as it is now; return it, or None if there is none.
 
     Raises CassandraUnavailable; SettlementUnstable, or GatewayUnavailable, also if the gateway does not know the payment (any more):
-    with all done but what is owed there.
+    then all is done except at the gateway.
     """
     reading, lines = queries.prefetch_order(order_id), queries.prefetch_items(order_id)
     order = queries.order_from_rows(reading.rows())
@@ -68,7 +68,7 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     try:
         sync_stock(order, items, now)
     except LookupError as error:
-        # Units that cannot move wait for somebody who looks; whoever has paid is told, and charged, all the same.
+        # Units that cannot move wait for staff; the customer gets the mails, and is charged, all the same.
         log.exception("order %s: its units do not move", order.number)
         stock_error = error
     _sync_voucher(order, now)
@@ -79,8 +79,8 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
         payment_error = error
         order = queries.get_order(order_id) or order
     except (LookupError, ValueError) as error:
-        # Such as after another account's key was put in: the money waits for somebody who looks, all else does not.
-        log.exception("order %s: its gateway does not do what is owed", order.number)
+        # For example after another account's key was configured: the money waits for staff, all else does not.
+        log.exception("order %s: its gateway does not settle the payment", order.number)
         payment_error = GatewayUnavailable()
         payment_error.__cause__ = error
         order = queries.get_order(order_id) or order
@@ -98,9 +98,9 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
 
 
 def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    """Let the stock follow the order: committed, sent parcel by parcel, given back, restocked. Raises CassandraUnavailable.
+    """Make the stock follow the order: committed, shipped parcel by parcel, released, restocked. Raises CassandraUnavailable.
 
-    Where each line's units shall stand follows from the order's events, so doing it again changes nothing.
+    Where each line's units belong follows from the order's events, so doing it again changes nothing.
     """
     if order.state == PENDING:
         return
@@ -111,47 +111,47 @@ def sync_stock(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     sent = parcels.sent_units(order.parcels())
     missing = 0
     for each in sort_allocations(allocations):
-        gone = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
+        shipped_units = sent.get(each.warehouse_id, {}).get(each.line_number, 0)
         missing += not inventory.set_reservation_units(
-            each, reserved_units=each.quantity - gone, shipped_units=gone
+            each, reserved_units=each.quantity - shipped_units, shipped_units=shipped_units
         )
     if missing:
         fresh = queries.get_order(order.order_id)
         if fresh and fresh.version == order.version:
-            log.error("order %s is confirmed, and %d of its holds are gone", order.number, missing)
-    for return_id, back in returns.restocked_units(order.parcels(), order.returns).items():
+            log.error("order %s is confirmed, but %d reservations are gone", order.number, missing)
+    for return_id, restock in returns.restocked_units(order.parcels(), order.returns).items():
         parts = [
             replace(each, quantity=units)
             for each in allocations
-            if (units := back.get(each.warehouse_id, {}).get(each.line_number))
+            if (units := restock.get(each.warehouse_id, {}).get(each.line_number))
         ]
         inventory.restock_units(order.order_id, return_id, parts, now)
 
 
-# As it is at this moment: `placing` is set while a late payment takes the units again.
+# As it is at this moment: `placing` is set while a late payment reserves the units again.
 CURRENT_STATE = read("Q13", "SELECT state, placing FROM orders WHERE order_id = :order_id LIMIT 1")
-# How often the order may move on under our hands.
-_LOOKS = 5
+# How often the order may change while its voucher is synchronised.
+_MAX_STATE_READS = 5
 
 
 def _sync_voucher(order: Order, now: datetime) -> None:
-    """Let the use of a code follow the order: given back by one that has ended, had by any other.
+    """Make the use of a voucher follow the order: released by one that has ended, claimed by any other.
 
-    The order may have ended since it was read, or come back to life by a payment that came late; so it is looked at
-    before each step, and after it. Whoever took the use: a guest's order that has become a member's keeps it.
+    The order may have ended since it was read, or have been revived by a late payment; so its state is read before each
+    step, and after it. A guest's order that has become a member's keeps the use that the guest took.
     """
-    for _ in retry_attempts(_LOOKS if order.voucher else 0):
-        row, had = (
+    for _ in retry_attempts(_MAX_STATE_READS if order.voucher else 0):
+        row, has_use = (
             CURRENT_STATE.one(order_id=order.order_id),
             has_voucher_use(order.voucher, order.order_id),
         )
         if row is None:
             return
         if row.state in (CANCELLED, EXPIRED):
-            if not had or row.placing:
+            if not has_use or row.placing:
                 return
             release_voucher(order.voucher, order.order_id)
-        elif had or order.is_erased:
+        elif has_use or order.is_erased:
             return
         else:
             try:
@@ -164,19 +164,19 @@ def _sync_voucher(order: Order, now: datetime) -> None:
                 )
             except VoucherRefused as refused:
                 log.error(
-                    "order %s is not ended, and its code is not to be had any more: %s",
+                    "order %s has not ended, but its voucher cannot be claimed any more: %s",
                     order.number,
                     refused,
                 )
                 return
 
 
-# For so long the cart knows which orders it was emptied for.
+# For this long the cart remembers which orders it was emptied for.
 _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
 def _empty_cart(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    # A transfer takes days: its things leave the cart at once.
+    # A transfer takes days: its lines leave the cart at once.
     kinds = ("placed",) if order.payment_method == TRANSFER else CONFIRMING_EVENTS
     paid = next((event for event in order.events if event.kind in kinds), None)
     if paid and order.cart_id and paid.at > datetime.now(UTC) - _EMPTIED_ONCE:

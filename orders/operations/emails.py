@@ -1,4 +1,4 @@
-"""The mails about an order: one for each event that its shopper should know of, whoever looks at the order how often."""
+"""The mails about an order: one for each event that its shopper should know of, however often its effects are applied."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
-# What is older is no news any more, and an importer of old orders writes no mail.
+# Older events are not news any more, and an importer of old orders sends no mail.
 NEWS_FOR = timedelta(days=2)
-# Who has bought something out of a cart here is told of it, however late: for as long as the outbox knows what it has told.
-# An importer knows no carts.
+# An order from a cart is confirmed by mail, however late: for as long as the outbox remembers what it has sent.
+# Imported orders have no cart.
 CONFIRMED_FOR = timedelta(days=29)
 
 
 @dataclass(frozen=True)
 class MailContent:
-    """What a mail about an event says: paragraphs, perhaps some goods, and where to go on."""
+    """The content of a mail about an event: paragraphs, perhaps some items, and a link."""
 
     headline: str
     paragraphs: tuple[str, ...]
@@ -43,14 +43,14 @@ class MailContent:
     has_order_summary: bool = False  # the order with its sums stands below
     link_label: str = "Follow my order"
     tracking_url: str = ""  # the carrier's page
-    bank_account: tuple[str, ...] = ()  # to whom a transfer goes
+    bank_account: tuple[str, ...] = ()  # for a transfer
 
 
 def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    """Write the mails that an order's events ask for into the outbox; those that are there already stay as they are.
+    """Put the mails for an order's events into the outbox; those that are there already stay as they are.
 
-    Nobody is told of what happened more than two days ago, but for that the order is confirmed, or of an order without
-    its person. Raises CassandraUnavailable.
+    There is no mail about events more than two days old, except for the confirmation, and none about an erased person's
+    order. Raises CassandraUnavailable.
     """
     if order.is_erased:
         return
@@ -61,9 +61,11 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     ]
     mails: dict[str, tuple[Event, MailContent]] = {}
     for event in fresh:
-        about = "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
+        event_key = (
+            "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
+        )
         if content := compose_mail(order, event, items):
-            mails.setdefault(about, (event, content))
+            mails.setdefault(event_key, (event, content))
     missing = list_unmailed_events(order.order_id, mails)
     if not missing:
         return
@@ -73,12 +75,12 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
         f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
     )
     context = {"order": order, "items": order.current_lines(items) or items, "url": url}
-    for about in missing:
-        event, content = mails[about]
+    for event_key in missing:
+        event, content = mails[event_key]
         template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_moved"
         queue_mail(
             order.order_id,
-            about,
+            event_key,
             order.email,
             template,
             context | {"letter": content},
@@ -92,7 +94,7 @@ def _news_period(order: Order, event: Event) -> timedelta:
 
 
 def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailContent | None:
-    """Return what to write about an event, None for what needs no mail."""
+    """Return the mail about an event, None for an event that needs none."""
     kind = "confirmed" if event.kind in CONFIRMING_EVENTS else event.kind
     compose = _COMPOSERS.get(kind)
     return compose(order, event, tuple(items)) if compose else None
@@ -116,17 +118,17 @@ def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent 
 def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     first, last = order.method.delivery_estimate(event.at)
     days = _plain_day(first) if first == last else f"{_plain_day(first)} to {_plain_day(last)}"
-    says = [
+    paragraphs = [
         f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."
     ]
     if order.payment_method == CASH_ON_DELIVERY:
-        says.append(f"You pay the carrier {format_money(order.total)} at your door.")
-    return MailContent("Your order", tuple(says), has_order_summary=True)
+        paragraphs.append(f"You pay the carrier {format_money(order.total)} at your door.")
+    return MailContent("Your order", tuple(paragraphs), has_order_summary=True)
 
 
 def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
     if order.state != PENDING:
-        return None  # it was paid after all, or has ended: there is another mail about that
+        return None  # it was paid after all, or has ended: another mail is about that
     return MailContent(
         "The payment did not go through",
         (
@@ -174,11 +176,11 @@ def _capture_refused(order: Order, event: Event, items: tuple[Item, ...]) -> Mai
 
 
 def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    about = event.details.get("parcel")
+    parcel_id = event.details.get("parcel")
     sent = [
         each
         for each in order.parcels(items)
-        if (each.shipped_at == event.at if about is None else each.parcel_id == about)
+        if (each.shipped_at == event.at if parcel_id is None else each.parcel_id == parcel_id)
     ]
     contents = tuple(content for parcel in sent for content in parcel.contents)
     carrier = sent[0].carrier if sent and sent[0].carrier else order.method.carrier
@@ -186,16 +188,16 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
     whole = sum(each.count for each in order.parcels() if each.is_sent) >= sum(
         order.quantities.values()
     )
-    says = [
+    paragraphs = [
         f"{'It' if whole and len(order.parcels()) == 1 else 'A parcel of your order'} is on its way with {carrier}."
     ]
     if tracking:
-        says.append(f"Its number there is {tracking}.")
+        paragraphs.append(f"Its number there is {tracking}.")
     if not whole:
-        says.append("The rest comes in another parcel; we write to you about it, too.")
+        paragraphs.append("The rest comes in another parcel; we write to you about it, too.")
     return MailContent(
         "Your order is on its way" if whole else "A parcel is on its way",
-        tuple(says),
+        tuple(paragraphs),
         contents,
         "In the parcel",
         tracking_url=tracking_url(carrier, tracking),
@@ -229,33 +231,33 @@ def _lost(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
 
 
 def _parcel_contents(order: Order, event: Event, items: tuple[Item, ...]) -> tuple[ItemUnits, ...]:
-    about = event.details.get("parcel")
+    parcel_id = event.details.get("parcel")
     return tuple(
         content
         for parcel in order.parcels(items)
-        if about is None or parcel.parcel_id == about
+        if parcel_id is None or parcel.parcel_id == parcel_id
         for content in parcel.contents
     )
 
 
 def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    says = ["It is this now:"]
+    paragraphs = ["It is this now:"]
     was, total = event.details["sums"].get("was"), event.details["sums"]["total"]
     if was is not None and was > total and order.captured.amount:
         less = format_money(from_minor_units(was - total, order.total.currency.code))
-        says = [f"You get {less} back, because it costs less now. It is this now:"]
-    return MailContent("Your order was changed", tuple(says), has_order_summary=True)
+        paragraphs = [f"You get {less} back, because it costs less now. It is this now:"]
+    return MailContent("Your order was changed", tuple(paragraphs), has_order_summary=True)
 
 
 def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    back = order.captured - order.refunded
-    said = (
-        f"We send {format_money(back)} back. We write to you when it has gone."
-        if back.amount
+    remaining = order.captured - order.refunded
+    paragraph = (
+        f"We send {format_money(remaining)} back. We write to you when it has gone."
+        if remaining.amount
         else _refund_sentence(order)
     )
     return MailContent(
-        "Your order was cancelled", (said,), has_order_summary=True, link_label="See my order"
+        "Your order was cancelled", (paragraph,), has_order_summary=True, link_label="See my order"
     )
 
 
@@ -280,11 +282,11 @@ def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> Ma
 
 
 def _return_approved(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    number, about = order.number, event.details.get("return", "")
+    number, return_id = order.number, event.details.get("return", "")
     return MailContent(
         "Please send it back",
         (
-            f"Put a slip with {number} / {about} into the parcel and send it to: {seller_line()}.",
+            f"Put a slip with {number} / {return_id} into the parcel and send it to: {seller_line()}.",
             "Keep the receipt. When the parcel is here, we look at it, and you get your money back.",
         ),
         _return_contents(event, order, items),
@@ -317,29 +319,35 @@ def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> Mai
 
 
 def _return_contents(event: Event, order: Order, items: tuple[Item, ...]) -> tuple[ItemUnits, ...]:
-    about = event.details.get("return")
-    lines = next((each.lines for each in order.returns if each.return_id == about), {})
-    of = {item.line_number: item for item in items}
-    return tuple(ItemUnits(of[line], count) for line, count in lines.items() if line in of)
+    return_id = event.details.get("return")
+    lines = next((each.lines for each in order.returns if each.return_id == return_id), {})
+    items_by_line = {item.line_number: item for item in items}
+    return tuple(
+        ItemUnits(items_by_line[line], count)
+        for line, count in lines.items()
+        if line in items_by_line
+    )
 
 
 def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    about = next(
+    refund = next(
         (each for each in order.refunds if each.refund_id == event.details.get("refund")), None
     )
-    amount = about.amount if about else order.refunded
-    of = {item.line_number: item for item in items}
-    lines = about.lines if about else {}
-    says = [f"We have sent {format_money(amount)} back to you. {describe_refund_route(order)}"]
-    if about and about.reason:
-        says.insert(0, f"For: {about.reason}")
+    amount = refund.amount if refund else order.refunded
+    items_by_line = {item.line_number: item for item in items}
+    lines = refund.lines if refund else {}
+    paragraphs = [
+        f"We have sent {format_money(amount)} back to you. {describe_refund_route(order)}"
+    ]
+    if refund and refund.reason:
+        paragraphs.insert(0, f"For: {refund.reason}")
     return MailContent(
         f"{format_money(amount)} is on its way back to you",
-        tuple(says),
+        tuple(paragraphs),
         tuple(
-            ItemUnits(of[line], count)
+            ItemUnits(items_by_line[line], count)
             for line, count in parse_line_units(lines).items()
-            if line in of
+            if line in items_by_line
         ),
         "For these things",
         link_label="See my order",
@@ -347,7 +355,7 @@ def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> MailConten
 
 
 def describe_refund_route(order: Order) -> str:
-    """Return how money that is given back for an order reaches its buyer, in a sentence."""
+    """Return how a refund of an order reaches its buyer, in a sentence."""
     if order.payment_method == CARD:
         return "It is on your card again within three to five working days."
     if order.payment_method in MANUAL_METHODS:

@@ -1,7 +1,7 @@
 """An order without its person: the number, the sums and the days stay, because tax law asks for them; nothing else does.
 
 The header is blanked by a conditional batch that also writes an event, like everything that happens to an order. The
-rows that lead from the person to the order go last, so that whoever finishes a broken run still finds its orders.
+rows that lead from the person to the order are deleted last, so that a second run after a crash still finds the orders.
 """
 
 import json
@@ -32,11 +32,11 @@ BLANK_EVENT = conditional_write(
     """UPDATE orders SET note = :note, details = :details WHERE order_id = :order_id AND event_id = :event_id
        IF kind = :kind""",
 )
-# Where it went, its number at the carrier, and what somebody wrote.
+# Where it was sent, its number at the carrier, and a reason that was written.
 _PERSONAL = ("address", "tracking", "reason")
 DELETE_LIST = write("Q11", "DELETE FROM orders_by_user WHERE user_id = :user_id AND year = :year")
 DELETE_YEARS = write("Q11", "DELETE FROM order_years_by_user WHERE user_id = :user_id")
-# Dated like a copy of the blanked order: one that is written from the order as it was before comes too late.
+# Dated like a copy of the blanked order: a copy of the order as it was before, written late, loses.
 OFF_EMAIL = write(
     "Q15",
     """DELETE FROM orders_by_email USING TIMESTAMP :at
@@ -45,7 +45,7 @@ OFF_EMAIL = write(
 
 
 def anonymize_order(order: Order, now: datetime) -> None:
-    """Take the person out of an order and of its copies; a second call does what a first one left.
+    """Remove the person from an order and its copies; a second call finishes what a first one left.
 
     `now` is in UTC. Raises StaleOrder when something else happened to the order meanwhile, CassandraUnavailable.
     """
@@ -100,7 +100,7 @@ def _blanking_statements(order: Order, event_id: UUID) -> Iterable[BoundStatemen
 
 
 def delete_order_lists(user_id: UUID, years: Iterable[int]) -> None:
-    """Remove a person's list of orders; the orders stay. Raises CassandraUnavailable."""
+    """Delete a person's list of orders; the orders stay. Raises CassandraUnavailable."""
     for year in years:
         DELETE_LIST.run(user_id=user_id, year=year)
     DELETE_YEARS.run(user_id=user_id)

@@ -1,4 +1,4 @@
-"""An order that nobody has paid in time ends."""
+"""An order that is not paid in time expires."""
 
 import logging
 from datetime import datetime
@@ -16,21 +16,21 @@ log = logging.getLogger(__name__)
 
 
 def expire_order(order: Order, now: datetime) -> Order:
-    """End an order that was not paid in time, unless the bank says it was; return what it is then.
+    """Expire an order that was not paid in time, unless the gateway says it was; return the order after that.
 
-    A bank that is no longer ours, or knows no such payment, cannot keep its units for ever: what it may tell later is
-    a payment that came too late. Raises GatewayUnavailable for one that does not answer, CassandraUnavailable.
+    A gateway that is no longer configured, or knows no such payment, cannot keep its units reserved for ever: what it
+    reports later is a late payment. Raises GatewayUnavailable for one that does not answer, CassandraUnavailable.
     """
     for attempt in queries.list_payment_attempts(order.order_id):
         if attempt.state == "started":
             try:
                 order = settle_payment(order.order_id, attempt.payment_id, now) or order
-            except (LookupError, NoGateway) as gone:
+            except (LookupError, NoGateway) as error:
                 log.error(
-                    "order %s ends: %s knows nothing of its payment: %s",
+                    "order %s expires: %s does not know its payment: %s",
                     order.number,
                     attempt.gateway,
-                    gone,
+                    error,
                 )
     if order.state != PENDING:
         return order

@@ -16,9 +16,9 @@ SET_OWNER = conditional_write(
 
 
 def claim_guest_orders(user_id: UUID, email: str) -> int:
-    """Give the orders that were placed with a proved e-mail address as a guest to its member; return how many.
+    """Assign a guest's orders to the member who has proved their e-mail address; return how many.
 
-    An order that has somebody already stays theirs. A second call finds nothing to do. Raises CassandraUnavailable.
+    An order that has a member already stays theirs. A second call finds nothing to do. Raises CassandraUnavailable.
     """
     claimed = 0
     for order_id in queries.list_order_ids_by_email(email):

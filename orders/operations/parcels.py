@@ -1,7 +1,7 @@
-"""What happens to an order's parcels: one event each, guarded like all that happens to an order.
+"""What happens to an order's parcels: one event each, guarded like all events of an order.
 
-`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when somebody
-was faster, CassandraUnavailable; times are in UTC.
+`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when another
+write was faster, CassandraUnavailable; times are in UTC.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def ship_parcel(
     now: datetime,
     note: str = "",
 ) -> Order:
-    """Send a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none."""
+    """Ship a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none."""
     details = {
         "parcel": parcel_id,
         "carrier": carrier or order.method.carrier,
@@ -56,7 +56,7 @@ def ship_parcel(
 def mark_parcel_delivered(
     order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
-    """Note that a parcel has arrived; return the order."""
+    """Record that a parcel has arrived; return the order."""
     return transition_order(
         order,
         Transition("delivered", actor=actor, at=now, note=note, details={"parcel": parcel_id}),
@@ -66,7 +66,7 @@ def mark_parcel_delivered(
 def mark_parcel_lost(
     order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
-    """Note that a parcel was lost on its way; return the order. Its units stay sent; what is owed for them is refunded."""
+    """Record that a parcel was lost on its way; return the order. Its units stay sent; what is owed for them is refunded."""
     return transition_order(
         order, Transition("lost", actor=actor, at=now, note=note, details={"parcel": parcel_id})
     )
@@ -75,7 +75,7 @@ def mark_parcel_lost(
 def unpack_parcel(
     order: Order, parcel_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
-    """Take a parcel apart that has not left yet; return the order, whose units are to be packed again."""
+    """Unpack a parcel that has not been shipped; return the order, whose units are to be packed again."""
     return transition_order(
         order, Transition("unpacked", actor=actor, at=now, note=note, details={"parcel": parcel_id})
     )

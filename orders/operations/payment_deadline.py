@@ -1,4 +1,4 @@
-"""An order that waits for its payment keeps its units a little longer, while its shopper is still about to pay."""
+"""The units of an order that waits for its payment stay reserved a little longer, while its shopper is still about to pay."""
 
 from datetime import datetime, timedelta
 
@@ -12,12 +12,12 @@ from orders.operations.payments import EXTEND_DEADLINE, RESERVED_AT_MOST
 from orders.states import PENDING
 from payments import gateways
 
-# Less than this is not worth a press.
+# A shorter extension is not offered.
 MIN_EXTENSION = timedelta(minutes=1)
 
 
 def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
-    """Return until when a press now would keep the order's units, None if it would not: an hour is the most."""
+    """Return until when an extension now would reserve the order's units, None if there is none: an hour is the most."""
     if (
         order.state != PENDING
         or order.payment_method in gateways.MANUAL_METHODS
@@ -29,10 +29,10 @@ def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
 
 
 def extend_payment_deadline(order: Order, now: datetime) -> datetime:
-    """Keep the units of an order for ten minutes from now, an hour in all; return until when they are kept.
+    """Reserve the units of an order for ten minutes from now, an hour in all; return until when they are reserved.
 
-    Pressing again at once changes nothing. `now` is in UTC. Raises NotPayable when the order waits for no payment or
-    its time is over, CassandraUnavailable.
+    A second call at once changes nothing. `now` is in UTC. Raises NotPayable when the order waits for no payment or
+    its deadline has passed, CassandraUnavailable.
     """
     if order.state != PENDING or order.pay_until <= now:
         raise NotPayable

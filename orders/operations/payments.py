@@ -1,4 +1,4 @@
-"""An order's payment: tries at a gateway, whose word alone counts."""
+"""An order's payment: attempts at a gateway, whose answer alone counts."""
 
 import logging
 from collections.abc import Sequence
@@ -42,9 +42,9 @@ from promotions.operations import claim_voucher
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 20
-# However often a payment is tried, an order's units are not kept for longer than this.
+# However often a payment is tried, an order's units are not reserved for longer than this.
 RESERVED_AT_MOST = timedelta(hours=1)
-# After how long the worker asks the bank about a try of which it has heard nothing.
+# After how long the worker asks the gateway about an attempt without an outcome.
 ASK_AFTER = timedelta(minutes=2)
 
 INSERT_ATTEMPT = conditional_write(
@@ -65,35 +65,39 @@ EXTEND_DEADLINE = conditional_write(
 
 @dataclass(frozen=True)
 class PaymentRedirect:
-    """A try to pay, and the gateway's page where it goes on."""
+    """A payment attempt, and the gateway's page where it continues."""
 
     payment_id: UUID
     url: str
 
 
 def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
-    """Open a try to pay the order; one that is open already is gone on with. `origin` is "https://host".
+    """Start an attempt to pay the order, or continue the open one. `origin` is "https://host".
 
-    A further try keeps the order's units for another ten minutes. An order to be paid at the door is confirmed by
-    this. Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayUnavailable, CassandraUnavailable.
+    A further attempt reserves the order's units for another ten minutes. A cash-on-delivery order is confirmed by this.
+    Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayUnavailable, CassandraUnavailable.
     """
     if order.state != PENDING:
         raise NotPayable
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not to_minor_units(order.total):
-        # A voucher has paid it all: there is nothing to ask a bank for.
+        # A voucher covers the whole total: no gateway is needed.
         confirm_order(order, None, "shopper", now)
         return PaymentRedirect(uuid5(order.order_id, "payment 0"), own_page)
-    tried = queries.list_payment_attempts(order.order_id)
-    under_way = next((each for each in tried if each.state == "started"), None)
-    if under_way is None and len(tried) >= MAX_ATTEMPTS:
+    attempts = queries.list_payment_attempts(order.order_id)
+    open_attempt = next((each for each in attempts if each.state == "started"), None)
+    if open_attempt is None and len(attempts) >= MAX_ATTEMPTS:
         raise TooManyPaymentAttempts(MAX_ATTEMPTS)
-    # Made of the count: two presses at once open one try.
+    # Derived from the count: two submits at once start one attempt.
     payment_id = (
-        under_way.payment_id if under_way else uuid5(order.order_id, f"payment {len(tried)}")
+        open_attempt.payment_id
+        if open_attempt
+        else uuid5(order.order_id, f"payment {len(attempts)}")
     )
     gateway_name = (
-        under_way.gateway if under_way else gateways.resolve_gateway_name(order.payment_method)
+        open_attempt.gateway
+        if open_attempt
+        else gateways.resolve_gateway_name(order.payment_method)
     )
     record_pending_effects(order.order_id, max(now, order.placed_at) + ASK_AFTER)
     _record_attempt(order, payment_id, gateway_name, now)
@@ -101,7 +105,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
         if gateway_name == gateways.CASH_ON_DELIVERY:
             confirm_order(order, payment_id, "shopper", now)
         return PaymentRedirect(payment_id, own_page)
-    if tried:
+    if attempts:
         new_deadline = min(now + RESERVED_FOR, order.placed_at + RESERVED_AT_MOST)
         if new_deadline > order.pay_until:
             EXTEND_DEADLINE.apply(
@@ -138,7 +142,7 @@ def _request(
 
 
 def _record_attempt(order: Order, payment_id: UUID, gateway_name: str, now: datetime) -> None:
-    """Note a try to pay. One that staff note by hand goes by the order's number; a gateway gives it its own name."""
+    """Record a payment attempt. A manual one has the order's number as its reference; a gateway gives its own."""
     INSERT_ATTEMPT.apply(
         if_lost=REFUSED_MEANS_DONE,
         order_id=order.order_id,
@@ -152,7 +156,7 @@ def _record_attempt(order: Order, payment_id: UUID, gateway_name: str, now: date
 
 
 def confirm_order(order: Order, payment_id: UUID | None, actor: str, now: datetime) -> Order:
-    """Confirm an order that no bank has to approve; one that is not waiting any more stays as it is.
+    """Confirm an order whose payment no gateway has to approve; one that no longer waits for payment stays as it is.
 
     Raises CassandraUnavailable.
     """
@@ -171,11 +175,11 @@ def confirm_order(order: Order, payment_id: UUID | None, actor: str, now: dateti
 def settle_payment(
     order_id: UUID, payment_id: UUID, now: datetime, *, with_effects: bool = True
 ) -> Order | None:
-    """Ask the gateway how a try has ended, and let the order follow; return the order, or None if there is none.
+    """Ask the gateway for an attempt's outcome, and update the order; return the order, or None if there is none.
 
-    Only what the gateway says counts, and only for this order's number, amount and currency. A payment that comes
-    after the order has expired takes the units again, or is given back if they are gone; a second one is given back.
-    `settle=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable, CassandraUnavailable.
+    Only the gateway's answer counts, and only for this order's number, amount and currency. A payment that comes after
+    the order has expired reserves the units again, or is refunded if they are gone; a second one is refunded.
+    `with_effects=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable, CassandraUnavailable.
     """
     order = queries.get_order(order_id)
     attempt = next(
@@ -208,7 +212,7 @@ def settle_payment(
 
 
 def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
-    """All of the money may be there, and whoever noted it have died before they could say what follows from it."""
+    """Confirm the order if all of the money is there: the process that recorded it may have died before it did."""
     if order.captured < order.total:
         return order
     if order.state == PENDING:
@@ -233,7 +237,7 @@ def _return_wrong_payment(
     *,
     with_effects: bool,
 ) -> Order:
-    """The gateway has taken another sum, or another currency, or means another order: that is no payment of ours."""
+    """Reverse a payment of another amount, in another currency, or for another order."""
     log.error(
         "order %s: the gateway has %s for %s",
         order.number,
@@ -249,7 +253,7 @@ def _return_wrong_payment(
 
 
 def record_payment_failure(order: Order, now: datetime, *, with_effects: bool = True) -> Order:
-    """Say in the order's history that a payment has failed; the order stays payable. Raises CassandraUnavailable."""
+    """Record in the order's history that a payment has failed; the order stays payable. Raises CassandraUnavailable."""
     for _ in retry_attempts(5):
         if order.state != PENDING:
             return order
@@ -265,7 +269,7 @@ def record_payment_failure(order: Order, now: datetime, *, with_effects: bool = 
 
 
 def _sync_attempt(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
-    """The order knows of this payment already: its row follows."""
+    """Update the row of an attempt whose payment the order already has."""
     state = {"paid": "captured", "partially_refunded": "captured", "failed": "failed"}.get(
         order.payment, order.payment
     )
@@ -307,7 +311,7 @@ def _accept_payment(
         except StaleOrder as stale:
             order = stale.order
         except CheckoutBusy:
-            # It took too long to be sure of the units; the try is still open, and the worker asks again.
+            # It took too long to be sure of the units; the attempt is still open, and the worker asks again.
             return order
     return order
 
@@ -315,13 +319,13 @@ def _accept_payment(
 def _accept_late_payment(
     order: Order, attempt: PaymentAttempt, now: datetime, *, with_effects: bool
 ) -> Order:
-    """Take an expired order's units again; if they are gone, or nobody wants them now, what is owed is the money."""
+    """Reserve an expired order's units again; if they are gone, or not wanted any more, the money is to be refunded."""
     claim = claim_expired_order(order)
     if claim is None:
-        sleep(0.2)  # whoever has it is about to decide
+        sleep(0.2)  # the process that has the claim is about to decide
         return queries.get_order(order.order_id) or order
     items = queries.list_items(order)
-    wants = [
+    wanted_lines = [
         WantedLine(item.line_number, item.product_id, item.variant_id, item.quantity)
         for item in items
     ]
@@ -344,7 +348,7 @@ def _accept_late_payment(
             )
         if not note:
             allocations_json = serialize_allocations(
-                inventory.reserve_stock(order.order_id, wants, now, take, claim.check), take
+                inventory.reserve_stock(order.order_id, wanted_lines, now, take, claim.check), take
             )
     except OutOfStock:
         kind = "paid_too_late"
@@ -372,9 +376,9 @@ def _accept_late_payment(
 
 
 def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
-    """Say why an expired order is not to come back: another has come of its cart, or its things are not in there now.
+    """Return why an expired order must not be revived: its cart was ordered again, or no longer has its lines.
 
-    Empty if nothing speaks against it; a transfer's things have left the cart long ago. Raises CheckoutBusy while another
+    Empty if nothing prevents it; a transfer's lines have left the cart long ago. Raises CheckoutBusy while another
     checkout of the cart is being placed, CassandraUnavailable.
     """
     if order.cart_id is None or order.payment_method == gateways.TRANSFER:
@@ -390,8 +394,8 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
         )
         if not ended:
             return "The payment came after the order had expired, and meanwhile its cart was ordered anew."
-    there = {line.key: line.quantity for line in cart.lines}
-    if any(there.get(str(item.variant_id), 0) < item.quantity for item in items):
+    cart_quantities = {line.key: line.quantity for line in cart.lines}
+    if any(cart_quantities.get(str(item.variant_id), 0) < item.quantity for item in items):
         return "The payment came after the order had expired, and meanwhile its cart was changed."
     return ""
 
@@ -411,18 +415,18 @@ def _record_unwanted_payment(
 def record_manual_payment(
     order: Order, amount: Money, *, key: str, actor: str, now: datetime, note: str = ""
 ) -> tuple[Order, Money]:
-    """Note money that came by transfer or was paid at the door; return the order, and what was too much.
+    """Record money that came by transfer or was paid on delivery; return the order, and the excess.
 
-    The same `key` again notes nothing. The order is paid, and a transfer's is confirmed, as soon as all is there; for
-    one that has ended the money is owed back. What is missing, or too much, is told in the order's history; what is too
-    much is no part of the order. Raises NotPayable when the order is paid otherwise, or in full; StaleOrder,
+    The same `key` again records nothing. The order is paid, and a transfer's is confirmed, as soon as all is there; for
+    an order that has ended the money is to be refunded. A missing amount or an excess is noted in the order's history;
+    the excess is no part of the order. Raises NotPayable when the order is paid otherwise, or in full; StaleOrder,
     CassandraUnavailable.
     """
-    nothing = order.total * 0
+    zero = order.total * 0
     if key in balance.capture_keys(order):
-        return order, nothing
+        return order, zero
     taken = min(amount, balance.amount_to_capture(order))
-    if order.payment_method not in gateways.MANUAL_METHODS or order.is_erased or taken <= nothing:
+    if order.payment_method not in gateways.MANUAL_METHODS or order.is_erased or taken <= zero:
         raise NotPayable
     attempt = _manual_attempt(order, now)
     details = {
@@ -431,7 +435,7 @@ def record_manual_payment(
         "key": key,
         "came": to_minor_units(amount),
     }
-    # One that expired while the money was under way may still have its units: that is looked at first.
+    # An order that expired while the money was under way may still get its units: that is decided first.
     with_effects = order.state != EXPIRED
     order = transition_order(
         order,
@@ -468,9 +472,9 @@ def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order
 def record_manual_refund(
     order: Order, refund_id: str, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
-    """Note that staff have sent money back that was owed; return the order.
+    """Record that staff have sent a due refund; return the order.
 
-    Raises NotPayable if it is not theirs to send, StaleOrder, CassandraUnavailable.
+    Raises NotPayable if staff are not the ones to send it, StaleOrder, CassandraUnavailable.
     """
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in gateways.MANUAL_METHODS:

@@ -1,7 +1,7 @@
-"""Hints: which orders may owe something, and from when on to look.
+"""Pending effects: which orders may have effects to apply, and from when on to look.
 
-Written before an event, dropped once all that follows from it is done. Both carry the time of the writing: dropping
-one event's hint spares the hint that another event has written later for the same order and minute.
+Recorded before an event, cleared once all its effects are applied. Both carry the time of the writing: clearing one
+event's pending effect spares the one that another event has written later for the same order and minute.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ DELETE_PENDING_EFFECT = write(
     "Q12",
     "DELETE FROM pending_effects_by_minute USING TIMESTAMP :written WHERE minute = :minute AND order_id = :order_id",
 )
-# No event writes a hint of a minute so long after a moment of that minute, and no worker looks at it before.
+# How long after a moment of a minute the worker waits before it looks at it; no event records a pending effect of that minute so late.
 SWEPT_AFTER = timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
 class PendingEffect:
-    """That an order is to be looked at from a minute on. `written` is in microseconds since 1970."""
+    """An order to be looked at from a minute on. `write_timestamp` is in microseconds since 1970."""
 
     minute: datetime
     order_id: UUID
@@ -34,14 +34,14 @@ class PendingEffect:
 
 
 def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> PendingEffect:
-    """Note that an order is to be looked at, by default from this minute on. Raises CassandraUnavailable.
+    """Record that an order is to be looked at, by default from this minute on. Raises CassandraUnavailable.
 
-    Hints live in real time, as the worker does, whatever `now` an importer of old orders passes.
+    Pending effects are recorded in real time, as the worker runs, whatever `now` an importer of old orders passes.
     """
     write_timestamp = microseconds_now()
     if look_at:
-        # Newer than the hints of events in that minute, which are dropped with them; older than the worker's look at it,
-        # two minutes later (orders.jobs).
+        # Newer than the pending effects of events in that minute, so that clearing those spares it; older than the worker's
+        # look at it, two minutes later (orders.jobs).
         write_timestamp = max(write_timestamp, int((look_at + SWEPT_AFTER).timestamp() * 1_000_000))
     pending_effect = PendingEffect(
         floor_to_minute(look_at or datetime.now(UTC)), order_id, write_timestamp
@@ -53,7 +53,7 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
 
 
 def clear_pending_effects(pending_effect: PendingEffect) -> None:
-    """Forget a hint whose work is done. Raises CassandraUnavailable."""
+    """Delete a pending effect that has been applied. Raises CassandraUnavailable."""
     DELETE_PENDING_EFFECT.run(
         minute=pending_effect.minute,
         order_id=pending_effect.order_id,

@@ -1,7 +1,8 @@
 """A checkout becomes an order.
 
-claim > the cart > hints > holds > the code's use > items > number > the order, by one conditional batch > its copies. Up to the batch
-nobody can see anything of it, and whoever dies on the way leaves hints that lead to what has to be given back.
+claim > pending effects > the cart > reservations > the voucher's use > items > number > the order, by one conditional batch > its
+copies. Up to the batch nothing of it is visible, and a process that dies on the way leaves rows (pending effects, reservation
+expiries) that lead to what has to be released.
 """
 
 import json
@@ -55,8 +56,8 @@ log = logging.getLogger(__name__)
 
 # The TTL of a claim, in seconds.
 CLAIM_SECONDS = 60
-# For how long after its claim a process begins any further write, in seconds. What is between the two is for a write
-# that takes long: none arrives after somebody else's claim.
+# For how long after its claim a process begins any further write, in seconds. The difference is for slow writes: none
+# arrives after another process's claim.
 WORK_SECONDS = 20
 # How long a second submit of the same checkout waits for the first.
 WAIT_SECONDS = 8.0
@@ -64,7 +65,7 @@ WAIT_SECONDS = 8.0
 
 @dataclass(frozen=True)
 class OrderDraft:
-    """All that an order is made of. `order_id` is the checkout's id; `fingerprint` tells its content from another's."""
+    """All that an order is made of. `order_id` is the checkout's id; `fingerprint` identifies its content."""
 
     order_id: UUID
     owner_id: UUID
@@ -77,15 +78,12 @@ class OrderDraft:
     cart_id: UUID | None
     fingerprint: str
     payment_method: str = "card"
-    voucher: str = ""  # the code as it was typed; `promotions` has what it does
+    voucher: str = ""  # the code as it was typed; its effect is in `promotions`
     promotions: tuple[quotes.Promotion, ...] = ()
-    cart: Cart | None = (
-        None  # as it was when it was looked over: if it has changed, nothing is placed
-    )
-    checkout_number: int = 0  # how many of the cart's checkouts have ended without payment
-    stock: Mapping[UUID, Mapping[str, int]] | None = (
-        None  # as the page has seen it, by variant and warehouse
-    )
+    cart: Cart | None = None  # as it was when it was reviewed: if it has changed, nothing is placed
+    checkout_number: int = 0  # how many of the cart's checkouts ended without payment
+    # units as the page has read them, by variant and warehouse
+    stock: Mapping[UUID, Mapping[str, int]] | None = None
 
     @cached_property
     def sums(self) -> quotes.Quote:
@@ -96,9 +94,9 @@ class OrderDraft:
 
 @dataclass(frozen=True)
 class Claim:
-    """That this process alone holds an order's units, from a moment on (in seconds of `monotonic`).
+    """This process's exclusive right to reserve an order's units, `since` a moment (in seconds of `monotonic`).
 
-    `again`: somebody has claimed it before, so there may be holds already.
+    `is_retry`: it was claimed before, so there may be reservations already.
     """
 
     claim_id: UUID
@@ -106,12 +104,12 @@ class Claim:
     is_retry: bool = False
 
     def check(self) -> None:
-        """Raise CheckoutBusy when the claim may soon be somebody else's."""
+        """Raise CheckoutBusy when another process may soon take over the claim."""
         if monotonic() - self.since > WORK_SECONDS:
             raise CheckoutBusy
 
 
-# Nobody has held anything for it yet. TRIED stands in the same batch, and outlives the claim.
+# Nothing has been reserved for it yet. MARK_TRIED stands in the same batch, and outlives the claim.
 CLAIM_FIRST = conditional_write(
     "Q12",
     """UPDATE orders USING TTL :seconds SET placing = :me
@@ -139,7 +137,7 @@ INSERT_NUMBER = conditional_write(
     "Q12",
     "INSERT INTO order_ids_by_number (number, order_id) VALUES (:number, :order_id) IF NOT EXISTS",
 )
-# Only while the claim stands: a process that slept through it places nothing.
+# Only while the claim stands: a process that outlived its claim places nothing.
 PLACE = conditional_write(
     "Q12",
     """UPDATE orders SET placing = null, number = :number, owner_id = :owner_id, user_id = :user_id, email = :email,
@@ -156,11 +154,11 @@ PLACE = conditional_write(
 
 
 def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None = None) -> Order:
-    """Make a checkout an order that waits for its payment; placing it again returns the order that it has become.
+    """Turn a checkout into an order that waits for its payment; placing it again returns the same order.
 
-    Its units are held until then (see inventory.operations.reserve_stock), by default for as long as its way to pay allows.
-    Raises OutOfStock, VoucherRefused, CartChanged, or CartOrdered when another checkout has the cart, with nothing placed;
-    CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its goods were given back
+    Its units are reserved until then (see inventory.operations.reserve_stock), by default for as long as its payment method
+    allows. Raises OutOfStock, VoucherRefused, CartChanged, or CartOrdered when another checkout has the cart, with nothing
+    placed; CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its units were released
     meanwhile, CheckoutBusy, CassandraUnavailable.
     """
     claim = _claim_checkout(draft)
@@ -172,7 +170,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
             _take_cart(draft, draft.cart, now)
         allocations = inventory.reserve_stock(
             draft.order_id,
-            _wants(draft),
+            _wanted_lines(draft),
             now,
             check=claim.check,
             retry=claim.is_retry,
@@ -199,7 +197,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         if_lost=applied_if(lambda row: row.event_id == event_id),
     )
     if not outcome:
-        # The claim ran out under us; what we hold is found by its hints.
+        # The claim ran out meanwhile; what is reserved is found by its reservation expiries.
         raise CheckoutBusy
     order = apply_effects(draft.order_id, now)
     if order is None:
@@ -209,15 +207,15 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
 
 
 def _claim_checkout(draft: OrderDraft) -> Claim | Order:
-    """Claim the checkout for this call, or return the order that it has become already."""
+    """Claim the checkout for this call, or return the order that it has already become."""
     claim_id, until, is_retry = uuid4(), monotonic() + WAIT_SECONDS, False
     while True:
         since = monotonic()
         claim = _claim_again(draft, claim_id) if is_retry else _claim_first(draft, claim_id)
         if claim:
             return Claim(claim_id, since, is_retry)
-        there = claim.current
-        if there and there.state == ABANDONED:
+        current = claim.current
+        if current and current.state == ABANDONED:
             raise CheckoutAbandoned
         if order := queries.get_order(draft.order_id):
             if order.fingerprint != draft.fingerprint:
@@ -225,7 +223,7 @@ def _claim_checkout(draft: OrderDraft) -> Claim | Order:
             return order
         if monotonic() > until:
             raise CheckoutBusy
-        if there and there.tried and not is_retry:
+        if current and current.tried and not is_retry:
             is_retry = True
             continue
         sleep(0.1)
@@ -249,7 +247,7 @@ def _claim_again(draft: OrderDraft, claim_id: UUID) -> Outcome:
 
 
 def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
-    """Let the checkout have its cart, if that is as it was looked over and no other checkout has it.
+    """Claim the cart for the checkout, if the cart is as it was reviewed and no other checkout has it.
 
     Raises CartChanged, CartOrdered, CheckoutBusy, CassandraUnavailable.
     """
@@ -273,10 +271,10 @@ def _take_cart(draft: OrderDraft, cart: Cart, now: datetime) -> None:
 
 @contextmanager
 def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
-    """Tell whether the checkout that has the cart needs it no more; False while somebody places it just now.
+    """Yield whether the checkout that has the cart no longer needs it; False while it is being placed.
 
-    What it has bought is taken out of the cart, if nobody has come to that yet. What it holds without having become an
-    order is given back. No payment for an order that has expired brings that back meanwhile. Raises CartOrdered.
+    What it has bought is removed from the cart, if that is still to be done. What it has reserved without becoming an
+    order is released. Meanwhile no payment revives an order that has expired. Raises CartOrdered.
     """
     order = queries.get_order(cart.checkout_id) if cart.checkout_id else None
     if cart.checkout_id in (None, by):
@@ -302,7 +300,7 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
 
 
 def _close_payment_pages(order: Order) -> None:
-    """Close the bank's pages that an order has left open, where the bank can: the cart is another checkout's now."""
+    """Close the payment pages that an order has left open, where the gateway can: the cart is another checkout's now."""
     if order.state not in (CANCELLED, EXPIRED):
         return
     for attempt in queries.list_payment_attempts(order.order_id):
@@ -313,13 +311,13 @@ def _close_payment_pages(order: Order) -> None:
         ):
             try:
                 gateways.get_gateway(attempt.gateway).void(attempt.reference)
-            except (GatewayUnavailable, LookupError) as away:
-                # Then a payment that comes is given back. Nobody waits for the same bank twice.
+            except (GatewayUnavailable, LookupError) as error:
+                # A payment that still comes is refunded. Nobody waits for the same gateway twice.
                 log.warning(
-                    "order %s: a try to pay it stays open at %s: %s",
+                    "order %s: a payment attempt stays open at %s: %s",
                     order.number,
                     attempt.gateway,
-                    away,
+                    error,
                 )
                 return
 
@@ -332,9 +330,9 @@ CLAIM_EXPIRED_ORDER = conditional_write(
 
 
 def claim_expired_order(order: Order) -> Claim | None:
-    """Claim the holding of an expired order's units, so that nobody else holds or releases any meanwhile.
+    """Claim an expired order's units, so that no other process reserves or releases any meanwhile.
 
-    Returns None when somebody else has the claim, or the order has changed. Raises CassandraUnavailable.
+    Returns None when another process has the claim, or the order has changed. Raises CassandraUnavailable.
     """
     claim = Claim(uuid4(), monotonic())
     outcome = CLAIM_EXPIRED_ORDER.apply(
@@ -353,7 +351,7 @@ def unclaim_expired_order(order: Order, claim: Claim) -> None:
 
 
 def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
-    """Take a use of the draft's code, or give its units back. Raises VoucherRefused, CassandraUnavailable."""
+    """Claim a use of the draft's voucher, or release its units. Raises VoucherRefused, CassandraUnavailable."""
     if not draft.voucher:
         return
     try:
@@ -367,7 +365,7 @@ def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: d
         raise
 
 
-def _wants(draft: OrderDraft) -> list[WantedLine]:
+def _wanted_lines(draft: OrderDraft) -> list[WantedLine]:
     return [
         WantedLine(number, line.product_id, line.variant_id, line.quantity)
         for number, line in enumerate(draft.lines, 1)
@@ -375,7 +373,7 @@ def _wants(draft: OrderDraft) -> list[WantedLine]:
 
 
 def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
-    """Return the writes of an order's lines."""
+    """Yield the writes of an order's lines."""
     parts = zip(draft.lines, draft.sums.line_discounts, draft.sums.line_taxes, strict=True)
     for number, (line, discount, tax_added) in enumerate(parts, 1):
         yield INSERT_ITEM.bind(
@@ -392,7 +390,7 @@ def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
 
 
 def claim_order_number(order_id: UUID) -> str:
-    """Claim the order's number, which nobody else has; claiming again finds the same. Raises CassandraUnavailable."""
+    """Claim the order's number, which is unique; claiming again finds the same. Raises CassandraUnavailable."""
     for attempt in range(100):
         number = numbers.derive_order_number(order_id, attempt)
         claim = INSERT_NUMBER.apply(
@@ -406,7 +404,7 @@ def claim_order_number(order_id: UUID) -> str:
 
 
 def serialize_allocations(allocations: Iterable[Allocation], take: int = 0) -> str:
-    """Return the allocations as the order's header keeps them."""
+    """Return the allocations as the order's header stores them."""
     by_warehouse: dict[str, object] = {"take": take}
     for each in allocations:
         lines = by_warehouse.setdefault(each.warehouse_id, [])
@@ -422,11 +420,11 @@ def header_values(
     pay_until: datetime,
     allocations: Iterable[Allocation],
 ) -> dict[str, Any]:
-    """Return what an order's header says when it is placed."""
-    sums = draft.sums
+    """Return the values of an order's header when it is placed."""
+    quote = draft.sums
     taxes = [
         {"rate": str(part.rate), "net": to_minor_units(part.net), "tax": to_minor_units(part.tax)}
-        for part in sums.taxes
+        for part in quote.taxes
     ]
     return {
         "order_id": draft.order_id,
@@ -438,12 +436,12 @@ def header_values(
         "state": PENDING,
         "placed_at": now,
         "pay_until": pay_until,
-        "currency": sums.total.currency.code,
-        "subtotal": to_minor_units(sums.subtotal),
-        "delivery": to_minor_units(sums.delivery),
-        "discount": to_minor_units(sums.discount),
-        "total": to_minor_units(sums.total),
-        "tax": to_minor_units(sums.tax),
+        "currency": quote.total.currency.code,
+        "subtotal": to_minor_units(quote.subtotal),
+        "delivery": to_minor_units(quote.delivery),
+        "discount": to_minor_units(quote.discount),
+        "total": to_minor_units(quote.total),
+        "tax": to_minor_units(quote.tax),
         "taxes": json.dumps(taxes),
         "item_count": sum(line.quantity for line in draft.lines),
         "country": draft.delivery_address.country,
@@ -458,6 +456,6 @@ def header_values(
         "payment_method": draft.payment_method,
         "voucher": draft.voucher,
         "discounts": json.dumps(
-            [{"name": each.name, "amount": to_minor_units(each.amount)} for each in sums.discounts]
+            [{"name": each.name, "amount": to_minor_units(each.amount)} for each in quote.discounts]
         ),
     }

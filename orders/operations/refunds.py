@@ -1,7 +1,7 @@
-"""What is owed for an order's money at its gateway: taking it, letting it go, giving it back.
+"""What is to be done with an order's money at its gateway: capture, void, refund.
 
-Each is decided by an event first, done at the gateway under that event's key, and told by a second event. Whoever dies
-in between leaves the first, and whoever comes next does the same again under the same key: once at the gateway.
+Each is decided by an event first, done at the gateway under that event's key, and recorded by a second event. A process
+that dies in between leaves the first, and the next one does the same again under the same key: once at the gateway.
 """
 
 import logging
@@ -35,7 +35,7 @@ UPDATE_ATTEMPT_STATE = conditional_write(
 def record_attempt_state(
     order_id: UUID, attempt: PaymentAttempt, state: str, now: datetime
 ) -> bool:
-    """Note how a try to pay stands; tell whether this call noted it. Raises CassandraUnavailable."""
+    """Record the state of a payment attempt; return whether this call recorded it. Raises CassandraUnavailable."""
     if attempt.state == state:
         return False
     outcome = UPDATE_ATTEMPT_STATE.apply(
@@ -50,11 +50,11 @@ def record_attempt_state(
 
 
 def settle_money(order: Order, now: datetime) -> Order:
-    """Do what is owed for the order's money; return the order as it is then. `now` is in UTC.
+    """Do what is due with the order's money; return the order after that. `now` is in UTC.
 
-    What was set aside is taken once the order is confirmed, and let go if it ended without being sent. What was taken
-    for an order that has ended goes back whole; what staff decided to give back goes back. Where nobody but staff can
-    move the money (gateways.BY_HAND), it stays owed until they say that it is done.
+    An authorised amount is captured once the order is confirmed, and voided if the order ended without being sent. What was
+    captured for an order that has ended is refunded in full; a refund that staff decided is carried out. Where only staff
+    can move the money (gateways.MANUAL_METHODS), a refund stays due until they record it.
     Raises GatewayUnavailable, with all done that could be; SettlementUnstable after many steps, CassandraUnavailable.
     """
     for _ in range(12):
@@ -64,7 +64,7 @@ def settle_money(order: Order, now: datetime) -> Order:
         try:
             order = step(order, now)
         except StaleOrder as stale:
-            order = stale.order  # by the worker, or another request, at the same time
+            order = stale.order  # changed by the worker, or another request, at the same time
         except TransitionRefused as refused:
             order = queries.get_order(order.order_id) or refused.order
     raise SettlementUnstable(order)
@@ -100,7 +100,7 @@ def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: d
     details = {
         "payment_id": str(attempt.payment_id),
         "amount": to_minor_units(amount),
-        # A payment may be taken in parts.
+        # A payment may be captured in parts.
         "key": f"capture {attempt.payment_id}"
         + (f" {to_minor_units(order.captured)}" if to_minor_units(order.captured) else ""),
     }
@@ -112,7 +112,7 @@ def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: d
 def _handle_capture_refusal(
     order: Order, attempt: PaymentAttempt, refused: Exception, now: datetime
 ) -> Order:
-    """Something was taken already, or let go by who has seen the order end, or the bank takes back what it said."""
+    """Handle a refused capture: captured already, or voided by a process that saw the order end, or refused by the bank."""
     fresh = queries.get_order(order.order_id)
     if fresh and fresh.version != order.version:
         return fresh
@@ -122,13 +122,13 @@ def _handle_capture_refusal(
     log.error("order %s: the gateway does not pay out: %s", order.number, refused)
     note = "The bank had approved the payment, and would not carry it out."
     order = append_event(order, Transition("capture_refused", actor="system", at=now, note=note))[0]
-    if attempt.state != "captured":  # in part
+    if attempt.state != "captured":  # it may be, in part
         record_attempt_state(order.order_id, attempt, "failed", now)
     return order
 
 
 def _void_payment(order: Order, now: datetime) -> Order:
-    """Let go of what was set aside for an order that has ended, unless it was taken meanwhile."""
+    """Void the authorisation of an order that has ended, unless it was captured meanwhile."""
     attempt = _paying_attempt(order)
     _gateway_for(attempt).void(attempt.reference)
     payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
@@ -142,7 +142,7 @@ def _void_payment(order: Order, now: datetime) -> Order:
 def _unrecorded_amount(
     order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome
 ) -> Money:
-    """Return how much more the gateway has for us than the order knows of."""
+    """Return how much more the gateway has captured than the order has recorded."""
     return (
         payment_outcome.captured
         - payment_outcome.refunded
@@ -153,10 +153,10 @@ def _unrecorded_amount(
 def _record_earlier_capture(
     order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome, now: datetime
 ) -> Order:
-    """Note what was taken by who saw the order as it was before; what is too much of it goes back."""
-    there = _unrecorded_amount(order, attempt, payment_outcome)
-    amount = min(there, balance.amount_to_capture(order))
-    if excess := to_minor_units(there - amount):
+    """Record what was captured for an earlier version of the order; the excess is refunded."""
+    unrecorded = _unrecorded_amount(order, attempt, payment_outcome)
+    amount = min(unrecorded, balance.amount_to_capture(order))
+    if excess := to_minor_units(unrecorded - amount):
         _gateway_for(attempt).refund(
             attempt.reference,
             from_minor_units(excess, amount.currency.code),
@@ -166,7 +166,7 @@ def _record_earlier_capture(
 
 
 def _decide_full_refund(order: Order, now: datetime) -> Order:
-    """All that is left of an ended order's money is to go back."""
+    """Decide to refund all that is left of an ended order's money."""
     details = {
         "refund": str(uuid5(order.order_id, f"the rest {len(order.refunds)}")),
         "amount": to_minor_units(balance.refundable_amount(order)),
@@ -179,11 +179,11 @@ def _decide_full_refund(order: Order, now: datetime) -> Order:
 
 
 def _refund_next(order: Order, now: datetime) -> Order:
-    """Give back the oldest of what is owed."""
+    """Carry out the oldest due refund."""
     refund = order.due_refunds[0]
-    of = balance.refund_sources(order, refund.amount)
+    sources = balance.refund_sources(order, refund.amount)
     attempts = {each.payment_id: each for each in queries.list_payment_attempts(order.order_id)}
-    for payment_id, part in of.items():
+    for payment_id, part in sources.items():
         attempt = attempts[payment_id]
         _gateway_for(attempt).refund(attempt.reference, part, f"{refund.refund_id} {payment_id}")
     return record_refund(order, refund, actor="system", now=now)
@@ -192,28 +192,28 @@ def _refund_next(order: Order, now: datetime) -> Order:
 def record_refund(
     order: Order, refund: Refund, *, actor: str, now: datetime, note: str = ""
 ) -> Order:
-    """Note that what was owed has gone back, and of which payments; return the order.
+    """Record that a due refund was sent, and from which payments; return the order.
 
     Raises TransitionRefused, StaleOrder, CassandraUnavailable.
     """
-    of = balance.refund_sources(order, refund.amount)
+    sources = balance.refund_sources(order, refund.amount)
     details = {
         "refund": refund.refund_id,
         "amount": to_minor_units(refund.amount),
-        "of": {str(payment_id): to_minor_units(part) for payment_id, part in of.items()},
+        "of": {str(payment_id): to_minor_units(part) for payment_id, part in sources.items()},
     }
     order = append_event(
         order, Transition("refunded", actor=actor, at=now, note=note, details=details)
     )[0]
     left = balance.balance_by_payment(order)
     for attempt in queries.list_payment_attempts(order.order_id):
-        if attempt.payment_id in of and not to_minor_units(left[attempt.payment_id]):
+        if attempt.payment_id in sources and not to_minor_units(left[attempt.payment_id]):
             record_attempt_state(order.order_id, attempt, "refunded", now)
     return order
 
 
 def reverse_payment(attempt: PaymentAttempt, payment_outcome: PaymentOutcome) -> None:
-    """Give a payment back that the shop does not want: let go of it, or return what was taken.
+    """Reverse a payment that the shop does not want: void it, or refund what was captured.
 
     Raises GatewayUnavailable, CassandraUnavailable.
     """
@@ -228,7 +228,7 @@ def _gateway_for(attempt: PaymentAttempt) -> Gateway:
 
 
 def _paying_attempt(order: Order) -> PaymentAttempt:
-    """The try that pays the order."""
+    """Return the attempt that pays the order."""
     return next(
         each
         for each in queries.list_payment_attempts(order.order_id)

@@ -1,6 +1,6 @@
-"""Takes a copy away that no order stands behind, or that stands where its order does not. For the audit.
+"""Deletes a copy without an order, or one in the wrong list. For the consistency check.
 
-Like every write of these lists it is dated, so that a copy which an event writes meanwhile stays.
+Like every write of these lists it carries a timestamp, so that a copy which an event writes meanwhile stays.
 """
 
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ OFF_USER = write(
 def delete_from_board(
     status: str, placed_at: datetime, order_id: UUID, write_timestamp: int
 ) -> None:
-    """Take an order from a column of the board, as that was written. Raises CassandraUnavailable."""
+    """Delete an order from a column of the board, as of the copy's timestamp. Raises CassandraUnavailable."""
     day = placed_at.astimezone(UTC).date()
     OFF_BOARD.run(
         status=status, day=day, placed_at=placed_at, order_id=order_id, at=write_timestamp
@@ -30,7 +30,7 @@ def delete_from_board(
 def delete_from_user_list(
     user_id: UUID, year: int, placed_at: datetime, order_id: UUID, write_timestamp: int
 ) -> None:
-    """Take an order from a person's list, as that was written. Raises CassandraUnavailable."""
+    """Delete an order from a person's list, as of the copy's timestamp. Raises CassandraUnavailable."""
     OFF_USER.run(
         user_id=user_id, year=year, placed_at=placed_at, order_id=order_id, at=write_timestamp
     )
@@ -39,5 +39,5 @@ def delete_from_user_list(
 def delete_from_email_list(
     email: str, placed_at: datetime, order_id: UUID, write_timestamp: int
 ) -> None:
-    """Take an order from an e-mail address's list, as that was written. Raises CassandraUnavailable."""
+    """Delete an order from an e-mail address's list, as of the copy's timestamp. Raises CassandraUnavailable."""
     OFF_EMAIL.run(email=email, placed_at=placed_at, order_id=order_id, at=write_timestamp)

@@ -1,7 +1,7 @@
-"""What comes back of an order, goods and money: one event each, guarded like all that happens to an order.
+"""Returns of an order, and decisions about refunds: one event each, guarded like all events of an order.
 
-`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when somebody
-was faster, CassandraUnavailable; times are in UTC.
+`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when another
+write was faster, CassandraUnavailable; times are in UTC.
 """
 
 from collections.abc import Mapping
@@ -27,9 +27,9 @@ def request_return(
     now: datetime,
     note: str = "",
 ) -> Order:
-    """Ask to send units of lines, by line number, back; return the order with the return as its last one.
+    """Request to send units of lines, by line number, back; return the order with the return as its last one.
 
-    What has arrived may be sent back for so many days as the shop gives (RETURN_DAYS), and once.
+    Delivered units may be sent back for the shop's RETURN_DAYS, and once.
     """
     wanted = {line: units for line, units in lines.items() if units}
     if not has_all_units(wanted, order.returnable_units(now)):
@@ -71,7 +71,7 @@ def receive_return(
     now: datetime,
     note: str = "",
 ) -> Order:
-    """Note that a return has arrived, and how many units of each line go back to the shelf; return the order."""
+    """Record that a return has arrived, and how many units of each line are restocked; return the order."""
     details = {
         "return": return_id,
         "restock": {line: units for line, units in restock.items() if units},
@@ -93,11 +93,11 @@ def decide_refund(
     return_id: str = "",
     delivery: bool = False,
 ) -> Order:
-    """Decide that money goes back, for these units of lines or, without any, for the order; return the order.
+    """Decide a refund, for these units of lines or, without any, for the order; return the order.
 
-    It goes back the way it came, now or when the bank can be reached again. Together with what was decided before it
-    is never more than what was taken. `return_id` is the return for which it is; `delivery` tells that what was paid
-    for the delivery is in it.
+    It goes back the way it came, now or when the gateway can be reached again. Together with earlier refunds it is
+    never more than what was captured. `return_id` is the return that it is for; `delivery` says whether it includes
+    what was paid for the delivery.
     """
     details: dict[str, object] = {
         "refund": str(uuid5(order.order_id, f"refund {order.version}")),

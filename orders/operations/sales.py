@@ -1,7 +1,7 @@
 """What an order sold, line by line, for the figures (Q18): what was paid for each line, and what of that went back.
 
-Delivery is no goods, and is left out. What was given up before it was packed was not sold, so the money for it is no
-refund here. What is refunded for lines is theirs; what is refunded without a word of lines is spread over all of them,
+Delivery is not sold by a line, and is left out. Units given up before they were packed were not sold, so the money for
+them is no refund here. A refund for lines counts for these lines; a refund without lines is spread over all of them,
 until nothing is left of them. Net is rounded line by line.
 """
 
@@ -43,7 +43,7 @@ class _LineSale:
 
     def to_sold_line(self) -> SoldLine:
         item = self.item
-        # Whoever has all the money back has bought nothing.
+        # A line that was refunded in full has sold nothing.
         units_back = item.quantity if self.gross and not self.left else self.units_back
         net_back = self.net * self.back // self.gross if self.gross else 0
         return SoldLine(
@@ -60,7 +60,7 @@ class _LineSale:
 
 
 def record_sale(order: Order, items: Sequence[Item]) -> None:
-    """Tell the figures what a paid order sold, or what is left of that; an unpaid one sold nothing. Raises CassandraUnavailable."""
+    """Record in the figures what a paid order sold, or what is left of that; an unpaid one sold nothing. Raises CassandraUnavailable."""
     if sale := build_sale(order, items):
         analytics.record_sale(sale)
 
@@ -69,52 +69,54 @@ def build_sale(order: Order, items: Sequence[Item]) -> Sale | None:
     """Return what a paid order sold, as it is now; None for one that was not paid."""
     if not order.has_been_paid or not items:
         return None
-    # A line of which nothing is left is told, too: it may have been told as sold before.
+    # A line of which nothing is left is recorded, too: it may have been recorded as sold before.
     left = {item.line_number: item for item in order.current_lines(items)}
     lines = [
         _line_sale(left.get(item.line_number) or item.with_quantity(0), order.country)
         for item in items
     ]
-    passed_over = {each.refund_id for each in order.due_refunds} | balance.change_refund_ids(order)
+    skipped = {each.refund_id for each in order.due_refunds} | balance.change_refund_ids(order)
     for refund in _refunds_of_sold_units(order, items):
-        if refund.refund_id not in passed_over:
+        if refund.refund_id not in skipped:
             _add_refund(refund, lines)
     sold = tuple(line.to_sold_line() for line in lines)
     return Sale(order.order_id, order.placed_at, order.version, order.total.currency.code, sold)
 
 
 def _refunds_of_sold_units(order: Order, items: Sequence[Item]) -> Iterator[Refund]:
-    """Yield the refunds without what was for units that have been taken out of the order since: those were not sold."""
-    of = {item.line_number: item for item in items}
-    _, out = balance.refunded_units_by_line(
-        order, {line: item.quantity for line, item in of.items()}
+    """Yield the refunds without their part for units that were taken out of the order since: those were not sold."""
+    items_by_line = {item.line_number: item for item in items}
+    _, removed = balance.refunded_units_by_line(
+        order, {line: item.quantity for line, item in items_by_line.items()}
     )
-    passed_over = balance.change_refund_ids(order)
+    skipped = balance.change_refund_ids(order)
     for refund in order.refunds:
-        if refund.refund_id in passed_over or not any(out.get(line) for line in refund.lines):
+        if refund.refund_id in skipped or not any(removed.get(line) for line in refund.lines):
             yield refund
             continue
-        stayed = {}
+        kept_lines = {}
         for line, count in refund.lines.items():
-            gone = min(count, out.get(line, 0))
-            out[line] = out.get(line, 0) - gone
-            stayed[line] = count - gone
-        if any(stayed.values()):
+            removed_units = min(count, removed.get(line, 0))
+            removed[line] = removed.get(line, 0) - removed_units
+            kept_lines[line] = count - removed_units
+        if any(kept_lines.values()):
             cents = (
                 to_minor_units(refund.amount)
-                * _worth(stayed, of)
-                // max(_worth(refund.lines, of), 1)
+                * _worth(kept_lines, items_by_line)
+                // max(_worth(refund.lines, items_by_line), 1)
             )
             yield replace(
-                refund, amount=from_minor_units(cents, refund.amount.currency.code), lines=stayed
+                refund,
+                amount=from_minor_units(cents, refund.amount.currency.code),
+                lines=kept_lines,
             )
 
 
-def _worth(lines: Mapping[int, int], of: Mapping[int, Item]) -> int:
+def _worth(lines: Mapping[int, int], items_by_line: Mapping[int, Item]) -> int:
     return sum(
-        to_minor_units(of[line].units_total(min(units, of[line].quantity)))
+        to_minor_units(items_by_line[line].units_total(min(units, items_by_line[line].quantity)))
         for line, units in lines.items()
-        if line in of
+        if line in items_by_line
     )
 
 

@@ -30,7 +30,7 @@ UPDATE_HEADER = conditional_write(
                          allocations = :allocations, placing = null
        WHERE order_id = :order_id IF state = :was AND version = :seen AND placing = :claim""",
 )
-# In a batch with MOVE, whose condition is for both.
+# In a batch with UPDATE_HEADER, whose condition is for both.
 UPDATE_SUMS = conditional_write(
     "Q12",
     """UPDATE orders SET subtotal = :subtotal, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
@@ -57,7 +57,7 @@ def event_statement(
     public: bool = True,
     details: Mapping[str, Any] | None = None,
 ) -> BoundStatement:
-    """Return the write of an event's row, with the id of the request that brings it about."""
+    """Return the write of an event's row, with the id of the request that causes it."""
     return INSERT_EVENT.bind(
         order_id=order_id,
         event_id=event_id,
@@ -73,9 +73,9 @@ def event_statement(
 
 
 def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEffect]:
-    """Let something happen to the order as it was read; return what it is then, and the hint at what that owes.
+    """Apply a transition to the order as it was read; return the order after it, and its pending effect.
 
-    Raises TransitionRefused when the order's state does not allow it, StaleOrder when somebody was faster, CassandraUnavailable.
+    Raises TransitionRefused when the order's state does not allow it, StaleOrder when another write was faster, CassandraUnavailable.
     """
     then, rows = order, []
     for kind, details in transition.events.items():
@@ -97,25 +97,25 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
     if fresh is None:
         raise LookupError(f"order {order.order_id} has vanished")
     if not outcome:
-        # The hint stays: in the same minute it is the winner's, too.
+        # The pending effect stays: in the same minute it is the winner's, too.
         raise StaleOrder(fresh)
     return fresh, pending_effect
 
 
-def _event(order: Order, kind: str, details: Mapping[str, Any], of: Transition) -> Event:
+def _event(order: Order, kind: str, details: Mapping[str, Any], transition: Transition) -> Event:
     if kind == "packed":
-        made = plan_packing(details, order.parcels(), order.reserved_units)
-        details = made[0] if len(made) == 1 else {"parcels": made}
-    # As it is read again: JSON knows no numbers as keys.
-    kept = json.loads(json.dumps(details))
+        planned = plan_packing(details, order.parcels(), order.reserved_units)
+        details = planned[0] if len(planned) == 1 else {"parcels": planned}
+    # As it will be read: JSON knows no numbers as keys.
+    stored_details = json.loads(json.dumps(details))
     return Event(
-        new_event_id(order, of.at),
+        new_event_id(order, transition.at),
         kind,
-        of.actor,
-        of.note,
+        transition.actor,
+        transition.note,
         bool(TRANSITION_RULES[kind].customer_label),
         "",
-        kept,
+        stored_details,
         current_request_id(),
     )
 
@@ -168,7 +168,7 @@ def _sums_statement(then: Order) -> BoundStatement:
 
 
 def serialize_taxes(taxes: Iterable[TaxPart]) -> str:
-    """Return the tax by rate as an order's header keeps it."""
+    """Return the tax by rate as an order's header stores it."""
     return json.dumps(
         [
             {
@@ -182,7 +182,7 @@ def serialize_taxes(taxes: Iterable[TaxPart]) -> str:
 
 
 def serialize_discounts(discounts: Iterable[Discount]) -> str:
-    """Return what was taken off as an order's header keeps it."""
+    """Return the discounts as an order's header stores them."""
     return json.dumps(
         [{"name": each.name, "amount": to_minor_units(each.amount)} for each in discounts]
     )
@@ -191,7 +191,7 @@ def serialize_discounts(discounts: Iterable[Discount]) -> str:
 def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool = False) -> Order:
     """Write a note into the order's history, for staff unless `public`; return the order with it.
 
-    A note changes nothing else, so it makes nobody's page stale. Raises CassandraUnavailable.
+    A note changes nothing else, so it makes no open page stale. Raises CassandraUnavailable.
     """
     event_id = new_event_id(order, now)
     apply_batch(
@@ -211,7 +211,7 @@ def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool
 
 
 def new_event_id(order: Order, now: datetime) -> UUID:
-    """Return an id for what happens now, later than all that has happened, whatever a host's clock says."""
+    """Return an id for an event that happens now, later than all earlier events, whatever a host's clock says."""
     last = order.events[0].at if order.events else now
-    made: UUID = uuid_from_time(max(now, last + timedelta(milliseconds=1)))
-    return made
+    event_id: UUID = uuid_from_time(max(now, last + timedelta(milliseconds=1)))
+    return event_id

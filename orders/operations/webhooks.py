@@ -1,6 +1,6 @@
-"""What a gateway tells of its own accord. A notice is a reason to ask, and nothing more: what it says is not believed.
+"""A gateway's webhooks. A webhook is a reason to ask the gateway, and nothing more: its content is not trusted.
 
-What cannot be asked for is written down for staff, who look at it.
+What cannot be asked for is noted for staff.
 """
 
 import logging
@@ -16,9 +16,9 @@ from payments.gateways import WebhookEvent
 
 log = logging.getLogger(__name__)
 
-# For how long a request has a notice to itself, in seconds; after that, whoever died on the way is forgotten.
+# For how long a request has a webhook to itself, in seconds; after that, another may process it.
 BUSY_SECONDS = 120
-# For how long a notice that was followed is known, in seconds: longer than any gateway sends one again.
+# For how long a processed webhook is remembered, in seconds: longer than any gateway sends one again.
 KNOWN_SECONDS = 7 * 24 * 3600
 
 BEGIN_WEBHOOK = conditional_write(
@@ -38,19 +38,19 @@ FORGET_WEBHOOK = conditional_write(
 
 
 def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
-    """Ask the gateway about the payment that its notice is about, once an event; tell whether it was the first time.
+    """Ask the gateway about a webhook's payment, once for each event; return whether it was the first time.
 
-    One that could not be followed may come again. Raises LookupError for a payment that is not this order's, or that
-    this gateway knows by another name; WebhookBusy, GatewayUnavailable, CassandraUnavailable.
+    A webhook that failed may come again. Raises LookupError for a payment that is not this order's, or that
+    this gateway knows by another reference; WebhookBusy, GatewayUnavailable, CassandraUnavailable.
     """
     claim_values = {"gateway": gateway, "event_id": webhook.event_id, "me": uuid4()}
-    begun = BEGIN_WEBHOOK.apply(
+    claim = BEGIN_WEBHOOK.apply(
         if_lost=applied_if(lambda row: row.handler == claim_values["me"]),
         seconds=BUSY_SECONDS,
         **claim_values,
     )
-    if not begun:
-        if begun.current and begun.current.state == "followed":
+    if not claim:
+        if claim.current and claim.current.state == "followed":
             return False
         raise WebhookBusy
     try:
@@ -64,8 +64,8 @@ def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
 
 def _check_payment(gateway: str, webhook: WebhookEvent, now: datetime) -> None:
     order = queries.get_order_by_number(webhook.number)
-    tries = queries.list_payment_attempts(order.order_id) if order else ()
-    attempt = next((each for each in tries if each.payment_id == webhook.payment_id), None)
+    attempts = queries.list_payment_attempts(order.order_id) if order else ()
+    attempt = next((each for each in attempts if each.payment_id == webhook.payment_id), None)
     if order is None or attempt is None:
         raise LookupError(f"no payment {webhook.payment_id} of an order {webhook.number!r}")
     if (attempt.gateway, attempt.reference) != (gateway, webhook.reference):

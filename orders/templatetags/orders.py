@@ -1,4 +1,4 @@
-"""What templates say of all orders alike."""
+"""Template tags about all orders."""
 
 from django import template
 from django.conf import settings
@@ -8,5 +8,5 @@ register = template.Library()
 
 @register.simple_tag
 def return_days() -> int:
-    """Return for how many days after its arrival a thing may be sent back."""
+    """Return for how many days after its delivery an item may be returned."""
     return int(settings.RETURN_DAYS)

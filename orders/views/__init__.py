@@ -1,1 +1,1 @@
-"""What orders answer to a request, by what the request is about."""
+"""The views of orders, by subject."""

@@ -1,7 +1,7 @@
-"""What a shopper changes of an order that is placed: fewer of a line, another door, something sent back.
+"""How a shopper changes a placed order: fewer units of a line, another delivery address, a return.
 
-A page that is sent when something has happened to the order's goods since it was opened is answered by 409, with what
-happened and with what was typed; sent again, it counts.
+A form that is submitted after a relevant event since its page was opened is answered by 409, with that event and the
+values that were typed; submitted again, it counts.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from orders.errors import StaleOrder, TransitionRefused
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
 
-# So often is a wish tried anew when something else happens to the order at the same moment, such as its payment.
+# How often a change is tried when something else happens to the order at the same moment, such as its payment.
 _TRIES = 3
 
 
@@ -29,7 +29,7 @@ _TRIES = 3
 @owner_only
 @access.order_owner_required
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
-    """Take things out of an order, as long as they are not packed."""
+    """Take units out of an order, as long as they are not packed."""
     lines = order.current_lines(queries.list_items(order))
     packed = parcels.units_by_line(parcels.packed_units(order.parcels()))
     form = ChangeForm(request.POST or None, items=lines, packed=packed)
@@ -49,7 +49,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
 @owner_only
 @access.order_owner_required
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
-    """Have an order sent to another door in the same country, as long as nothing of it is packed."""
+    """Change an order's delivery address within its country, as long as nothing of it is packed."""
     form = DeliveryAddressForm(request.POST or None, current_address=order.delivery_address)
     return _handle_change_form(
         request,
@@ -69,7 +69,7 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
 @owner_only
 @access.order_owner_required
 def request_return(request: HttpRequest, order: Order) -> HttpResponse:
-    """Ask to send things of an order back, as long after they have arrived as the shop gives."""
+    """Request a return of delivered units, within the shop's return period."""
     items = queries.list_items(order)
     contents = presentation.item_units(items, order.returnable_units(datetime.now(UTC)))
     form = SendBackForm(request.POST or None, contents=contents)
@@ -98,10 +98,10 @@ def _handle_change_form(
     template: str,
     context: dict[str, Any],
     kinds: frozenset[str],
-    do: Callable[[Order, datetime], Order],
+    make_change: Callable[[Order, datetime], Order],
     success_message: str,
 ) -> HttpResponse:
-    """Show the page; or do what was wished and go to the order's page, or say why not."""
+    """Show the page; or make the change and redirect to the order's page, or say why not."""
     context |= {"order": order, "seen": presentation.last_event_id(order)}
     if request.method != "POST":
         return render_page(request, template, context)
@@ -112,7 +112,7 @@ def _handle_change_form(
         return render_page(request, template, context, status=422)
     for _ in range(_TRIES):
         try:
-            order = do(order, datetime.now(UTC))
+            order = make_change(order, datetime.now(UTC))
         except StaleOrder as stale:
             if news := presentation.events_since(
                 stale.order, presentation.last_event_id(order), kinds

@@ -32,8 +32,8 @@ from web.rendering import render_page, render_too_many_attempts
 @never_cache
 @owner_only
 def order_detail(request: HttpRequest, number: str) -> HttpResponse:
-    """An order: what it is at, what is in it, where it goes."""
-    # While the bank thinks, looking at the page asks it; the worker would find the same out a little later.
+    """An order: its status, its lines, its delivery address."""
+    # While a payment is open, opening the page asks the gateway; the worker would find out a little later.
     order = poll_open_payment(access.get_own_order(request, number))
     attempts = queries.list_payment_attempts(order.order_id)
     items = queries.list_items(order)
@@ -56,7 +56,7 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 
 
 def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
-    """What has become of the order: parcels, returns, money; and what its shopper may still do."""
+    """The order's progress: parcels, returns, money; and what its shopper may still do."""
     return {
         "history": presentation.list_history(order),
         "parcels": presentation.summarize_parcels(order, items),
@@ -77,7 +77,7 @@ def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
 
 
 def _time_left(order: Order) -> str:
-    """How long an order's things are still kept, to be read while it runs down; nothing where that is not said."""
+    """How long an order's units stay reserved, as a countdown; '' where there is none."""
     seconds = round((order.pay_until - datetime.now(UTC)).total_seconds())
     if not order.is_awaiting_payment or not presentation.is_paid_by_card(order) or seconds <= 0:
         return ""
@@ -86,13 +86,13 @@ def _time_left(order: Order) -> str:
 
 
 def _delivery_days_text(first: date, last: date) -> str:
-    """When a parcel can be expected, as it stands in a sentence."""
+    """When a delivery can be expected, as part of a sentence."""
     days = [date_format(day, "l j F") for day in (first, last)]
     return f"on {days[0]}" if first == last else f"between {days[0]} and {days[1]}"
 
 
 def _is_new(order: Order) -> bool:
-    """Whether its buyer has just come back from the bank: then the page says thanks and what happens next."""
+    """Whether its buyer has just paid: then the page says thanks and what happens next."""
     paid = next((event for event in order.events if event.kind in CONFIRMING_EVENTS), None)
     return (
         paid is not None
@@ -105,7 +105,7 @@ def _is_new(order: Order) -> bool:
 @never_cache
 @owner_only
 def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
-    """An order's invoice, to be kept: a PDF."""
+    """An order's invoice as a PDF file to download."""
     order = access.get_own_order(request, number)
     if not has_invoice(order):
         messages.info(request, "The invoice is here as soon as the order is confirmed.")
@@ -122,7 +122,7 @@ def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
 @never_cache
 @owner_only
 def open_tracking_link(request: HttpRequest, token: str) -> HttpResponse:
-    """The mailed link: remember the order in this browser and go to its page."""
+    """The mailed link: remember the order in this browser and redirect to its page."""
     order_id = links.order_id_from_token(token)
     order = queries.get_order(order_id) if order_id else None
     if order is None:
@@ -159,7 +159,7 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
             response = redirect("orders:detail", order.number)
             access.remember_order(request, response, order.order_id)
             return response
-        # One sentence for both errors: it tells nobody which numbers exist.
+        # One sentence for both errors: it does not reveal which numbers exist.
         form.add_error(
             None, "We find no order with this number and this e-mail address. Please check both."
         )

@@ -1,4 +1,4 @@
-"""Paying an order: to the bank and back."""
+"""Paying an order: to the gateway and back."""
 
 import logging
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 @post_only("orders:detail", "number")
 @owner_only
 def pay_order(request: HttpRequest, number: str) -> HttpResponse:
-    """Try once more to pay an order."""
+    """Start another attempt to pay an order."""
     order = access.get_own_order(request, number)
     if order.is_awaiting_payment and order.pay_until < datetime.now(UTC):
         messages.warning(request, "The time to pay this order is over. Nothing was charged.")
@@ -43,7 +43,7 @@ def pay_order(request: HttpRequest, number: str) -> HttpResponse:
 @owner_only
 @access.order_owner_required
 def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """The shopper does not want to pay: the order's things are free again, and still in the cart."""
+    """Cancel an unpaid order: its units are released, and its lines are still in the cart."""
     order = poll_open_payment(order)
     try:
         if not order.is_awaiting_payment:
@@ -61,7 +61,7 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
 @post_only("orders:detail", "number")
 @owner_only
 def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
-    """The shopper is still about to pay: the order's things are kept a little longer."""
+    """Extend the reservation of an order's units, as the shopper is still about to pay."""
     order = access.get_own_order(request, number)
     try:
         until = operations.extend_payment_deadline(order, datetime.now(UTC))
@@ -77,7 +77,7 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
 @never_cache
 @owner_only
 def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
-    """The shopper comes back from the gateway: ask it how the payment has ended, whatever the address says."""
+    """The shopper comes back from the gateway: ask it for the payment's outcome, whatever the address says."""
     if not request.user.is_authenticated and _has_lost_session(number, payment_id):
         return send_to_login(request)
     order = access.get_own_order(request, number)
@@ -86,7 +86,7 @@ def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpR
 
 
 def _has_lost_session(number: str, payment_id: UUID) -> bool:
-    """Whether this is a member's try to pay: whoever knows its id has paid it, and their session has ended meanwhile."""
+    """Whether this is a member's payment attempt: a visitor who knows its id comes from paying, and their session has ended."""
     order = queries.get_order_by_number(numbers.normalize_order_number(number))
     if order is None or order.user_id is None:
         return False
@@ -100,7 +100,7 @@ def _has_lost_session(number: str, payment_id: UUID) -> bool:
 @without_header
 @public
 def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
-    """A gateway tells that a payment has moved on: believe its signature, and ask it for the rest."""
+    """A gateway's webhook says that a payment has changed: verify its signature, and ask the gateway for the rest."""
     try:
         webhook = gateways.get_gateway(gateway).parse_webhook(request.body, request.headers)
         if webhook:
@@ -108,10 +108,10 @@ def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
     except NoGateway as nobody:
         raise Http404("no such gateway here") from nobody
     except (PermissionError, LookupError, ValueError) as refused:
-        log.warning("a payment notice was refused: %s", refused)
+        log.warning("a payment webhook was refused: %s", refused)
         return HttpResponse(status=403)
     except WebhookBusy:
         return HttpResponse(status=409)
     except GatewayUnavailable:
-        return HttpResponse(status=503)  # so that the notice is sent again
+        return HttpResponse(status=503)  # so that the webhook is sent again
     return HttpResponse(status=204)

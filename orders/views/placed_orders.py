@@ -1,4 +1,4 @@
-"""What a shopper does with orders once they are placed: finds them again, buys one again, cancels one."""
+"""What a shopper does with placed orders: list them, buy one again, cancel one."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
@@ -30,7 +30,7 @@ from orders.transitions import Transition
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
 
-# So much does a page of the list show.
+# How many orders a page of the list shows.
 PAGE_SIZE = 20
 _FIRST_DAY = date(1970, 1, 2)
 
@@ -54,21 +54,21 @@ def order_history(request: HttpRequest) -> HttpResponse:
         return render_page(request, "orders/history.html", context, status=422)
     since, before = _span(form)
     try:
-        listed, more = queries.list_orders_between(
+        listed, next_token = queries.list_orders_between(
             visitor.user_id, years, since, before, request.GET.get("after", ""), limit=PAGE_SIZE
         )
     except BadPageToken:
         return redirect("orders:history")
-    kept = {name: value for name in form.fields if (value := request.GET.get(name))}
+    filters = {name: value for name in form.fields if (value := request.GET.get(name))}
     context |= {
         "orders": listed,
-        "next_url": f"?{urlencode(kept | {'after': more})}" if more else "",
+        "next_url": f"?{urlencode(filters | {'after': next_token})}" if next_token else "",
     }
     return render_page(request, "orders/history.html", context)
 
 
 def _span(form: HistoryForm) -> tuple[datetime, datetime]:
-    """From when on and until when the form asks for orders; the shop's days, as moments in UTC."""
+    """Return the period that the form asks for, as its start and end; the shop's days, as moments in UTC."""
     chosen = form.cleaned_data if form.is_bound else {}
     first, last = chosen.get("since") or _FIRST_DAY, chosen.get("until") or timezone.localdate()
     if year := chosen.get("year"):
@@ -88,7 +88,7 @@ def _start_of_day(day: date) -> datetime:
 @owner_only
 @access.order_owner_required
 def reorder(request: HttpRequest, order: Order) -> HttpResponse:
-    """Show what of an order can be bought today, and put it into a cart of choice."""
+    """Show which of an order's lines can be bought today, and add them to a chosen cart."""
     items = list_reorder_items(queries.list_items(order))
     form = ReorderForm(request.POST or None, carts=_carts(request), initial={"operation": uuid4()})
     if form.is_valid() and any(each.quantity for each in items):
@@ -122,7 +122,7 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
 
 
 def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
-    """The carts that a visitor may put things into, the active one first."""
+    """The carts that a visitor may edit, the active one first."""
     person_id = owner.get_checked_owner_id(request)
     listed = carts.listed_carts_from_rows(carts.CARTS.all(owner_id=person_id)) if person_id else []
     may = [
@@ -133,11 +133,11 @@ def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:
     return [(each.cart_id, each.name) for each in sorted(may, key=lambda each: not each.is_active)]
 
 
-def _add_reorder_messages(request: HttpRequest, name: str, put: int, of: int) -> None:
-    left = of - put
+def _add_reorder_messages(request: HttpRequest, name: str, added: int, total: int) -> None:
+    left = total - added
     messages.success(
         request,
-        f"{put} of {of} things {'is' if put == 1 else 'are'} in “{name}” now."
+        f"{added} of {total} things {'is' if added == 1 else 'are'} in “{name}” now."
         if left
         else f"All of it is in “{name}” now.",
     )
@@ -153,7 +153,7 @@ def _add_reorder_messages(request: HttpRequest, name: str, put: int, of: int) ->
 @owner_only
 @access.order_owner_required
 def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Ask whether an order shall be cancelled, and cancel it; once it is packed, say what can be done instead."""
+    """Ask for confirmation and cancel an order; once it is packed, say what can be done instead."""
     if request.method != "POST":
         return _cancellation_page(request, order)
     news = (
@@ -169,7 +169,7 @@ def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
                 order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
             )
         except StaleOrder as stale:
-            # Such as its payment, at the same moment; what matters to the shopper is told before anything is done.
+            # For example its payment, at the same moment; what matters to the shopper is shown before anything is done.
             if news := presentation.events_since(
                 stale.order, presentation.last_event_id(order), presentation.CHANGE_KINDS
             ):

@@ -1,7 +1,7 @@
-"""What the shop asks of whoever takes the money.
+"""What the shop asks of a payment gateway.
 
-A payment is set aside first (authorized), which confirms the order, and taken afterwards (captured). What was set aside
-and is not wanted is let go (voided); what was taken goes back in whole or in part (refunded).
+A payment is first authorized, which confirms the order, and captured afterwards. An authorization that is not wanted is
+voided; a captured payment is refunded in whole or in part.
 """
 
 import json
@@ -24,10 +24,10 @@ from payments.errors import GatewayUnavailable, NoGateway
 
 @dataclass(frozen=True)
 class PaymentRequest:
-    """What is to be paid. `payment_id` is the idempotency key: starting it again goes on with the same payment.
+    """What is to be paid. `payment_id` is the idempotency key: starting it again continues the same payment.
 
-    The addresses are whole ones: where the shopper comes back to, where they leave to without paying, and where the
-    gateway sends its notices.
+    The URLs are absolute: where the shopper comes back to, where they go without paying, and where the gateway sends its
+    webhooks.
     """
 
     payment_id: UUID
@@ -42,7 +42,7 @@ class PaymentRequest:
 
 @dataclass(frozen=True)
 class PaymentSession:
-    """The gateway's name for a payment, and its page, to which the shopper is sent."""
+    """The gateway's reference of a payment, and its page, to which the shopper is sent."""
 
     reference: str
     url: str
@@ -50,9 +50,9 @@ class PaymentSession:
 
 @dataclass(frozen=True)
 class PaymentOutcome:
-    """What the gateway says of a payment: for which order and sum, and how much of it was taken and given back.
+    """What the gateway says of a payment: for which order and amount, and how much of it was captured and refunded.
 
-    "declined" also when nobody wants to pay it any more; "voided" only when the shop let go of it.
+    "declined" also when it was left unpaid; "voided" only when the shop voided it.
     """
 
     state: Literal["pending", "declined", "authorized", "captured", "voided", "refunded"]
@@ -64,9 +64,9 @@ class PaymentOutcome:
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """A gateway's word that a payment of an order has moved on. Of one `event_id` it may tell more than once.
+    """A gateway's message that an order's payment has changed. One `event_id` may come more than once.
 
-    `staff_message` is what somebody has to look at, in words; asking again would not tell it.
+    `staff_message` is what staff have to look at, in words; asking the gateway would not reveal it.
     """
 
     event_id: str
@@ -77,37 +77,37 @@ class WebhookEvent:
 
 
 class CaptureRefused(Exception):
-    """What was set aside cannot be had (any more): it was let go, or the bank has thought better of it."""
+    """The authorized amount cannot be captured (any more): it was voided, or the bank has changed its mind."""
 
 
 class Gateway(Protocol):
     """A payment provider. All calls may be repeated. Each raises GatewayUnavailable when it cannot be reached.
 
-    `key` names what is done: the same again under the same key is done once. For an unknown reference all raise
+    `key` is an idempotency key: the same call again under the same key is done once. For an unknown reference all raise
     LookupError.
     """
 
     @property
     def is_test(self) -> bool:
-        """Whether its cards are nobody's money: a shop must not take them."""
+        """Whether it accepts test cards without real money: a real shop must not use it."""
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Open a payment and return where the shopper pays."""
+        """Start a payment and return its reference and page."""
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Tell how a payment stands."""
+        """Return a payment's outcome so far."""
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Take so much of what was set aside. Raises CaptureRefused."""
+        """Capture this amount of what was authorized. Raises CaptureRefused."""
 
     def void(self, reference: str) -> None:
-        """Let go of what was set aside and not taken; of what was taken nothing goes back."""
+        """Void what was authorized and not captured; nothing that was captured is refunded."""
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Give so much of what was taken back."""
+        """Refund this amount of what was captured."""
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return what a notice is about, None for one that tells the shop nothing.
+        """Return what a webhook is about, None for one that does not concern the shop.
 
         Raises PermissionError if the gateway has not signed it just now, ValueError or KeyError if it makes no sense.
         """
@@ -115,7 +115,7 @@ class Gateway(Protocol):
 
 @dataclass(frozen=True)
 class PaymentMethod:
-    """A way to pay, for the checkout. An order that is paid so keeps its units for `pay_within`."""
+    """A payment method, for the checkout. Units of an order with it stay reserved for `pay_within`."""
 
     code: str
     name: str
@@ -140,14 +140,14 @@ METHODS = {
     )
 }
 
-# As it is kept with each payment; a gateway that is no longer used for new ones stays for old ones (PAYMENT_GATEWAYS).
+# As stored with each payment; a gateway that is no longer used for new ones stays for old ones (PAYMENT_GATEWAYS).
 STRIPE, NONE = "stripe", "none"
-# Where no provider is asked: staff note what came, and send back by hand what goes back.
+# Without a provider: staff record what was paid, and send refunds themselves.
 MANUAL_METHODS = (TRANSFER, CASH_ON_DELIVERY)
 
 
 def list_enabled_methods() -> tuple[PaymentMethod, ...]:
-    """Return the ways to pay that this shop offers (PAYMENT_METHODS), the first one preset."""
+    """Return the payment methods that this shop offers (PAYMENT_METHODS), the first one is the default."""
     takes_cards = settings.PAYMENT_GATEWAY not in ("", NONE)
     return tuple(
         METHODS[code]
@@ -157,7 +157,7 @@ def list_enabled_methods() -> tuple[PaymentMethod, ...]:
 
 
 def resolve_gateway_name(method: str) -> str:
-    """Return who takes the money of a way to pay, as it is kept with the payment. Raises NoGateway if nobody does."""
+    """Return the name of a payment method's gateway, as stored with the payment. Raises NoGateway if there is none."""
     if method in MANUAL_METHODS:
         return method
     get_gateway(settings.PAYMENT_GATEWAY)
@@ -165,7 +165,7 @@ def resolve_gateway_name(method: str) -> str:
 
 
 def get_gateway(name: str) -> Gateway:
-    """Return the gateway of that name. Raises NoGateway if this shop has none of it, or may not use it."""
+    """Return the gateway of that name. Raises NoGateway if this shop has no such gateway, or may not use it."""
     if name not in settings.PAYMENT_GATEWAYS or (name == STRIPE and not settings.STRIPE_SECRET_KEY):
         raise NoGateway
     found = load_gateway(name)
@@ -181,23 +181,23 @@ def load_gateway(name: str) -> Gateway:
 
 
 def decode_webhook_body(body: bytes) -> dict[str, Any]:
-    """Return what a notice says, as JSON has it. Raises ValueError for what is none."""
+    """Return a webhook's JSON object. Raises ValueError if it is none."""
     content = json.loads(body)
     if not isinstance(content, dict):
-        raise ValueError("a notice is an object")
+        raise ValueError("a webhook is an object")
     return content
 
 
-# A call that took so long, in seconds, and came to nothing is one not to be waited for again and again.
+# After a call that failed and took so long, in seconds, the gateway is not waited for again.
 SLOW_CALL_SECONDS = 1.0
 _silent: ContextVar[set[str] | None] = ContextVar("silent", default=None)
 
 
 @contextmanager
 def gateway_circuit_breaker() -> Iterator[None]:
-    """Wait for a gateway that does not answer once within the block; asked again, it raises GatewayUnavailable at once.
+    """Within the block wait only once for a gateway that does not answer; asked again, it raises GatewayUnavailable at once.
 
-    For whoever looks after many orders, of which most need no bank. One that refuses quickly is asked each time.
+    For a job that processes many orders, most of which need no gateway. One that refuses quickly is asked each time.
     """
     token = _silent.set(set())
     try:
@@ -214,17 +214,17 @@ def _gateway_call(name: str) -> Iterator[None]:
     since = monotonic()
     try:
         yield
-    except (OSError, GatewayUnavailable) as away:
+    except (OSError, GatewayUnavailable) as error:
         if silent is not None and monotonic() - since >= SLOW_CALL_SECONDS:
             silent.add(name)
-        if isinstance(away, GatewayUnavailable):
+        if isinstance(error, GatewayUnavailable):
             raise
-        raise GatewayUnavailable from away
+        raise GatewayUnavailable from error
 
 
 @dataclass(frozen=True)
 class _GuardedGateway:
-    """A gateway whose absence has one name, whatever the network calls it."""
+    """A gateway whose network errors are all raised as GatewayUnavailable."""
 
     name: str
     gateway: Gateway

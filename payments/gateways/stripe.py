@@ -1,8 +1,8 @@
-"""The shop's way to Stripe: its hosted checkout page, on which money is set aside until the shop takes it.
+"""The Stripe gateway: its hosted checkout page, on which money is authorized until the shop captures it.
 
-Cards never come near the shop. A payment's reference is its checkout session; what happens to the money happens to the
-session's payment intent. Every call that changes something carries an idempotency key, so the SDK may repeat it; keys
-are known to Stripe for a day, therefore a refund is looked for before it is asked for.
+Card numbers never reach the shop. A payment's reference is its checkout session; what happens to the money happens to the
+session's payment intent. Every call that changes something carries an idempotency key, so the SDK may repeat it; Stripe
+remembers keys for a day, therefore a refund is looked for before it is requested.
 """
 
 import logging
@@ -34,37 +34,37 @@ log = logging.getLogger(__name__)
 # How long Stripe may take for a call, and how often the SDK repeats one that was lost.
 TIMEOUT_SECONDS = 8
 RETRIES = 2
-# How old a notice may be, in seconds.
+# How old a webhook may be, in seconds.
 WEBHOOK_TOLERANCE_SECONDS = 300
 SIGNATURE_HEADER = "Stripe-Signature"
-# The notices that say something of a payment. Whatever else the account sends is none of the shop's business.
+# The webhook events about a payment. The account's other events do not concern the shop.
 PAYMENT_EVENTS = (
     "checkout.session.completed",
     "checkout.session.expired",
     "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed",
 )
-# Money that was on its way back and has not arrived, days later: the card is closed, say.
+# A refund that failed days later, for example because the card is closed.
 REFUND_FAILED = "refund.failed"
-# What has become of a refund that gave nothing back.
+# The states of a refund that did not happen.
 FAILED_REFUND_STATES = ("failed", "canceled")
-# Why the shop lets go of a payment, in a word that Stripe keeps: it tells our letting go from the bank's.
+# The reason that Stripe stores when the shop voids a payment: it distinguishes our voiding from the bank's.
 CANCELLATION_REASON = "abandoned"
 
 
 class Stripe:
-    """A payment is a checkout session with a payment intent that is captured by hand."""
+    """A payment is a checkout session with a payment intent that is captured manually."""
 
     is_test = False
 
     def start(self, request: PaymentRequest) -> PaymentSession:
-        """Open a hosted page for the payment; under the same payment's id it is the same page."""
-        about = {
+        """Start a hosted page for the payment; with the same `payment_id` it is the same page."""
+        metadata = {
             "order": str(request.order_id),
             "number": request.number,
             "payment": str(request.payment_id),
         }
-        asked: SessionCreateParams = {
+        params: SessionCreateParams = {
             "mode": "payment",
             "client_reference_id": request.number,
             "line_items": [
@@ -80,28 +80,28 @@ class Stripe:
             "payment_intent_data": {
                 "capture_method": "manual",
                 "description": request.description,
-                "metadata": about,
+                "metadata": metadata,
             },
-            "metadata": about,
+            "metadata": metadata,
             "success_url": request.return_url,
             "cancel_url": request.leave_url,
         }
         with _translate_errors():
             session = _client().v1.checkout.sessions.create(
-                asked, {"idempotency_key": f"start {request.payment_id}"}
+                params, {"idempotency_key": f"start {request.payment_id}"}
             )
         # An open session has a page; one that is not open any more leads back to the order.
         return PaymentSession(session.id, session.url or request.return_url)
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Tell how a payment stands. Raises LookupError."""
+        """Return a payment's outcome so far. Raises LookupError."""
         return outcome_from_session(_get_session(reference))
 
     def capture(self, reference: str, amount: Money, key: str) -> None:
-        """Take so much of what was set aside. Raises LookupError, CaptureRefused."""
+        """Capture this amount of what was authorized. Raises LookupError, CaptureRefused."""
         intent = _payment_intent(_get_session(reference))
         if intent is None:
-            raise CaptureRefused("nothing was set aside")
+            raise CaptureRefused("nothing was authorized")
         with _translate_errors():
             try:
                 _client().v1.payment_intents.capture(
@@ -113,7 +113,7 @@ class Stripe:
                 raise CaptureRefused(str(refused)) from refused
 
     def void(self, reference: str) -> None:
-        """Close the page, or let go of what was set aside; what was taken stays. Raises LookupError."""
+        """Close the page, or void what was authorized; what was captured stays. Raises LookupError."""
         session = _get_session(reference)
         intent = _payment_intent(session)
         with _translate_errors():
@@ -129,38 +129,42 @@ class Stripe:
                 )
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
-        """Give so much back, once for a key; again if that has failed since.
+        """Refund this amount, once for a key; again if that refund has failed since.
 
-        Raises LookupError, ValueError when there is nothing to give back.
+        Raises LookupError, ValueError when there is nothing to refund.
         """
         session = _get_session(reference)
         intent = _payment_intent(session)
         if intent is None:
-            raise ValueError(f"{reference}: nothing was taken")
-        about = {**(session.get("metadata") or {}), "session": reference, "key": key}
+            raise ValueError(f"{reference}: nothing was captured")
+        metadata = {**(session.get("metadata") or {}), "session": reference, "key": key}
         with _translate_errors():
             listed = _client().v1.refunds.list({"payment_intent": intent["id"], "limit": 100})
-            tried = [
+            earlier_refunds = [
                 each
                 for each in listed.auto_paging_iter()
                 if each.metadata and each.metadata.to_dict().get("key") == key
             ]
-            if any(each.status not in FAILED_REFUND_STATES for each in tried):
+            if any(each.status not in FAILED_REFUND_STATES for each in earlier_refunds):
                 return
             _client().v1.refunds.create(
                 {
                     "payment_intent": intent["id"],
                     "amount": to_minor_units(amount),
-                    "metadata": about,
+                    "metadata": metadata,
                 },
                 # Under the same key Stripe would answer with the one that has failed.
-                {"idempotency_key": f"{key} again {len(tried)}" if tried else key},
+                {
+                    "idempotency_key": f"{key} again {len(earlier_refunds)}"
+                    if earlier_refunds
+                    else key
+                },
             )
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return which payment a notice is about, None for one about something else.
+        """Return which payment a webhook is about, None for one about something else.
 
-        What else the account is used for, such as another shop, is something else: it has none of our words with it.
+        Other uses of the account, such as another shop, are something else: they lack our metadata.
         Raises PermissionError, ValueError, KeyError.
         """
         verify_signature(body, headers.get(SIGNATURE_HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)
@@ -168,10 +172,10 @@ class Stripe:
         if event["type"] not in (*PAYMENT_EVENTS, REFUND_FAILED):
             return None
         found = event["data"]["object"]
-        about = found.get("metadata") or {}
-        if not {"number", "payment"} <= about.keys():
+        metadata = found.get("metadata") or {}
+        if not {"number", "payment"} <= metadata.keys():
             log.info(
-                "a notice of Stripe's, %s, is about %s, which is none of ours",
+                "a webhook from Stripe, %s, is about %s, which is none of ours",
                 event["id"],
                 found.get("id"),
             )
@@ -179,9 +183,9 @@ class Stripe:
         failed = event["type"] == REFUND_FAILED
         return WebhookEvent(
             event["id"],
-            about["number"],
-            UUID(str(about["payment"])),
-            about["session"] if failed else found["id"],
+            metadata["number"],
+            UUID(str(metadata["payment"])),
+            metadata["session"] if failed else found["id"],
             _failed_refund_message(found) if failed else "",
         )
 
@@ -196,7 +200,7 @@ def verify_signature(body: bytes, header: str, secret: str) -> None:
     """Raise PermissionError unless Stripe has signed this body, byte for byte, within the last five minutes."""
     if not secret or not header.isascii():
         raise PermissionError(
-            "Stripe has not signed this, or nobody knows its secret (STRIPE_WEBHOOK_SECRET)"
+            "Stripe has not signed this, or its secret is not set (STRIPE_WEBHOOK_SECRET)"
         )
     try:
         stripe.WebhookSignature.verify_header(
@@ -206,7 +210,7 @@ def verify_signature(body: bytes, header: str, secret: str) -> None:
     except (stripe.SignatureVerificationError, UnicodeDecodeError) as forged:
         raise PermissionError(f"Stripe has not signed this: {forged}") from forged
     if moment > time() + WEBHOOK_TOLERANCE_SECONDS:
-        raise PermissionError("the notice is of the future")
+        raise PermissionError("the webhook is dated in the future")
 
 
 def outcome_from_session(session: Mapping[str, Any]) -> PaymentOutcome:
@@ -214,22 +218,22 @@ def outcome_from_session(session: Mapping[str, Any]) -> PaymentOutcome:
     intent = _payment_intent(session) or {}
     currency = str(intent.get("currency") or session["currency"]).upper()
     charge = intent.get("latest_charge")
-    taken = intent.get("amount_received") or 0
-    returned = charge.get("amount_refunded") or 0 if isinstance(charge, Mapping) else 0
+    captured = intent.get("amount_received") or 0
+    refunded = charge.get("amount_refunded") or 0 if isinstance(charge, Mapping) else 0
     amount = intent.get("amount") or session["amount_total"] or 0
     number = (session.get("metadata") or {}).get("number", "")
     match intent.get("status"):
         case "requires_capture":
             state = "authorized"
         case "succeeded":
-            state = "refunded" if taken and returned >= taken else "captured"
+            state = "refunded" if captured and refunded >= captured else "captured"
         case "canceled":
             state = (
                 "voided" if intent.get("cancellation_reason") == CANCELLATION_REASON else "declined"
             )
         case _:
             state = "declined" if session["status"] == "expired" else "pending"
-    sums = [from_minor_units(units, currency) for units in (amount, taken, returned)]
+    sums = [from_minor_units(units, currency) for units in (amount, captured, refunded)]
     return PaymentOutcome(state, number, *sums)  # type: ignore[arg-type]
 
 
@@ -249,25 +253,25 @@ def _payment_intent(session: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Give Stripe's errors the names that the shop has for them."""
+    """Translate Stripe's errors into the shop's."""
     try:
         yield
     except stripe.InvalidRequestError as refused:
         if refused.code == "resource_missing":
             raise LookupError(str(refused)) from refused
-        log.error("Stripe does not understand the shop: %s", refused)
+        log.error("Stripe rejects the request: %s", refused)
         raise GatewayUnavailable from refused
     except (stripe.AuthenticationError, stripe.PermissionError) as locked_out:
-        log.error("Stripe does not let the shop in: %s", locked_out)
+        log.error("Stripe rejects the shop's key: %s", locked_out)
         raise GatewayUnavailable from locked_out
     except (
         stripe.APIConnectionError,
         stripe.RateLimitError,
         stripe.IdempotencyError,
         stripe.APIError,
-    ) as away:
-        log.warning("Stripe does not answer: %s", away)
-        raise GatewayUnavailable from away
+    ) as error:
+        log.warning("Stripe does not answer: %s", error)
+        raise GatewayUnavailable from error
 
 
 def _client() -> stripe.StripeClient:
@@ -277,7 +281,7 @@ def _client() -> stripe.StripeClient:
 @lru_cache(maxsize=4)
 def _make_client(key: str, address: str) -> stripe.StripeClient:
     stripe.enable_telemetry = False
-    logging.getLogger("stripe").setLevel(logging.WARNING)  # not a line for each call
+    logging.getLogger("stripe").setLevel(logging.WARNING)  # no line for each call
     return stripe.StripeClient(
         key,
         base_addresses={"api": address},

@@ -1,4 +1,4 @@
-"""The way from a cart to an order: its steps, its one id, and what happens when it is gone twice, or by two at once."""
+"""The checkout: its steps, its one id, and what happens when it is submitted twice, or by two people at once."""
 
 import re
 import threading
@@ -42,7 +42,7 @@ from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_payment, make_user
 from tests.journeys.connection import CSRF, ShopConnection
 from tests.orders.consistency_checks import assert_order_consistent
-from tests.orders.test_pages import HTMX, TYPED, Shopper, goods, held, text, token_in
+from tests.orders.test_pages import HTMX, TYPED, Shopper, count_reserved, goods, text, token_in
 from tests.shards import SingleItemShard
 from tests.web_server import serve_shop
 
@@ -62,36 +62,36 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def somebody() -> str:
-    """An e-mail address of one test alone: what is ordered with it can be counted."""
+def make_email() -> str:
+    """A new e-mail address for one test: the orders with it can be counted."""
     return f"{uuid4().hex}@example.com"
 
 
-def orders_of(email: str) -> list[Order]:
+def list_orders(email: str) -> list[Order]:
     found = [queries.get_order(order_id) for order_id in queries.list_order_ids_by_email(email)]
     return [order for order in found if order]
 
 
-def owner_of(shopper: Shopper) -> UUID:
+def get_owner_id(shopper: Shopper) -> UUID:
     guest, _ = signing.loads(
         shopper.client.cookies[settings.CART_COOKIE_NAME].value, salt="cart.owner"
     )
     return UUID(hex=guest)
 
 
-def at_the_bank(order: Order) -> str:
+def get_bank_state(order: Order) -> str:
     row = bank_queries.get_payment(queries.list_payment_attempts(order.order_id)[0].payment_id)
     assert row
     return str(row.state)
 
 
-def cart_of(shopper: Shopper) -> Cart:
-    found = carts.get_active_cart(owner_of(shopper))
+def get_cart(shopper: Shopper) -> Cart:
+    found = carts.get_active_cart(get_owner_id(shopper))
     assert found
     return found
 
 
-def tab(shopper: Shopper) -> Shopper:
+def open_tab(shopper: Shopper) -> Shopper:
     """Return another tab of the same browser."""
     other = Client()
     other.cookies = shopper.client.cookies
@@ -99,7 +99,7 @@ def tab(shopper: Shopper) -> Shopper:
 
 
 def at(step: str = "review") -> str:
-    """Return a step's address; that of the last one leads to the first that is open."""
+    """Return a step's address; that of the last one redirects to the first incomplete one."""
     return reverse(f"checkout:{step}")
 
 
@@ -132,7 +132,7 @@ def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_cha
     review = shopper.look(delivery="express", payment="transfer")
     assert heading(review) == "3 Look it over and order"
     assert len(review.xpath("//button[@name='to']")) == 2
-    for said in (
+    for expected in (
         "ada@example.com",
         "Torstraße 1",
         "DHL Express",
@@ -140,7 +140,7 @@ def test_x64_steps_are_numbered_and_finished_ones_collapse_to_a_summary_with_cha
         "To the same address",
         "€21.90",
     ):
-        assert said in text(review), said
+        assert expected in text(review), expected
     assert not review.xpath("//form[@data-checkout]//input[not(@type='hidden')]")
 
 
@@ -217,8 +217,8 @@ def test_s39_no_step_can_be_skipped(shopper: Shopper, mug: Product) -> None:
         assert refused.status_code == 409
         assert "Please look it over" in text(refused)
     assert shopper.client.post(at(), {"checkout": early}).status_code == 422
-    assert held(mug) == 0
-    # What the refused page shows is looked over, then.
+    assert count_reserved(mug) == 0
+    # What the refused page shows has been reviewed, then.
     assert shopper.send(token_in(refused)).status_code == 303
 
 
@@ -227,9 +227,9 @@ def test_each_step_has_an_address_and_its_form_is_sent_there(shopper: Shopper) -
     for number, step in enumerate(STEPS, 1):
         answer = shopper.client.get(at(step))
         assert answer.status_code == 200
-        (form,) = html.fromstring(answer.content).xpath("//form[@data-checkout]")
+        (form_element,) = html.fromstring(answer.content).xpath("//form[@data-checkout]")
         assert heading(answer).startswith(str(number))
-        assert form.action == at(step)
+        assert form_element.action == at(step)
     assert [at(step) for step in STEPS] == [
         "/checkout/",
         "/checkout/delivery/",
@@ -245,15 +245,15 @@ def test_whoever_comes_too_early_or_too_late_is_led_to_the_step_that_is_missing(
         assert answer.redirect_chain == [(at("details"), 302)]
         assert heading(answer) == "1 Your details"
     shopper.look()
-    # The browser was closed, or a day is over: the form of the last step has all with it, and that of the second has not.
+    # The browser was closed, or a day has passed: the form of the last step has all fields, that of the second has not.
     page, later = (
         shopper.client.get(at()),
         shopper.client.cookies.pop(settings.CHECKOUT_COOKIE_NAME),
     )
-    asked = shopper.client.post(
+    submitted = shopper.client.post(
         at("delivery"), {"delivery": "standard", "payment": "card", "same_billing": "on"}
     )
-    assert asked["Location"] == at("review")
+    assert submitted["Location"] == at("review")
     assert heading(shopper.client.get(at(), follow=True)) == "1 Your details"
     assert later.value
     assert shopper.send(token_in(page)).status_code == 303
@@ -285,7 +285,7 @@ class OldPage:
 
 def test_where_nothing_is_chosen_there_is_no_sum_to_draw_anew(shopper: Shopper) -> None:
     page = OldPage(shopper)
-    page.send(TYPED | {"email": somebody(), "on": "ways", "step": "ways"})
+    page.send(TYPED | {"email": make_email(), "on": "ways", "step": "ways"})
     for headers in ({}, HTMX):
         answer = shopper.client.post(at("review"), {"update": "yes"}, headers=headers)
         assert answer.status_code in (200, 303)
@@ -293,7 +293,7 @@ def test_where_nothing_is_chosen_there_is_no_sum_to_draw_anew(shopper: Shopper) 
 
 
 def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
-    page, email = OldPage(shopper), somebody()
+    page, email = OldPage(shopper), make_email()
     details = {
         name: value for name, value in TYPED.items() if name not in CheckoutForm.DELIVERY_FIELDS
     } | {"email": email}
@@ -310,7 +310,7 @@ def test_the_forms_of_a_page_from_before_lose_nothing(shopper: Shopper) -> None:
     assert page.send(typed | {"on": "review", "to": "ways"})["Location"] == at("delivery")
     for _ in range(2):
         assert "/testbank/" in page.send(typed | {"on": "review"})["Location"]
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert order.method.code == "express"
 
 
@@ -322,13 +322,13 @@ def test_a_form_of_before_that_is_wrong_or_late_is_answered_by_its_step(
     assert (wrong.status_code, heading(wrong)) == (422, "2 Delivery and payment")
     late = page.send(TYPED | {"on": "review", "checkout": token_in(shopper.details())})
     assert (late.status_code, heading(late)) == (409, "3 Look it over and order")
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
 
 
 def test_s39_only_what_was_looked_over_is_ordered(
     shopper: Shopper, mug: Product, subtests: pytest.Subtests
 ) -> None:
-    for name, sent, shown in (
+    for name, sent, expected in (
         ("city", "Potsdam", "Potsdam"),
         ("payment", "transfer", "Bank transfer"),
         ("email", "eve@example.com", "eve@example.com"),
@@ -336,19 +336,19 @@ def test_s39_only_what_was_looked_over_is_ordered(
         with subtests.test(name):
             answer = shopper.send(**{name: sent})
             assert answer.status_code == 409
-            assert shown in text(answer)
-            assert held(mug) == 0
+            assert expected in text(answer)
+            assert count_reserved(mug) == 0
 
 
 def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> None:
-    email = somebody()
+    email = make_email()
     token = shopper.token(email=email)
     shopper.pay(shopper.send(token, email=email)["Location"])
     for _ in range(2):
         assert "/orders/" in shopper.send(token, email=email)["Location"]
     shopper.add(mug)
     assert "/orders/" in shopper.send(token, email=email)["Location"]
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert assert_order_consistent(order.order_id).item_count == 1
     assert len(queries.list_payment_attempts(order.order_id)) == 1
 
@@ -375,81 +375,81 @@ def test_cash_is_for_countries_where_the_carrier_takes_it(
 def test_by_transfer_the_cart_is_free_at_once_and_the_things_are_kept_for_days(
     shopper: Shopper, mug: Product
 ) -> None:
-    email = somebody()
+    email = make_email()
     review = shopper.look(email=email, payment="transfer")
     assert text(review.get_element_by_id("pay")) == "Order and pay €16.90"
     assert "/orders/" in shopper.send(token_in(review), email=email, payment="transfer")["Location"]
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert (order.state, order.payment_method) == ("pending_payment", "transfer")
     assert order.pay_until - order.placed_at == timedelta(days=7)
-    assert not cart_of(shopper).lines
+    assert not get_cart(shopper).lines
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
-    assert len(orders_of(email)) == 2
-    assert held(mug) == 2
+    assert len(list_orders(email)) == 2
+    assert count_reserved(mug) == 2
 
 
 def test_cash_on_delivery_confirms_at_once(shopper: Shopper) -> None:
-    email = somebody()
+    email = make_email()
     shopper.send(shopper.token(email=email, payment="cod"), email=email, payment="cod")
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert (order.state, order.payment_method) == ("confirmed", "cod")
-    assert not cart_of(shopper).lines
+    assert not get_cart(shopper).lines
 
 
 # ---- One cart, one checkout, one order
 
 
 def test_a_cart_has_one_checkout_until_it_changes(shopper: Shopper, mug: Product) -> None:
-    first = get_checkout(cart_of(shopper), now())
-    assert first == get_checkout(cart_of(shopper), now())
+    first = get_checkout(get_cart(shopper), now())
+    assert first == get_checkout(get_cart(shopper), now())
     shopper.add(mug)
-    assert get_checkout(cart_of(shopper), now()).checkout_id != first.checkout_id
+    assert get_checkout(get_cart(shopper), now()).checkout_id != first.checkout_id
 
 
 def test_s20_looking_at_a_checkout_writes_nothing(shopper: Shopper) -> None:
-    before = cart_of(shopper)
+    before = get_cart(shopper)
     shopper.look()
-    assert cart_of(shopper) == before
+    assert get_cart(shopper) == before
     assert queries.prefetch_order(get_checkout(before, now()).checkout_id).rows() == []
 
 
-def again(shopper: Shopper, token: str, email: str) -> Any:
+def submit_again(shopper: Shopper, token: str, email: str) -> Any:
     return shopper.send(token, email=email)
 
 
-def from_another_tab(shopper: Shopper, token: str, email: str) -> Any:
-    other = tab(shopper)
+def submit_from_another_tab(shopper: Shopper, token: str, email: str) -> Any:
+    other = open_tab(shopper)
     return other.send(token, email=email)
 
 
-def after_back(shopper: Shopper, token: str, email: str) -> Any:
+def submit_after_back(shopper: Shopper, token: str, email: str) -> Any:
     """The page before was shown once more; what it leads to is the same."""
     assert "/orders/" in shopper.client.get(at("review"))["Location"]
     return shopper.send(token, email=email)
 
 
-@pytest.mark.parametrize("second", [again, from_another_tab, after_back])
+@pytest.mark.parametrize("second", [submit_again, submit_from_another_tab, submit_after_back])
 def test_whatever_is_sent_twice_is_one_order_and_one_charge(
     shopper: Shopper, mug: Product, second: Callable[[Shopper, str, str], Any]
 ) -> None:
-    email = somebody()
+    email = make_email()
     token = shopper.token(email=email)
-    other = tab(shopper).token(email=email)
+    other = open_tab(shopper).token(email=email)
     first = shopper.send(token, email=email)
     for each in (token, other):
         assert second(shopper, each, email)["Location"] == first["Location"]
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert len(queries.list_payment_attempts(order.order_id)) == 1
     shopper.pay(first["Location"])
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
 
 
 def test_an_answer_that_never_came_is_asked_for_again(
     shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    email = somebody()
+    email = make_email()
     token = shopper.token(email=email)
 
     def lost(*_: Any, **__: Any) -> Any:
@@ -462,18 +462,18 @@ def test_an_answer_that_never_came_is_asked_for_again(
     # The order is there, and the browser does not know it: it knows its cart.
     assert settings.ORDER_COOKIE_NAME not in shopper.client.cookies
     page = shopper.client.get(at(), follow=True)
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert order.number in text(page)
     assert "/testbank/" in shopper.send(token, email=email)["Location"]
-    assert len(orders_of(email)) == 1
-    assert held(mug) == 1
+    assert len(list_orders(email)) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_a_first_try_that_died_is_found_again(
     shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its units are held already: the second try is a second claim, and looks for them."""
-    email = somebody()
+    """Its units are reserved already: the second try is a second claim, and looks for them."""
+    email = make_email()
     token = shopper.token(email=email)
     with monkeypatch.context() as cut:
         cut.setattr(
@@ -481,14 +481,14 @@ def test_a_first_try_that_died_is_found_again(
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
-    assert held(mug) == 1
-    order_id = get_checkout(cart_of(shopper), now()).checkout_id
+    assert count_reserved(mug) == 1
+    order_id = get_checkout(get_cart(shopper), now()).checkout_id
     cleared = placement.UNCLAIM.apply(
         if_lost=REFUSED_MEANS_DONE, order_id=order_id, me=_claim_of(order_id)
     )
     assert cleared
     assert shopper.send(token, email=email).status_code == 303
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
     assert assert_order_consistent(order_id).state == "pending_payment"
 
 
@@ -500,27 +500,27 @@ def _claim_of(order_id: UUID) -> UUID:
 
 
 def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Product) -> None:
-    email = somebody()
+    email = make_email()
     token = shopper.token(email=email)
     assert shopper.send(token, email=email).status_code == 303
     refused = shopper.send(token, email=email, city="Potsdam")
     assert refused.status_code == 409
     assert "is an order already" in text(refused)
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
-def ends(shopper: Shopper, order: Order, how: str) -> None:
+def end_order(shopper: Shopper, order: Order, how: str) -> None:
     """Let an order end without payment."""
     if how == "given up":
         shopper.client.post(reverse("orders:give_up", args=[order.number]))
     elif how == "expired":
         operations.expire_order(order, now())
     else:
-        kept(order, now() - timedelta(seconds=1))
+        set_payment_deadline(order, now() - timedelta(seconds=1))
 
 
-def kept(order: Order, until: datetime) -> None:
-    """Let an order's time to pay be another one."""
+def set_payment_deadline(order: Order, until: datetime) -> None:
+    """Set another payment deadline for an order."""
     assert payments.EXTEND_DEADLINE.apply(
         if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
     )
@@ -530,27 +530,27 @@ def kept(order: Order, until: datetime) -> None:
 def test_what_ended_without_payment_can_be_ordered_again(
     shopper: Shopper, mug: Product, how: str
 ) -> None:
-    email = somebody()
+    email = make_email()
     numbers = set()
     for turn in range(3):
         token = shopper.token(email=email)
         assert shopper.send(token, email=email).status_code == 303
         order = next(
             each
-            for each in orders_of(email)
+            for each in list_orders(email)
             if each.state == "pending_payment" and each.pay_until > now()
         )
         numbers.add(order.number)
         assert len(numbers) == turn + 1
-        assert held(mug) == 1
-        ends(shopper, order, how)
-        # The page from before is refused with words, and can be sent as it is shown then.
+        assert count_reserved(mug) == 1
+        end_order(shopper, order, how)
+        # The earlier page is refused with a message, and can be submitted as it is shown then.
         refused = shopper.send(token, email=email)
         assert refused.status_code == 409
         assert f"Order {order.number} ended without a payment" in text(refused)
     assert shopper.send(token_in(refused), email=email).status_code == 303
-    assert len(orders_of(email)) == 4
-    assert held(mug) == 1
+    assert len(list_orders(email)) == 4
+    assert count_reserved(mug) == 1
 
 
 def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
@@ -565,56 +565,56 @@ def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
     mine, theirs = {"email": alice.email}, {"email": ben.email, "name": "Ben B.", "city": "Köln"}
     token, other = first.token(**mine), second.token(**theirs)
     assert first.send(token, **mine).status_code == 303
-    (order,) = orders_of(alice.email)
+    (order,) = list_orders(alice.email)
     for answer in (second.send(other, **theirs), second.client.get(at())):
         assert answer.status_code == 409
-        said = text(answer)
-        assert "This cart is ordered already" in said
-        assert f"until {order.pay_until:%H}:" in said or "until" in said
+        page_text = text(answer)
+        assert "This cart is ordered already" in page_text
+        assert f"until {order.pay_until:%H}:" in page_text or "until" in page_text
         for secret in (order.number, "Torstraße", alice.email):
-            assert secret not in said
-    assert not orders_of(ben.email)
+            assert secret not in page_text
+    assert not list_orders(ben.email)
     assert settings.ORDER_COOKIE_NAME not in second.client.cookies
     assert second.client.get(reverse("orders:detail", args=[order.number])).status_code == 404
-    assert held(mug) == 1
-    # Given up, it is the other's turn.
+    assert count_reserved(mug) == 1
+    # Once it is given up, it is the other's turn.
     first.client.post(reverse("orders:give_up", args=[order.number]))
     assert second.send(second.token(**theirs), **theirs).status_code == 303
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(
     shopper: Shopper, mug: Product
 ) -> None:
-    plate, email = goods(name="Plate"), somebody()
+    plate, email = goods(name="Plate"), make_email()
     token = shopper.token(email=email)
     shopper.add(plate)
-    told = shopper.send(token, email=email)
-    assert "Plate was put into your cart, and so into this order." in text(told)
+    refused = shopper.send(token, email=email)
+    assert "Plate was put into your cart, and so into this order." in text(refused)
     shopper.add(mug)
     url = shopper.send(token_in(shopper.look(email=email)), email=email)["Location"]
     shopper.add(plate)  # while the bank is asked
     shopper.pay(url)
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert sorted(item.name for item in queries.list_items(order)) == ["Mug", "Plate"]
     assert assert_order_consistent(order.order_id).item_count == 3
-    assert [(line.name, line.quantity) for line in cart_of(shopper).lines] == [("Plate", 1)]
+    assert [(line.name, line.quantity) for line in get_cart(shopper).lines] == [("Plate", 1)]
 
 
 def test_s38_a_cart_that_changed_after_it_was_read_is_not_ordered(
     shopper: Shopper, mug: Product
 ) -> None:
-    cart = cart_of(shopper)
+    cart = get_cart(shopper)
     draft = replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4())
     shopper.add(mug)
     with pytest.raises(CartChanged):
         operations.place_order(draft, now())
     assert queries.get_order(draft.order_id) is None
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
 
 
 def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Product) -> None:
-    cart = cart_of(shopper)
+    cart = get_cart(shopper)
     drafts = [
         replace(make_draft((mug, 1)), cart=cart, cart_id=cart.cart_id, order_id=uuid4())
         for _ in range(4)
@@ -630,14 +630,14 @@ def test_two_checkouts_of_one_cart_become_one_order(shopper: Shopper, mug: Produ
         answers = list(pool.map(place, drafts))
     assert sum(isinstance(each, Order) for each in answers) == 1
     assert sum(isinstance(each, CartOrdered) for each in answers) == 3
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
     shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has the cart and died; the cart is another by now, and its new checkout is placed."""
-    email = somebody()
+    """It claimed the cart and died; the cart has changed since, and its new checkout is placed."""
+    email = make_email()
     token = shopper.token(email=email)
     with monkeypatch.context() as cut:
         cut.setattr(
@@ -646,48 +646,48 @@ def test_the_rest_of_a_checkout_that_died_is_in_nobodys_way(
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
-    dead = cart_of(shopper).checkout_id
+    dead = get_cart(shopper).checkout_id
     assert dead
     placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert order.order_id != dead
     assert jobs.expire_reservations([], now()) == set()
-    assert held(mug) == 2
+    assert count_reserved(mug) == 2
 
 
 def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_bought_since(
     shopper: Shopper, mug: Product
 ) -> None:
     """Two tabs: the first one's order expires at the bank, the second's is paid, and then the first's is approved."""
-    email = somebody()
+    email = make_email()
     first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    (first,) = orders_of(email)
-    kept(first, now() - timedelta(seconds=1))
+    (first,) = list_orders(email)
+    set_payment_deadline(first, now() - timedelta(seconds=1))
     second_url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    assert at_the_bank(first) == "voided", "the page is closed"
+    assert get_bank_state(first) == "voided", "the page is closed"
     shopper.pay(second_url)
     shopper.add(mug)
     shopper.pay(first_url)
     fresh = assert_order_consistent(first.order_id)
     assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
-    assert sum(to_minor_units(each.captured) for each in orders_of(email)) == to_minor_units(
+    assert sum(to_minor_units(each.captured) for each in list_orders(email)) == to_minor_units(
         first.total
     )
-    assert [line.quantity for line in cart_of(shopper).lines] == [1], "what was put in since stays"
-    assert held(mug) == 0
+    assert [line.quantity for line in get_cart(shopper).lines] == [1], "what was put in since stays"
+    assert count_reserved(mug) == 0
 
 
 @pytest.mark.parametrize("second", ["bought", "waits", "given up", "being placed", "died"])
 def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
     shopper: Shopper, mug: Product, second: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bank is away when the second checkout takes the cart, so the first one's page stays open."""
-    email = somebody()
+    """The gateway is away when the second checkout claims the cart, so the first one's page stays open."""
+    email = make_email()
     monkeypatch.setattr(placement, "_close_payment_pages", lambda order: None)
     first_url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    (first,) = orders_of(email)
+    (first,) = list_orders(email)
     operations.expire_order(first, now())
     token = shopper.token(email=email)
     dead: UUID | None = None
@@ -698,7 +698,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
             )
             with pytest.raises(KeyboardInterrupt):
                 shopper.send(token, email=email)
-        dead = cart_of(shopper).checkout_id
+        dead = get_cart(shopper).checkout_id
         assert dead
         if second == "died":
             placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
@@ -708,18 +708,18 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
             shopper.pay(url)
             shopper.add(mug)
         elif second == "given up":
-            (other,) = (each for each in orders_of(email) if each.state == "pending_payment")
-            ends(shopper, other, second)
+            (other,) = (each for each in list_orders(email) if each.state == "pending_payment")
+            end_order(shopper, other, second)
     shopper.pay(first_url)
     fresh = queries.get_order(first.order_id)
     assert fresh
     if second in ("given up", "died"):
         assert assert_order_consistent(first.order_id).customer_label == "Confirmed"
-        assert not cart_of(shopper).lines
-        assert held(mug) == 0, "what the checkout that died has held is given back"
+        assert not get_cart(shopper).lines
+        assert count_reserved(mug) == 0, "what the dead checkout had reserved is released"
     else:
         assert (fresh.state, to_minor_units(fresh.captured)) == ("expired", 0)
-        assert len(cart_of(shopper).lines) == 1
+        assert len(get_cart(shopper).lines) == 1
     if second in ("bought", "waits"):
         (note,) = (event.note for event in fresh.events if event.kind == "paid_too_late")
         assert "its cart was ordered anew" in note
@@ -731,15 +731,15 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
 def test_a_late_payment_looks_at_what_is_in_the_cart(
     shopper: Shopper, mug: Product, how: str
 ) -> None:
-    email, plate = somebody(), goods(name="Plate")
+    email, plate = make_email(), goods(name="Plate")
     url = shopper.send(shopper.token(email=email), email=email)["Location"]
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     operations.expire_order(order, now())
-    cart = cart_of(shopper)
+    cart = get_cart(shopper)
     if how == "more":
         shopper.add(plate)
     elif how == "taken out":
-        cart_operations.remove_line(owner_of(shopper), cart.cart_id, cart.lines[0].key, now())
+        cart_operations.remove_line(get_owner_id(shopper), cart.cart_id, cart.lines[0].key, now())
     shopper.pay(url)
     fresh = assert_order_consistent(order.order_id)
     if how == "taken out":
@@ -750,7 +750,7 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(
         )
     else:
         assert (fresh.customer_label, fresh.payment) == ("Confirmed", "paid")
-        assert [line.name for line in cart_of(shopper).lines] == (
+        assert [line.name for line in get_cart(shopper).lines] == (
             ["Plate"] if how == "more" else []
         )
 
@@ -758,94 +758,94 @@ def test_a_late_payment_looks_at_what_is_in_the_cart(
 def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(
     shopper: Shopper, mug: Product
 ) -> None:
-    """While a late payment decides, nobody takes the cart; and while somebody takes it, no late payment decides."""
-    email = somebody()
+    """While a late payment is decided, no checkout claims the cart; and while one claims it, no late payment is decided."""
+    email = make_email()
     shopper.send(shopper.token(email=email), email=email)
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     order = operations.expire_order(order, now())
     claim = operations.claim_expired_order(order)
     assert claim
-    with placement._free_cart(cart_of(shopper), uuid4(), now()) as free:
+    with placement._free_cart(get_cart(shopper), uuid4(), now()) as free:
         assert not free
     operations.unclaim_expired_order(order, claim)
-    with placement._free_cart(cart_of(shopper), uuid4(), now()) as free:
+    with placement._free_cart(get_cart(shopper), uuid4(), now()) as free:
         assert free
         assert operations.claim_expired_order(order) is None
     assert operations.claim_expired_order(order)
 
 
 def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It died with the last unit and the only use of a code; the cart is another by now, so its checkout is, too."""
-    last, plate, email = goods(1), goods(name="Plate"), somebody()
+    """It died with the last unit and the only use of a voucher; the cart has changed since, and so has its checkout."""
+    last, plate, email = goods(1), goods(name="Plate"), make_email()
     shopper = Shopper((last, 1))
     code = f"T{uuid4().hex[:10].upper()}"
     create_promotion(
         PromotionTerms("Ten off", PERCENTAGE, code, percent=Decimal(10), uses=1), now()
     )
-    cart_operations.set_voucher(owner_of(shopper), cart_of(shopper).cart_id, code, now())
+    cart_operations.set_voucher(get_owner_id(shopper), get_cart(shopper).cart_id, code, now())
     with monkeypatch.context() as cut:
         cut.setattr(
             placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(shopper.token(email=email), email=email)
-    dead = cart_of(shopper).checkout_id
+    dead = get_cart(shopper).checkout_id
     assert dead
     placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
-    assert held(last) == 1
+    assert count_reserved(last) == 1
     shopper.add(plate)
     answer = shopper.send(shopper.token(email=email), email=email)
     assert answer.status_code == 303, text(answer)
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     assert {item.name for item in queries.list_items(order)} == {"Mug", "Plate"}
     assert (order.order_id != dead, order.voucher) == (True, code)
-    assert held(last) == 1
+    assert count_reserved(last) == 1
     assert_order_consistent(order.order_id)
 
 
 def test_an_order_number_cannot_be_worked_out_from_its_cart(shopper: Shopper) -> None:
-    """Whoever sees a shared cart knows its id and can guess its version."""
-    cart = cart_of(shopper)
-    made = get_checkout(cart, now()).checkout_id
-    assert made == get_checkout(cart, now()).checkout_id
-    assert made != uuid5(cart.cart_id, f"checkout {cart.version} 0")
+    """People who see a shared cart know its id and can guess its version."""
+    cart = get_cart(shopper)
+    checkout_id = get_checkout(cart, now()).checkout_id
+    assert checkout_id == get_checkout(cart, now()).checkout_id
+    assert checkout_id != uuid5(cart.cart_id, f"checkout {cart.version} 0")
     with override_settings(SECRET_KEY="another" * 10):
-        assert get_checkout(cart, now()).checkout_id != made
+        assert get_checkout(cart, now()).checkout_id != checkout_id
 
 
 def test_a_checkout_that_is_open_while_the_key_changes_is_one_order(
     shopper: Shopper, mug: Product
 ) -> None:
-    email = somebody()
+    email = make_email()
     token = shopper.token(email=email)
     with override_settings(SECRET_KEY="another" * 10, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
-        asked = shopper.send(token, email=email)
-        assert asked.status_code == 409
-        assert shopper.send(token_in(asked), email=email).status_code == 303
+        refused = shopper.send(token, email=email)
+        assert refused.status_code == 409
+        assert shopper.send(token_in(refused), email=email).status_code == 303
     assert "/orders/" in shopper.send(token, email=email)["Location"]
-    assert len(orders_of(email)) == 1
-    assert held(mug) == 1
+    assert len(list_orders(email)) == 1
+    assert count_reserved(mug) == 1
 
 
 @pytest.mark.parametrize(("days", "emptied"), [(5, True), (40, False)])
 def test_a_cart_is_emptied_and_its_shopper_told_however_late(
     shopper: Shopper, mug: Product, days: int, emptied: bool
 ) -> None:
-    """No worker ran for days. Later than the cart knows what it was emptied for, nothing is taken out: it may be new."""
-    cart, then = cart_of(shopper), now() - timedelta(days=days)
+    """No worker ran for days. Once the cart has forgotten what it was emptied for, nothing is removed: it may be new."""
+    cart, then = get_cart(shopper), now() - timedelta(days=days)
     draft = make_draft((mug, 1), cart_id=cart.cart_id)
     order = make_payment(operations.place_order(draft, then), now=then)
     operations.apply_effects(order.order_id, now())
-    assert bool(cart_of(shopper).lines) is not emptied
+    assert bool(get_cart(shopper).lines) is not emptied
     assert bool(mails.get_mail(uuid5(order.order_id, "confirmed"))) is emptied
     shopper.add(mug)
     operations.apply_effects(order.order_id, now())
-    assert cart_of(shopper).lines
+    assert get_cart(shopper).lines
     imported = make_payment(operations.place_order(make_draft((mug, 1)), then), now=then)
     assert mails.get_mail(uuid5(imported.order_id, "confirmed")) is None
 
 
-# ---- The hold
+# ---- The reservation
 
 
 def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
@@ -868,27 +868,27 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
         )
         is None
     )
-    kept(order, now() + timedelta(minutes=2))
+    set_payment_deadline(order, now() + timedelta(minutes=2))
     page = html.fromstring(shopper.client.get(at).content)
     assert re.search(r"for another [12] min", text(page)), text(
         page.get_element_by_id("order-status")
     )
-    (press,) = page.xpath("//form[.//button[@id='keep']]/@action")
-    assert "We keep your things until" in text(shopper.client.post(press, follow=True))
+    (extend_url,) = page.xpath("//form[.//button[@id='keep']]/@action")
+    assert "We keep your things until" in text(shopper.client.post(extend_url, follow=True))
     fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.pay_until > now() + timedelta(minutes=9)
-    share = SingleItemShard("holds", item_id=order.order_id)
+    shard = SingleItemShard("holds", item_id=order.order_id)
     jobs.expire_reservations(
-        [floor_to_minute(order.pay_until)], now() + timedelta(minutes=9), share
+        [floor_to_minute(order.pay_until)], now() + timedelta(minutes=9), shard
     )
-    assert held(mug) == 1
-    assert shopper.client.get(press)["Location"] == at
+    assert count_reserved(mug) == 1
+    assert shopper.client.get(extend_url)["Location"] == at
 
 
 def test_a_hold_that_is_over_is_not_renewed(shopper: Shopper) -> None:
     order, _ = shopper.place()
-    kept(order, now() - timedelta(seconds=1))
+    set_payment_deadline(order, now() - timedelta(seconds=1))
     answer = shopper.client.post(reverse("orders:keep", args=[order.number]), follow=True)
     assert "does not wait for a payment" in text(answer)
     assert Client().post(reverse("orders:keep", args=[order.number])).status_code == 404
@@ -900,7 +900,7 @@ def test_the_hold_is_not_in_the_way_of_its_own_shopper() -> None:
     token = shopper.token()
     order, url = shopper.place()
     assert shopper.send(token)["Location"] == url, (
-        "what they hold themselves is not sold out for them"
+        "what they have reserved themselves is not sold out for them"
     )
     shopper.client.post(reverse("orders:give_up", args=[order.number]))
     assert shopper.place()[0].number != order.number
@@ -916,7 +916,7 @@ def shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         yield address
 
 
-def lines(shop: str, shopper: Shopper, count: int) -> list[ShopConnection]:
+def open_connections(shop: str, shopper: Shopper, count: int) -> list[ShopConnection]:
     """Return connections of the shopper's browser."""
     cookies = {name: morsel.value for name, morsel in shopper.client.cookies.items()} | {
         "stoa_csrf": CSRF
@@ -924,46 +924,48 @@ def lines(shop: str, shopper: Shopper, count: int) -> list[ShopConnection]:
     return [ShopConnection(shop, dict(cookies)) for _ in range(count)]
 
 
-def at_once(*presses: Callable[[], Any]) -> list[Any]:
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
     """Run all of them from one barrier."""
-    barrier = threading.Barrier(len(presses))
+    barrier = threading.Barrier(len(calls))
 
-    def run(press: Callable[[], Any]) -> Any:
+    def run(call: Callable[[], Any]) -> Any:
         barrier.wait()
-        return press()
+        return call()
 
-    with ThreadPoolExecutor(len(presses)) as pool:
-        return list(pool.map(run, presses))
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
 
 
-def added(line: ShopConnection, product: Product) -> None:
-    """Put one in, and press again until the shop says that it is in."""
-    operation = uuid4()
+def add_until_confirmed(connection: ShopConnection, product: Product) -> None:
+    """Add one unit, and submit again until the shop confirms it."""
+    idempotency_key = uuid4()
     for _ in range(20):
-        if line.add_to_cart(product.variants[0].sku, operation):
+        if connection.add_to_cart(product.variants[0].sku, idempotency_key):
             return
-    raise AssertionError(line.status)
+    raise AssertionError(connection.status)
 
 
-def form(token: str, email: str, **fields: str) -> dict[str, str]:
+def review_form(token: str, email: str, **fields: str) -> dict[str, str]:
     return TYPED | {"checkout": token, "email": email} | fields
 
 
 def test_eight_presses_at_once_are_one_order_and_one_charge(
     shop: str, shopper: Shopper, mug: Product
 ) -> None:
-    email = somebody()
-    sent = form(shopper.token(email=email), email)
-    tabs = lines(shop, shopper, 8)
-    assert set(at_once(*(lambda line=line: line.post(at(), sent) for line in tabs))) == {303}
-    (order,) = orders_of(email)
+    email = make_email()
+    sent = review_form(shopper.token(email=email), email)
+    tabs = open_connections(shop, shopper, 8)
+    assert set(
+        at_once(*(lambda connection=connection: connection.post(at(), sent) for connection in tabs))
+    ) == {303}
+    (order,) = list_orders(email)
     (attempt,) = queries.list_payment_attempts(order.order_id)
-    # A press that comes when the cart is the order's already is led there; the others to the one payment.
-    there = {line.headers["Location"] for line in tabs} - {
+    # A submit that comes when the cart is the order's already is redirected there; the others to the one payment.
+    locations = {connection.headers["Location"] for connection in tabs} - {
         reverse("orders:detail", args=[order.number])
     }
-    assert there == {reverse("testbank:pay", args=[attempt.payment_id])}
-    assert held(mug) == 1
+    assert locations == {reverse("testbank:pay", args=[attempt.payment_id])}
+    assert count_reserved(mug) == 1
     assert_order_consistent(order.order_id)
 
 
@@ -971,45 +973,46 @@ def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Produ
     alice = make_user("Alice")
     cart_id = cart_operations.create_cart(alice.user_id, "Gifts", uuid4(), now())
     ben = make_person(alice, cart_id, "buyer")
-    presses = []
+    submits = []
     for user in (alice, ben):
         shopper = Shopper(client=Client())
         shopper.client.force_login(user)
         if user is alice:
             shopper.add(mug)
         cart_operations.switch_cart(user.user_id, cart_id, now())
-        sent = form(shopper.token(email=user.email), user.email)
-        presses += [
-            lambda line=line, sent=sent: line.post(at(), sent) for line in lines(shop, shopper, 3)
+        sent = review_form(shopper.token(email=user.email), user.email)
+        submits += [
+            lambda line=line, sent=sent: line.post(at(), sent)
+            for line in open_connections(shop, shopper, 3)
         ]
-    statuses = at_once(*presses)
+    statuses = at_once(*submits)
     assert sorted(statuses) == [303, 303, 303, 409, 409, 409]
-    assert len([*orders_of(alice.email), *orders_of(ben.email)]) == 1
-    assert held(mug) == 1
+    assert len([*list_orders(alice.email), *list_orders(ben.email)]) == 1
+    assert count_reserved(mug) == 1
 
 
 def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
     shop: str, shopper: Shopper
 ) -> None:
-    email, plate = somebody(), goods(60, name="Plate")
-    sent = form(shopper.token(email=email), email)
-    tabs = lines(shop, shopper, 7)
+    email, plate = make_email(), goods(60, name="Plate")
+    sent = review_form(shopper.token(email=email), email)
+    tabs = open_connections(shop, shopper, 7)
     statuses = at_once(
         lambda: tabs[0].post(at(), sent),
-        *(lambda line=line: added(line, plate) for line in tabs[1:]),
+        *(lambda line=line: add_until_confirmed(line, plate) for line in tabs[1:]),
     )
     for _ in range(20):
-        if statuses[0] == 409:  # as it was told, one press accepts it
+        if statuses[0] == 409:  # the page says what has changed; one more submit accepts it
             assert "Plate" in tabs[0].text or "changed at this moment" in tabs[0].text
-            sent = form(token_in(html.fromstring(tabs[0].text)), email)
+            sent = review_form(token_in(html.fromstring(tabs[0].text)), email)
         if statuses[0] == 303:
             break
         statuses[0] = tabs[0].post(at(), sent)
-    (order,) = orders_of(email)
+    (order,) = list_orders(email)
     in_order = sum(item.quantity for item in queries.list_items(order) if item.name == "Plate")
     shopper.client.cookies[settings.ORDER_COOKIE_NAME] = tabs[0].cookies[settings.ORDER_COOKIE_NAME]
     shopper.pay(tabs[0].headers["Location"])
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
-    left = {line.name: line.quantity for line in cart_of(shopper).lines}
+    left = {line.name: line.quantity for line in get_cart(shopper).lines}
     assert "Mug" not in left
     assert in_order + left.get("Plate", 0) == 6

@@ -1,4 +1,4 @@
-"""The shop's own audit (manage.py audit), asked about one order and the shelves that it takes from."""
+"""The shop's consistency check (manage.py check_consistency), run for one order and the stock items that it takes from."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -12,7 +12,7 @@ from orders.entities import Order
 
 
 def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:
-    """I1. Returns the variant's numbers over all warehouses."""
+    """Check I1; return the variant's numbers over all warehouses."""
     report = check_consistency(
         Scope(variants=frozenset({variant_id})), ["I1"], recheck_after=(0.2,)
     )
@@ -23,8 +23,8 @@ def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:
 def get_stock_numbers(variant_id: UUID) -> dict[str, int]:
     """Return the variant's numbers over all warehouses."""
     sums = {"received": 0, "available": 0, "reserved": 0, "committed": 0, "shipped": 0}
-    for place in WAREHOUSES:
-        found = stock.get_stock_numbers(variant_id, place)
+    for warehouse in WAREHOUSES:
+        found = stock.get_stock_numbers(variant_id, warehouse)
         for name in sums:
             sums[name] += getattr(found, name)
     return sums

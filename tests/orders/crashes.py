@@ -23,11 +23,11 @@ from tests.shards import ItemsShard
 
 
 class Killed(BaseException):
-    """The process is gone. No `except Exception` may go on after it."""
+    """The process is dead. No `except Exception` may catch it."""
 
 
 def kill_in(module: Any, name: str, act: Callable[[], Any]) -> None:
-    """Run `act` in a process that dies when it comes to this function."""
+    """Run `act` in a process that dies when it calls this function."""
 
     def die(*_: Any, **__: Any) -> None:
         raise Killed
@@ -38,7 +38,7 @@ def kill_in(module: Any, name: str, act: Callable[[], Any]) -> None:
 
 @dataclass(frozen=True)
 class Write:
-    """A write as it leaves the process: the text of its statement, or those of its batch; and the how manieth of its kind it is."""
+    """A write as it leaves the process: the text of its statement, or those of its batch; `occurrence` counts equal ones from 1."""
 
     texts: tuple[str, ...]
     occurrence: int
@@ -52,7 +52,7 @@ class Write:
 
 
 def record_writes(act: Callable[[], Any]) -> list[Write]:
-    """Run `act` and return all that it writes, in order."""
+    """Run `act` and return all its writes, in order."""
     written: list[Write] = []
     with _watch_writes(written.append):
         act()
@@ -66,9 +66,9 @@ def first_and_last_writes(writes: Sequence[Write]) -> list[Write]:
 
 
 def kill_at_write(target: Write, act: Callable[[], Any]) -> bool:
-    """Run `act` with a process that dies when it comes to this write; tell whether it came to it.
+    """Run `act` in a process that dies at this write; return whether it came to it.
 
-    Whoever goes on after the death (a `finally`) writes nothing any more.
+    Code that still runs after the death (a `finally`) writes nothing any more.
     """
     dead = False
 
@@ -85,13 +85,13 @@ def kill_at_write(target: Write, act: Callable[[], Any]) -> bool:
 
 @contextmanager
 def _watch_writes(see: Callable[[Write], None]) -> Iterator[None]:
-    """Show each write within the block before it leaves.
+    """Pass each write within the block to `see` before it is sent.
 
-    All writes, plain, conditional or in batches, leave by the one door that is watched here: the driver's
+    All writes, plain, conditional or in batches, go through the one function that is patched here: the driver's
     `execute_async`.
     """
-    connected = get_session()
-    through, seen = connected.execute_async, Counter[tuple[str, ...]]()
+    session = get_session()
+    execute_async, seen = session.execute_async, Counter[tuple[str, ...]]()
 
     def watched(query: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("execution_profile", args[4] if len(args) > 4 else None) in (
@@ -101,9 +101,9 @@ def _watch_writes(see: Callable[[Write], None]) -> Iterator[None]:
             texts = _texts(query)
             seen[texts] += 1
             see(Write(texts, seen[texts]))
-        return through(query, *args, **kwargs)
+        return execute_async(query, *args, **kwargs)
 
-    with patch.object(connected, "execute_async", watched):
+    with patch.object(session, "execute_async", watched):
         yield
 
 
@@ -120,7 +120,7 @@ def _texts(query: Any) -> tuple[str, ...]:
 
 
 def run_worker(since: datetime, until: datetime, *order_ids: UUID) -> None:
-    """Let the worker look at what was due for these orders between two moments, as it would have."""
+    """Let the worker process what was due for these orders between two moments."""
     shard = ItemsShard("orders", item_ids=frozenset(order_ids))
     minutes = minutes_between(since - MINUTE, until)
     jobs.apply_pending_effects(minutes, until, shard)
@@ -128,7 +128,7 @@ def run_worker(since: datetime, until: datetime, *order_ids: UUID) -> None:
 
 
 def expire_claim(order_id: UUID) -> None:
-    """Let the minute pass in which nobody else places a checkout: the claim's TTL counts in the node's own time."""
+    """Make the claim of a checkout expire at once: its TTL counts in the node's own time."""
     outcome = placement.CLAIM_AGAIN.apply(
         if_lost=RAISE_UNKNOWN, order_id=order_id, me=(me := uuid4()), seconds=1
     )

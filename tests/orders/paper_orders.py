@@ -1,4 +1,4 @@
-"""Orders on paper: what follows from an event is tried out without a database."""
+"""Orders without a database, to test what follows from their events."""
 
 import json
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ AT_HOME = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
 
 
 def make_items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item, ...]:
-    """A line for each quantity, at one price a unit and with so much off a unit."""
+    """A line for each quantity, all with one unit price, and a discount of `off` cents a unit."""
     return tuple(
         Item(
             line_number=number,
@@ -49,11 +49,11 @@ def make_items(*quantities: int, cents: int = 1000, off: int = 0) -> tuple[Item,
 def make_paper_order(
     items: tuple[Item, ...], reserved: Mapping[str, Mapping[int, int]] | None = None
 ) -> Order:
-    """An order of these goods that waits for its payment. `kept` says which warehouse has how many of each line."""
+    """An order of these lines that waits for its payment. `reserved` are the units of each line by warehouse."""
     reserved = reserved or {"berlin": {item.line_number: item.quantity for item in items}}
-    nothing, delivery = from_minor_units(0, "EUR"), from_minor_units(490, "EUR")
-    subtotal = sum((item.line_total for item in items), nothing)
-    discount = sum((item.discount for item in items), nothing)
+    zero, delivery = from_minor_units(0, "EUR"), from_minor_units(490, "EUR")
+    subtotal = sum((item.line_total for item in items), zero)
+    discount = sum((item.discount for item in items), zero)
     taxed = [
         *((item.tax_class, item.line_total - item.discount) for item in items),
         ("standard", delivery),
@@ -79,7 +79,7 @@ def make_paper_order(
         delivery=delivery,
         discount=discount,
         total=subtotal + delivery - discount,
-        tax=sum((part.tax for part in taxes), nothing),
+        tax=sum((part.tax for part in taxes), zero),
         taxes=taxes,
         item_count=sum(item.quantity for item in items),
         country="DE",
@@ -90,13 +90,14 @@ def make_paper_order(
         first_item_picture="mug/c8724c-efeae0",
         cart_id=None,
         allocations_json=json.dumps(
-            {"take": 0} | {house: [*map(list, lines.items())] for house, lines in reserved.items()}
+            {"take": 0}
+            | {warehouse: [*map(list, lines.items())] for warehouse, lines in reserved.items()}
         ),
         fingerprint="",
         payment_id=None,
         payment_method="card",
-        captured=nothing,
-        refunded=nothing,
+        captured=zero,
+        refunded=zero,
         voucher="",
         discounts=(Discount("A little less", discount),) if discount.amount else (),
         events=(placed,),
@@ -104,7 +105,7 @@ def make_paper_order(
 
 
 def apply_event(order: Order, kind: str, **details: Any) -> Order:
-    """Let something happen to it, an hour after what happened last; `note` and `allocated` are none of its details.
+    """Apply an event to it, an hour after its last one; `note` and `allocated` are no details of the event.
 
     Raises TransitionRefused.
     """
@@ -112,16 +113,18 @@ def apply_event(order: Order, kind: str, **details: Any) -> Order:
     if kind == "packed":
         details = {"parcels": plan_packing(details, order.parcels(), order.reserved_units)}
     at = uuid_from_time(order.events[0].at + timedelta(hours=1), node=1, clock_seq=1)
-    kept = json.loads(json.dumps(details))
+    stored_details = json.loads(json.dumps(details))
     return projection.apply_event(
-        order, Event(at, kind, "Ann", note, public=True, board_after="", details=kept), allocated
+        order,
+        Event(at, kind, "Ann", note, public=True, board_after="", details=stored_details),
+        allocated,
     )
 
 
 def make_paid_order(
     items: tuple[Item, ...], reserved: Mapping[str, Mapping[int, int]] | None = None
 ) -> Order:
-    """An order that is confirmed and whose money was taken."""
+    """An order that is confirmed and paid."""
     waiting = make_paper_order(items, reserved)
     payment = str(uuid4())
     cents = int(waiting.total.amount * 100)
@@ -135,7 +138,7 @@ def change_order(
     quantities: Mapping[int, int],
     address: Address | None = None,
 ) -> Order:
-    """Lower quantities, or change the address; what was paid too much is owed back with it. Raises TransitionRefused."""
+    """Lower quantities, or change the address, with the refund of what was paid too much. Raises TransitionRefused."""
     change = plan_change(order, items, quantities, address)
     order = apply_event(order, "changed", allocated=change.allocations_json, **change.details)
     for kind, details in change.companion_events.items():

@@ -1,4 +1,4 @@
-"""Sold before it has arrived: the order waits with the others, and gets its goods in its turn."""
+"""Backorders: orders that wait for stock, and get their units in turn when it arrives."""
 
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
@@ -27,7 +27,7 @@ from tests.factories import make_draft, make_payment, make_product, make_stock
 SOON = (datetime.now(UTC) + timedelta(days=40)).date()
 
 
-def promised(limit: int = 9, *, berlin: int = 0) -> Product:
+def make_backordered_product(limit: int = 9, *, berlin: int = 0) -> Product:
     product = make_product()
     variant_id = product.variants[0].variant_id
     make_stock(berlin, product_id=product.product_id, variant_id=variant_id)
@@ -37,43 +37,43 @@ def promised(limit: int = 9, *, berlin: int = 0) -> Product:
     return product
 
 
-def ordered(*lines: tuple[Product, int]) -> Order:
+def place_paid_order(*lines: tuple[Product, int]) -> Order:
     return make_payment(place_order(make_draft(*lines), datetime.now(UTC)))
 
 
-def arrived(product: Product, units: int, place: str = "berlin") -> None:
-    of = (product.product_id, product.variants[0].variant_id)
-    inventory.receive_stock(*of, place, units, 2, uuid4(), datetime.now(UTC))
+def receive_stock(product: Product, units: int, warehouse: str = "berlin") -> None:
+    ids = (product.product_id, product.variants[0].variant_id)
+    inventory.receive_stock(*ids, warehouse, units, 2, uuid4(), datetime.now(UTC))
 
 
-def ahead(product: Product) -> StockNumbers:
+def get_backorder_stock(product: Product) -> StockNumbers:
     return stock.get_stock_numbers(product.variants[0].variant_id, BACKORDER_WAREHOUSE)
 
 
 @pytest.fixture(autouse=True)
 def only_ours(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
-    """Look at the goods of this test alone, not at those of all others."""
+    """Process the variants of this test alone, not those of all others."""
     ours: list[UUID] = []
     monkeypatch.setattr(stock, "list_backordered_variants", lambda: [(each, each) for each in ours])
     return ours
 
 
 def test_an_order_waits_and_gets_its_goods_when_they_arrive(only_ours: list[UUID]) -> None:
-    product, there = promised(), make_product()
-    make_stock(5, product_id=there.product_id, variant_id=there.variants[0].variant_id)
+    product, in_stock = make_backordered_product(), make_product()
+    make_stock(5, product_id=in_stock.product_id, variant_id=in_stock.variants[0].variant_id)
     only_ours.append(product.variants[0].variant_id)
-    order = ordered((product, 2), (there, 1))
+    order = place_paid_order((product, 2), (in_stock, 1))
     assert order.reserved_units == {BACKORDER_WAREHOUSE: {1: 2}, "berlin": {2: 1}}
-    assert ahead(product) == StockNumbers(9, 7, 0, 2, 0)
+    assert get_backorder_stock(product) == StockNumbers(9, 7, 0, 2, 0)
     assert allocate_backorders(datetime.now(UTC)) == 0
-    arrived(product, 3, "cork")
+    receive_stock(product, 3, "cork")
     assert allocate_backorders(datetime.now(UTC)) == 1
     assert allocate_backorders(datetime.now(UTC)) == 0
     fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.reserved_units == {BACKORDER_WAREHOUSE: {1: 0}, "berlin": {2: 1}, "cork": {1: 2}}
     assert any(event.kind == "allocated" for event in fresh.events)
-    assert ahead(product) == StockNumbers(9, 9, 0, 0, 0), "the promise is free again"
+    assert get_backorder_stock(product) == StockNumbers(9, 9, 0, 0, 0), "the backorder is released"
     assert stock.get_stock_numbers(product.variants[0].variant_id, "cork") == StockNumbers(
         3, 1, 0, 2, 0
     )
@@ -86,12 +86,12 @@ def test_an_order_waits_and_gets_its_goods_when_they_arrive(only_ours: list[UUID
 
 
 def test_the_oldest_comes_first_and_is_not_overtaken(only_ours: list[UUID]) -> None:
-    product = promised()
+    product = make_backordered_product()
     only_ours.append(product.variants[0].variant_id)
-    first, second = ordered((product, 3)), ordered((product, 1))
-    arrived(product, 2)
+    first, second = place_paid_order((product, 3)), place_paid_order((product, 1))
+    receive_stock(product, 2)
     assert allocate_backorders(datetime.now(UTC)) == 0, "the first needs three"
-    arrived(product, 2)
+    receive_stock(product, 2)
     assert allocate_backorders(datetime.now(UTC)) == 2
     for order in (first, second):
         fresh = queries.get_order(order.order_id)
@@ -103,28 +103,28 @@ def test_the_oldest_comes_first_and_is_not_overtaken(only_ours: list[UUID]) -> N
 
 
 def test_an_order_that_was_cancelled_waits_no_more(only_ours: list[UUID]) -> None:
-    product = promised()
+    product = make_backordered_product()
     only_ours.append(product.variants[0].variant_id)
-    order = ordered((product, 2))
+    order = place_paid_order((product, 2))
     transition_order(order, Transition("cancelled", actor="shopper", at=datetime.now(UTC)))
-    assert ahead(product).committed == 0
-    arrived(product, 2)
+    assert get_backorder_stock(product).committed == 0
+    receive_stock(product, 2)
     assert allocate_backorders(datetime.now(UTC)) == 0
     assert stock.get_stock_numbers(product.variants[0].variant_id, "berlin").available == 2
 
 
 class Killed(BaseException):
-    """As a process ends."""
+    """The process is dead."""
 
 
 @pytest.mark.parametrize("step", ["transition_order", "apply_effects"])
 def test_a_crash_on_the_way_is_finished(
     step: str, only_ours: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    product = promised()
+    product = make_backordered_product()
     only_ours.append(product.variants[0].variant_id)
-    order = ordered((product, 2))
-    arrived(product, 2)
+    order = place_paid_order((product, 2))
+    receive_stock(product, 2)
 
     def crash(*_: object, **__: object) -> None:
         raise Killed
@@ -138,18 +138,18 @@ def test_a_crash_on_the_way_is_finished(
             allocate_backorders(datetime.now(UTC))
     allocate_backorders(datetime.now(UTC))
     apply_effects(order.order_id, datetime.now(UTC))
-    assert ahead(product) == StockNumbers(9, 9, 0, 0, 0)
+    assert get_backorder_stock(product) == StockNumbers(9, 9, 0, 0, 0)
     assert stock.get_stock_numbers(product.variants[0].variant_id, "berlin") == StockNumbers(
         2, 0, 0, 2, 0
     )
 
 
 def test_the_pages_say_when_it_is_sent(client: Client) -> None:
-    product = promised(4, berlin=1)
+    product = make_backordered_product(4, berlin=1)
     page = client.get(f"/p/{product.slug}/").content.decode()
     words = Backorder(PREORDER, 4, SOON).customer_label
     assert f"More than 1 at once are sent together, later. {words}." in page
-    ordered((product, 1))
+    place_paid_order((product, 1))
     page = client.get(f"/p/{product.slug}/").content.decode()
     assert f'<p class="stock">{words}</p>' in page
     assert "schema.org/PreOrder" in page
@@ -166,29 +166,29 @@ def test_the_pages_say_when_it_is_sent(client: Client) -> None:
 def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(
     only_ours: list[UUID],
 ) -> None:
-    product = promised()
+    product = make_backordered_product()
     (variant,) = product.variants
-    ordered((product, 2))
-    told = StringIO()
-    call_command("stock", "receive", variant.sku, "berlin", "3", stdout=told)
-    assert "Orders that wait for it: 1" in told.getvalue()
+    place_paid_order((product, 2))
+    output = StringIO()
+    call_command("stock", "receive", variant.sku, "berlin", "3", stdout=output)
+    assert "Orders that wait for it: 1" in output.getvalue()
     assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 0
-    # With the goods' own product, which the pages are told of.
+    # With the variant's own product, whose page gets the new stock.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             stock, "list_backordered_variants", lambda: [(variant.variant_id, product.product_id)]
         )
         assert allocate_backorders(datetime.now(UTC)) == 1
     assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 1
-    call_command("stock", "receive", variant.sku, "berlin", "3", stdout=told)
+    call_command("stock", "receive", variant.sku, "berlin", "3", stdout=output)
     assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 4
 
 
 def test_the_pages_are_told_of_what_those_who_wait_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    product = promised()
+    product = make_backordered_product()
     (variant,) = product.variants
-    ordered((product, 5))
-    arrived(product, 3)
+    place_paid_order((product, 5))
+    receive_stock(product, 3)
     monkeypatch.setattr(
         stock, "list_backordered_variants", lambda: [(variant.variant_id, product.product_id)]
     )

@@ -1,4 +1,4 @@
-"""An order's life across the moments at which clocks and calendars do something: midnight, a leap day, summer time."""
+"""An order across special moments of clocks and calendars: midnight, a leap day, summer time."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -18,8 +18,8 @@ from orders.entities import Order
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 
-# Half a minute before it happens. The shop's own days are Ireland's (SHOP_TIME_ZONE), its tables' are UTC's. The earliest
-# first: the driver's clock goes along, and never back.
+# Half a minute before each. The shop's days are Ireland's (SHOP_TIME_ZONE), its tables' are UTC's. The earliest first: the
+# driver's clock moves along, and never back.
 MOMENTS = {
     "midnight": datetime(2027, 3, 10, 23, 59, 30, tzinfo=UTC),
     "summer time begins": datetime(2027, 3, 28, 0, 59, 30, tzinfo=UTC),
@@ -31,8 +31,8 @@ MOMENTS = {
 }
 
 
-def placed(at: datetime) -> Order:
-    """An order of two of five things by a member, placed at that moment."""
+def place_order(at: datetime) -> Order:
+    """An order of two of five units by a member, placed at that moment."""
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     user = make_user()
@@ -41,13 +41,13 @@ def placed(at: datetime) -> Order:
     )
 
 
-def numbers(order: Order) -> dict[str, int]:
+def get_stock_numbers(order: Order) -> dict[str, int]:
     (item,) = queries.list_items(order)
     return assert_stock_adds_up(item.variant_id)
 
 
-def worked(since: datetime, until: datetime) -> None:
-    """Let the worker look at everything: at these moments there is nothing but what is tried here."""
+def run_worker(since: datetime, until: datetime) -> None:
+    """Let the worker process everything: at these moments there are only the orders of this test."""
     minutes = minutes_between(since, until)
     jobs.apply_pending_effects(minutes, until)
     jobs.expire_reservations(minutes, until)
@@ -63,13 +63,13 @@ def test_what_is_placed_before_and_paid_after_it_is_one_order(subtests: pytest.S
     for name, moment in MOMENTS.items():
         with subtests.test(name):
             with time_machine.travel(moment, tick=True):
-                order = placed(moment)
+                order = place_order(moment)
             with time_machine.travel(moment + timedelta(minutes=2), tick=True):
                 paid = make_payment(order)
-                worked(moment, moment + timedelta(minutes=30))
+                run_worker(moment, moment + timedelta(minutes=30))
             assert assert_order_consistent(order.order_id).state == "confirmed"
-            assert numbers(order)["committed"] == 2
-            # In its lists it keeps the day and the year in which it was placed.
+            assert get_stock_numbers(order)["committed"] == 2
+            # Its lists have it under the day and the year in which it was placed.
             assert paid.placed_at == order.placed_at
             years = (
                 queries.list_orders_by_year(order.user_id, [moment.year]) if order.user_id else {}
@@ -81,19 +81,19 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
     for name, moment in MOMENTS.items():
         with subtests.test(name):
             with time_machine.travel(moment, tick=True):
-                order = placed(moment)
+                order = place_order(moment)
             assert order.pay_until - order.placed_at == RESERVED_FOR
-            # By the clock on the wall that may be an hour and ten minutes, or minus fifty.
+            # In local time that may be an hour and ten minutes, or minus fifty.
             with time_machine.travel(moment + timedelta(minutes=9), tick=True):
-                worked(moment, moment + timedelta(minutes=9))
+                run_worker(moment, moment + timedelta(minutes=9))
             assert fresh(order).state == "pending_payment"
-            assert numbers(order)["reserved"] == 2
+            assert get_stock_numbers(order)["reserved"] == 2
             with time_machine.travel(moment + timedelta(minutes=13), tick=True):
-                worked(moment, moment + timedelta(minutes=13))
+                run_worker(moment, moment + timedelta(minutes=13))
             assert assert_order_consistent(order.order_id).state == "expired"
-            assert numbers(order)["available"] == 5
+            assert get_stock_numbers(order)["available"] == 5
             minutes = minutes_between(moment, moment + timedelta(minutes=14))
-            mine = {
+            own_ids = {
                 each.reservation_id for each in order.list_allocations(queries.list_items(order))
             }
             left = {
@@ -101,7 +101,7 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
                 for rows in stock.list_reservation_expiries(minutes).values()
                 for row in rows
             }
-            assert not mine & left, "its hints are gone"
+            assert not own_ids & left, "its expiry rows are gone"
 
 
 def test_its_page_tells_the_shops_day(subtests: pytest.Subtests) -> None:
@@ -109,7 +109,7 @@ def test_its_page_tells_the_shops_day(subtests: pytest.Subtests) -> None:
         with subtests.test(name):
             at = moment + timedelta(seconds=45)
             with time_machine.travel(at, tick=True):
-                order = placed(at)
+                order = place_order(at)
                 make_payment(order)
                 client, member = Client(), accounts.find_user_by_email(order.email)
                 assert member

@@ -1,7 +1,7 @@
-"""Killed at the writes of an order's life: the worker finds it, and makes it whole or leaves nothing of it.
+"""A process that dies at a write of an order: the worker finds the order, and completes it or leaves nothing of it.
 
-A process that dies after a write leaves what one leaves that dies before the next: so one of the two is tried. At each
-distinct statement's first and last write it is tried each time; at every single one of them by `make prove`.
+Dying after a write is the same as dying before the next one: so only one of the two is tested. Each distinct statement's
+first and last write is tested each time; every single write by `make prove`.
 """
 
 from collections import Counter
@@ -57,32 +57,32 @@ def listed() -> Product:
     return make_product(listed=True)
 
 
-def in_order_of_holding(*goods: Product) -> tuple[Product, ...]:
-    return tuple(sorted(goods, key=lambda product: product.variants[0].variant_id))
+def sort_by_variant_id(*products: Product) -> tuple[Product, ...]:
+    return tuple(sorted(products, key=lambda product: product.variants[0].variant_id))
 
 
 @dataclass
 class Case:
-    """An order to come, with a code, of two things, one of which has to be sent from two warehouses.
+    """An order to be placed, with a voucher, of two products, one of which has to be sent from two warehouses.
 
-    The other is held before it, so that it has to be given back when the first plan fails. Both stand in lists, whose cards
-    are told that few are left.
+    The other is reserved first, so that it has to be released when the first plan fails. Both are in lists, whose cards
+    are updated when few are left.
     """
 
     began: datetime = field(default_factory=now)
-    goods: tuple[Product, ...] = field(
-        default_factory=lambda: in_order_of_holding(listed(), listed())
+    products: tuple[Product, ...] = field(
+        default_factory=lambda: sort_by_variant_id(listed(), listed())
     )
     code: str = field(default_factory=lambda: make_voucher(uses=5))
     email: str = field(default_factory=lambda: f"crash-{uuid4().hex}@example.com")
     draft: OrderDraft = field(init=False)
 
     def __post_init__(self) -> None:
-        for product in self.goods:
+        for product in self.products:
             make_stock(
                 2, cork=2, product_id=product.product_id, variant_id=product.variants[0].variant_id
             )
-        lines = zip(self.goods, (1, 3), strict=True)
+        lines = zip(self.products, (1, 3), strict=True)
         code = get_promotion(CODE, code_key(self.code))
         assert code
         draft = make_draft(*lines, user_id=uuid4(), email=self.email)
@@ -118,7 +118,7 @@ class Case:
         return self.settled()
 
     def run_out(self) -> None:
-        """Nobody pays, and the worker looks."""
+        """It is not paid, and the worker runs."""
         run_worker(self.began, now() + timedelta(minutes=15), self.draft.order_id)
 
     def run_out_then_paid_for(self) -> None:
@@ -132,15 +132,15 @@ class Case:
         )
 
     def sent(self) -> Order:
-        """In a parcel from each warehouse; both arrive."""
+        """Ship a parcel from each warehouse; both arrive."""
         order = self.order
-        for place in ("berlin", "cork"):
+        for warehouse in ("berlin", "cork"):
             lines = {
                 each.line_number: each.quantity
                 for each in order.list_allocations(queries.list_items(order))
-                if each.warehouse_id == place
+                if each.warehouse_id == warehouse
             }
-            order = operations.pack_parcel(order, place, lines, actor="staff", now=now())
+            order = operations.pack_parcel(order, warehouse, lines, actor="staff", now=now())
         for parcel in order.parcels():
             order = operations.ship_parcel(
                 order, parcel.parcel_id, tracking="T 1", actor="staff", now=now()
@@ -156,7 +156,7 @@ class Case:
         self.sent()
 
     def sent_back(self) -> Order:
-        """Two of the three come back, one of them can be sold again, and both are refunded."""
+        """Return two of the three units; one of them is restocked, and both are refunded."""
         order = operations.request_return(
             self.order, {2: 2}, "too many", actor="shopper", now=now()
         )
@@ -167,25 +167,27 @@ class Case:
             order, amount, {2: 2}, "return", actor="staff", now=now(), return_id="1"
         )
 
-    # ---- what is there afterwards
+    # ---- what is left afterwards
 
     def whole(self) -> Order | None:
-        """Check that all of it fits together, and return the order, or None if nothing at all is left of it."""
+        """Check that all of it is consistent, and return the order, or None if nothing at all is left of it."""
         order = queries.get_order(self.draft.order_id)
-        variants = [product.variants[0].variant_id for product in self.goods]
+        variants = [product.variants[0].variant_id for product in self.products]
         if order is None or order.state == ABANDONED:
             numbers = [assert_stock_adds_up(variant_id) for variant_id in variants]
             assert [(each["reserved"], each["available"]) for each in numbers] == [(0, 4), (0, 4)]
             self._nothing_left()
             assert used(self.code) == 0
             return None
-        order = assert_order_consistent(order.order_id)  # with all that lies on its shelves
+        order = assert_order_consistent(order.order_id)  # with its stock items
         numbers = [get_stock_numbers(variant_id) for variant_id in variants]
         assert all(each["reserved"] == 0 for each in numbers)
-        back = sum((each.restock or {}).get(2, 0) for each in order.returns)
-        kept = order.state in ("confirmed", "closed")
-        assert [each["available"] for each in numbers] == ([3, 1 + back] if kept else [4, 4])
-        assert used(self.code) == (1 if kept else 0)
+        restocked_units = sum((each.restock or {}).get(2, 0) for each in order.returns)
+        is_confirmed = order.state in ("confirmed", "closed")
+        assert [each["available"] for each in numbers] == (
+            [3, 1 + restocked_units] if is_confirmed else [4, 4]
+        )
+        assert used(self.code) == (1 if is_confirmed else 0)
         written = [mail.text for mail in mails.list_recipient_mails(self.email)]
         assert len(written) == len(set(written)), written
         self._money_is_the_banks(order)
@@ -195,28 +197,28 @@ class Case:
         assert not queries.ITEMS.all(order_id=self.draft.order_id)
         assert not mails.list_recipient_mails(self.email)
         for column in BOARD_COLUMNS:
-            standing = SINCE.all(status=column, day=self.began.date(), since=self.began)
-            assert self.draft.order_id not in {row.order_id for row in standing}
+            rows = SINCE.all(status=column, day=self.began.date(), since=self.began)
+            assert self.draft.order_id not in {row.order_id for row in rows}
 
     def _money_is_the_banks(self, order: Order) -> None:
-        """What the order says of its money is what the bank says."""
-        at_the_bank = [
+        """Check that the order's money is the same as at the bank."""
+        bank_rows = [
             bank_queries.get_payment(each.payment_id)
             for each in queries.list_payment_attempts(order.order_id)
         ]
-        taken = sum((row.captured or 0) - (row.refunded or 0) for row in at_the_bank if row)
+        taken = sum((row.captured or 0) - (row.refunded or 0) for row in bank_rows if row)
         assert taken == int((order.captured - order.refunded).amount * 100)
-        assert not any(row.state == "authorized" for row in at_the_bank if row)
+        assert not any(row.state == "authorized" for row in bank_rows if row)
 
 
 @dataclass(frozen=True)
 class Journey:
-    """What has happened to an order, what happens while the process dies, and what may have come of it in the end."""
+    """What has happened to an order before, what is done while the process dies, and how it may end."""
 
     before: Callable[[Case], object]
     act: Callable[[Case], object]
     ends: set[str]
-    writes: int  # at least so many, or the test has lost sight of them
+    writes: int  # at least so many, or the test does not see them any more
     minutes: int = 16  # after which all that was due is done
 
 
@@ -246,14 +248,16 @@ JOURNEYS = {
 }
 
 
-def end_of(order: Order | None) -> str:
+def get_end(order: Order | None) -> str:
     return f"{order.state} {order.payment} {order.fulfilment}" if order else NOTHING
 
 
-def crashed(
-    name: str, chosen: Callable[[Sequence[Write]], Sequence[Write]], told: ProofReport | None = None
+def check_crashes(
+    name: str,
+    chosen: Callable[[Sequence[Write]], Sequence[Write]],
+    report: ProofReport | None = None,
 ) -> None:
-    """Kill the process at the chosen writes of a journey, each time of an order of its own; in the end each is whole."""
+    """Kill the process at the chosen writes of a journey, each time with another order; in the end each is consistent."""
     journey = JOURNEYS[name]
     ends, wrong, died = Counter[str](), list[str](), 0
 
@@ -262,12 +266,12 @@ def crashed(
         run_worker(case.began, now() + timedelta(minutes=journey.minutes), case.draft.order_id)
         end = ""
         try:
-            ends[end := end_of(case.whole())] += 1
+            ends[end := get_end(case.whole())] += 1
             assert end in journey.ends, end
         except AssertionError as error:
             wrong.append(f"{name}, {where}: {error}")
-        if told:
-            told.add_row(
+        if report:
+            report.add_row(
                 where, answer, end or "does not fit together", is_match=end in journey.ends
             )
 
@@ -275,25 +279,27 @@ def crashed(
     journey.before(case)
     writes = record_writes(lambda: journey.act(case))
     ended(case, "not killed", "all of it is done")
-    places = chosen(writes)
-    for place in places:
+    targets = chosen(writes)
+    for target in targets:
         case = Case()
         journey.before(case)
-        died += kill_at_write(place, lambda: journey.act(case))  # noqa: B023 called at once
-        ended(case, f"killed before it writes to {place.tables}, for the {place.occurrence}. time")
+        died += kill_at_write(target, lambda: journey.act(case))  # noqa: B023 called at once
+        ended(
+            case, f"killed before it writes to {target.tables}, for the {target.occurrence}. time"
+        )
     assert not wrong, "\n".join(wrong)
     assert len(writes) >= journey.writes, "they are not seen any more"
-    # Now and then one waits for another and writes something more, or less, than the first time.
-    assert died >= len(places) * 0.9
+    # Now and then a process waits for another and writes something more, or less, than the first time.
+    assert died >= len(targets) * 0.9
     print(
-        f"{name}: {len(writes)} writes, killed at {died} of {len(places)}, whole each time: {dict(ends)}"
+        f"{name}: {len(writes)} writes, killed at {died} of {len(targets)}, whole each time: {dict(ends)}"
     )
 
 
 @pytest.mark.parametrize("half", [0, 1])
 @pytest.mark.parametrize("name", JOURNEYS)
 def test_killed_at_each_statements_first_and_last_write(name: str, half: int) -> None:
-    crashed(name, lambda writes: first_and_last_writes(writes)[half::2])
+    check_crashes(name, lambda writes: first_and_last_writes(writes)[half::2])
 
 
 @pytest.mark.proof
@@ -306,31 +312,31 @@ def test_killed_at_every_write(name: str, half: int, proof_report: ProofReport) 
         "Each time another order, and the process dies before this write; then the worker looks. The order is whole, or nothing of it is left: its lines, its"
         " units on the shelves, its copies, its code, its mails and the bank's money fit together (`manage.py audit`).",
     )
-    crashed(name, lambda writes: writes[half::2], proof_report)
+    check_crashes(name, lambda writes: writes[half::2], proof_report)
 
 
-def pressed_again(
-    chosen: Callable[[Sequence[Write]], Sequence[Write]], told: ProofReport | None = None
+def check_resubmit(
+    chosen: Callable[[Sequence[Write]], Sequence[Write]], report: ProofReport | None = None
 ) -> None:
-    """Kill the process at the chosen writes of a checkout, and let its shopper press again at once."""
+    """Kill the process at the chosen writes of a checkout, and let its shopper submit again at once."""
     wrong: list[str] = []
     writes = record_writes(Case().placed)
-    for place in chosen(writes):
+    for target in chosen(writes):
         case = Case()
-        kill_at_write(place, case.placed)
+        kill_at_write(target, case.placed)
         expire_claim(case.draft.order_id)
         order = case.paid()
         run_worker(case.began, now() + timedelta(minutes=16), case.draft.order_id)
         end = ""
         try:
-            end = end_of(case.whole())
+            end = get_end(case.whole())
             assert end == PAID
             assert order.order_id == case.draft.order_id
         except AssertionError as error:
-            wrong.append(f"killed at {place}: {error}")
-        if told:
-            told.add_row(
-                f"killed before it writes to {place.tables}, and pressed again",
+            wrong.append(f"killed at {target}: {error}")
+        if report:
+            report.add_row(
+                f"killed before it writes to {target.tables}, and pressed again",
                 f"paid, order {order.number}",
                 end,
                 is_match=end == PAID,
@@ -340,7 +346,7 @@ def pressed_again(
 
 
 def test_who_was_cut_off_presses_again_and_has_one_order() -> None:
-    pressed_again(first_and_last_writes)
+    check_resubmit(first_and_last_writes)
 
 
 @pytest.mark.proof
@@ -352,4 +358,4 @@ def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order(
         "Who was cut off presses again",
         "The process dies at a write of a checkout, each time of another one, and its shopper presses again at once: there is one order, paid once, and no other.",
     )
-    pressed_again(list, proof_report)
+    check_resubmit(list, proof_report)

@@ -1,4 +1,4 @@
-"""Parcels, changes and returns on the real database: the stock, the money and the lists follow, whoever dies on the way."""
+"""Parcels, changes and returns on the real database: stock, money and lists follow, even if a process dies on the way."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -39,23 +39,23 @@ def fresh(order: Order) -> Order:
     return found
 
 
-def swept(order: Order) -> None:
-    """Let the worker look at what was due for an order just now."""
+def run_worker(order: Order) -> None:
+    """Let the worker process what was due for an order just now."""
     minutes = minutes_between(now() - timedelta(minutes=2), now() + timedelta(minutes=1))
     jobs.apply_pending_effects(
         minutes, now() + timedelta(minutes=4), SingleItemShard("orders", item_id=order.order_id)
     )
 
 
-def two_houses() -> tuple[Order, Any]:
-    """A paid order of five, of which one warehouse has three."""
+def make_order_from_two_warehouses() -> tuple[Order, Any]:
+    """A paid order of five units, of which one warehouse has three."""
     product = make_product(price="10.00")
     make_stock(3, cork=4, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = make_draft((product, 5), user_id=uuid4())
     return make_payment(operations.place_order(draft, now())), product.variants[0].variant_id
 
 
-def arrived(quantity: int = 3) -> Order:
+def make_delivered_order(quantity: int = 3) -> Order:
     order = make_order(quantity=quantity, price="10.00", stock=10, paid=True)
     for kind in ("packed", "shipped", "delivered"):
         order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
@@ -76,17 +76,17 @@ AFTERWARDS = (
 
 
 def test_units_leave_the_stock_parcel_by_parcel() -> None:
-    order, variant_id = two_houses()
-    houses = order.units_to_pack
+    order, variant_id = make_order_from_two_warehouses()
+    units_by_warehouse = order.units_to_pack
     assert (
-        sorted(units for lines in houses.values() for units in lines.values()) == [1, 4]
-        or len(houses) == 2
+        sorted(units for lines in units_by_warehouse.values() for units in lines.values()) == [1, 4]
+        or len(units_by_warehouse) == 2
     )
-    first, second = houses
-    order = operations.pack_parcel(order, first, houses[first], actor="Ann", now=now())
+    first, second = units_by_warehouse
+    order = operations.pack_parcel(order, first, units_by_warehouse[first], actor="Ann", now=now())
     order = operations.ship_parcel(order, "1", "DHL", "JD 014", actor="Ann", now=now())
     done = assert_order_consistent(order.order_id)
-    sent = sum(houses[first].values())
+    sent = sum(units_by_warehouse[first].values())
     assert (
         assert_stock_adds_up(variant_id)["shipped"],
         assert_stock_adds_up(variant_id)["committed"],
@@ -95,7 +95,7 @@ def test_units_leave_the_stock_parcel_by_parcel() -> None:
         5 - sent,
     )
     assert (done.board_column, done.parcels()[0].tracking) == ("partly_shipped", "JD 014")
-    order = operations.pack_parcel(done, second, houses[second], actor="Ben", now=now())
+    order = operations.pack_parcel(done, second, units_by_warehouse[second], actor="Ben", now=now())
     order = operations.ship_parcel(order, "2", actor="Ben", now=now())
     assert order.parcels()[1].carrier == order.method.carrier
     assert assert_stock_adds_up(variant_id)["shipped"] == 5
@@ -111,7 +111,7 @@ def test_units_leave_the_stock_parcel_by_parcel() -> None:
 
 
 def test_a_parcel_that_is_taken_apart_keeps_its_units_for_the_order() -> None:
-    order, variant_id = two_houses()
+    order, variant_id = make_order_from_two_warehouses()
     order = operations.transition_order(order, Transition("packed", actor="Ann", at=now()))
     order = operations.unpack_parcel(order, "1", actor="Ann", now=now())
     assert assert_stock_adds_up(variant_id)["committed"] == 5
@@ -121,17 +121,17 @@ def test_a_parcel_that_is_taken_apart_keeps_its_units_for_the_order() -> None:
 def test_killed_while_a_parcel_is_sent(subtests: pytest.Subtests) -> None:
     for name in AFTERWARDS:
         with subtests.test(name):
-            order, variant_id = two_houses()
-            house = next(iter(order.units_to_pack))
+            order, variant_id = make_order_from_two_warehouses()
+            warehouse = next(iter(order.units_to_pack))
             order = operations.pack_parcel(
-                order, house, order.units_to_pack[house], actor="Ann", now=now()
+                order, warehouse, order.units_to_pack[warehouse], actor="Ann", now=now()
             )
             kill_in(
                 effects,
                 name,
                 partial(operations.ship_parcel, order, "1", actor="Ann", now=now()),
             )
-            swept(order)
+            run_worker(order)
             done = assert_order_consistent(order.order_id)
             assert done.fulfilment == "partially_shipped"
             assert get_stock_numbers(variant_id)["shipped"] == done.parcels()[0].count
@@ -144,7 +144,7 @@ def test_killed_before_the_event_nothing_has_happened() -> None:
         "apply_batch",
         lambda: operations.transition_order(order, Transition("packed", actor="A", at=now())),
     )
-    swept(order)
+    run_worker(order)
     assert assert_order_consistent(order.order_id) == order
 
 
@@ -171,7 +171,7 @@ def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_is_told_who(
 
 
 def test_fewer_of_a_line_gives_units_and_money_back() -> None:
-    order, variant_id = two_houses()
+    order, variant_id = make_order_from_two_warehouses()
     before = order.total
     order = operations.change_order(order, {1: 2}, actor="shopper", now=now())
     done = assert_order_consistent(order.order_id)
@@ -185,8 +185,10 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
     )
     assert [event.kind for event in done.events][:3] == ["refunded", "refund_owed", "changed"]
     assert done.user_id
-    (mine,) = queries.list_orders_by_year(done.user_id, [done.placed_at.year])[done.placed_at.year]
-    assert (mine.total, mine.item_count) == (done.total, 2)
+    (listed,) = queries.list_orders_by_year(done.user_id, [done.placed_at.year])[
+        done.placed_at.year
+    ]
+    assert (listed.total, listed.item_count) == (done.total, 2)
     order = operations.transition_order(done, Transition("shipped", actor="Ann", at=now()))
     assert assert_stock_adds_up(variant_id)["shipped"] == 2
     assert assert_order_consistent(order.order_id).fulfilment == "shipped"
@@ -195,13 +197,13 @@ def test_fewer_of_a_line_gives_units_and_money_back() -> None:
 def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
     for name in AFTERWARDS:
         with subtests.test(name):
-            order, variant_id = two_houses()
+            order, variant_id = make_order_from_two_warehouses()
             kill_in(
                 effects,
                 name,
                 partial(operations.change_order, order, {1: 4}, actor="shopper", now=now()),
             )
-            swept(order)
+            run_worker(order)
             done = assert_order_consistent(order.order_id)
             assert (done.item_count, done.refunded) == (4, Money(10, "EUR"))
             assert (
@@ -215,18 +217,18 @@ def test_killed_while_an_order_is_changed(subtests: pytest.Subtests) -> None:
 
 def test_another_address_is_the_orders_and_its_copies() -> None:
     order = make_order(quantity=2, paid=True)
-    there = replace(order.delivery_address, name="Bea Byron", street="Hof 2")
-    order = operations.change_order(order, {}, there, actor="shopper", now=now())
+    address = replace(order.delivery_address, name="Bea Byron", street="Hof 2")
+    order = operations.change_order(order, {}, address, actor="shopper", now=now())
     done = assert_order_consistent(order.order_id)
     assert (done.delivery_address, done.name, done.billing_address.name) == (
-        there,
+        address,
         "Bea Byron",
         "Ada Lovelace",
     )
 
 
 def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
-    order, variant_id = two_houses()
+    order, variant_id = make_order_from_two_warehouses()
 
     def change(_: int) -> str:
         try:
@@ -243,12 +245,12 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
         return "packed"
 
     with ThreadPoolExecutor(2) as pool:
-        came = {future.result() for future in (pool.submit(change, 0), pool.submit(pack, 0))}
-    assert "lost" in came
+        results = {future.result() for future in (pool.submit(change, 0), pool.submit(pack, 0))}
+    assert "lost" in results
     done = assert_order_consistent(order.order_id)
     assert (
         assert_stock_adds_up(variant_id)["committed"]
-        == (1 if "changed" in came else 5)
+        == (1 if "changed" in results else 5)
         == done.item_count
     )
 
@@ -257,7 +259,7 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
 
 
 def test_a_return_from_the_wish_to_the_money() -> None:
-    order = arrived(3)
+    order = make_delivered_order(3)
     variant_id = queries.list_items(order)[0].variant_id
     order = operations.request_return(order, {1: 2}, "Too small", actor="shopper", now=now())
     assert assert_order_consistent(order.order_id).board_column == "returns_waiting"
@@ -284,7 +286,7 @@ def test_a_return_from_the_wish_to_the_money() -> None:
 
 
 def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
-    order = arrived(1)
+    order = make_delivered_order(1)
     with pytest.raises(TransitionRefused):
         operations.request_return(
             order, {1: 1}, "", actor="shopper", now=now() + timedelta(days=31)
@@ -294,7 +296,7 @@ def test_what_arrived_too_long_ago_is_not_taken_back() -> None:
 def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
     for module, name in [*((effects, name) for name in AFTERWARDS), (inventory, "restock_units")]:
         with subtests.test(name):
-            order = arrived(3)
+            order = make_delivered_order(3)
             variant_id = queries.list_items(order)[0].variant_id
             order = operations.request_return(order, {1: 2}, "", actor="shopper", now=now())
             order = operations.approve_return(order, "1", actor="Ann", now=now())
@@ -303,7 +305,7 @@ def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
                 name,
                 partial(operations.receive_return, order, "1", {1: 2}, actor="Ann", now=now()),
             )
-            swept(order)
+            run_worker(order)
             assert assert_order_consistent(order.order_id).returns[0].state == "received"
             assert (
                 get_stock_numbers(variant_id)["shipped"],
@@ -315,7 +317,7 @@ def test_killed_while_a_return_is_received(subtests: pytest.Subtests) -> None:
 
 
 def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> None:
-    order = arrived(2)
+    order = make_delivered_order(2)
     half = from_minor_units(int(order.total.amount * 100) // 2 + 1, "EUR")
 
     def refund(who: str) -> bool:
@@ -340,7 +342,7 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
 
 
 def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
-    order, amount = arrived(1), Money("0.50", "EUR")
+    order, amount = make_delivered_order(1), Money("0.50", "EUR")
     for times, name in enumerate(AFTERWARDS, 1):
         with subtests.test(name):
             order = fresh(order)
@@ -348,17 +350,17 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
                 operations.decide_refund, order, amount, {}, "Scratched", actor="Ann", now=now()
             )
             kill_in(effects, name, refund)
-            swept(order)
+            run_worker(order)
             assert assert_order_consistent(order.order_id).refunded == amount * times
 
 
-# ---- What is late, and what an erased order still tells
+# ---- Late orders, and what an erased order still contains
 
 
 def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     order, other = make_order(paid=True), make_order(paid=True)
-    tickets = [_ticket(order), _ticket(other)]
-    monkeypatch.setattr(queries, "list_board_entries", lambda *_, **__: (tickets, ""))
+    entries = [_board_entry(order), _board_entry(other)]
+    monkeypatch.setattr(queries, "list_board_entries", lambda *_, **__: (entries, ""))
     assert jobs.mark_late_orders(now() + timedelta(hours=47)) == ""
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == "2 orders are late"
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == ""
@@ -373,7 +375,7 @@ def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.Monk
     assert assert_order_consistent(sent.order_id).board_column == "shipped"
 
 
-def _ticket(order: Order) -> BoardEntry:
+def _board_entry(order: Order) -> BoardEntry:
     return BoardEntry(
         order.order_id,
         order.number,
@@ -401,8 +403,8 @@ def test_an_erased_order_tells_no_address_no_reason_and_no_number_at_the_carrier
     order = operations.request_return(order, {1: 1}, "My knee hurts", actor="shopper", now=now())
     order = operations.reject_return(order, "1", actor="Ann", now=now(), note="Dear Ada")
     operations.anonymize_order(order, now())
-    told = str([(event.note, event.details) for event in fresh(order).events])
+    remaining = str([(event.note, event.details) for event in fresh(order).events])
     for secret in ("Secret Lane", "TRACKME", "knee", "Ada"):
-        assert secret not in told
+        assert secret not in remaining
     assert fresh(order).fulfilment == "delivered"
     assert [each.state for each in fresh(order).returns] == ["rejected"]

@@ -1,4 +1,4 @@
-"""Orders once they are placed: found by year and days, joined to an account, bought again, cancelled."""
+"""Placed orders: found by year and days, claimed for an account, bought again, cancelled."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -69,20 +69,22 @@ def numbers(answer: Any) -> list[str]:
     return re.findall(r">Order ([A-Z0-9-]+)</a></h2>", answer.content.decode())
 
 
-def goods(name: str = "Mug", price: str = "12.00", units: int = 20) -> Product:
+def make_stocked_product(name: str = "Mug", price: str = "12.00", units: int = 20) -> Product:
     product = make_product(name, price=price)
     if units:
         make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     return product
 
 
-def ordered(*lines: tuple[Product, int], user_id: UUID | None = None, email: str = "") -> Order:
+def place_paid_order(
+    *lines: tuple[Product, int], user_id: UUID | None = None, email: str = ""
+) -> Order:
     now = datetime.now(UTC)
     draft = make_draft(*lines, user_id=user_id, email=email or f"ada-{uuid4().hex}@example.com")
     return make_payment(operations.place_order(draft, now))
 
 
-def placed(alice: User, day: str) -> Order:
+def place_order_on(alice: User, day: str) -> Order:
     return make_order(user_id=alice.pk, now=datetime.fromisoformat(f"{day}T12:00+00:00"))
 
 
@@ -92,7 +94,7 @@ def placed(alice: User, day: str) -> Order:
 def test_q11_orders_are_found_by_year_and_by_days_the_newest_first() -> None:
     alice = make_user()
     days = ("2024-12-31", "2025-01-01", "2025-06-15", "2026-02-01")
-    orders = {day: placed(alice, day).number for day in days}
+    orders = {day: place_order_on(alice, day).number for day in days}
     client = signed_in(alice)
     newest_first = [orders[day] for day in reversed(days)]
     page = client.get(HISTORY)
@@ -119,25 +121,25 @@ def test_q11_orders_are_found_by_year_and_by_days_the_newest_first() -> None:
 
 def test_days_that_make_no_sense_are_told_and_kept(subtests: pytest.Subtests) -> None:
     alice = make_user()
-    placed(alice, "2026-02-01")
+    place_order_on(alice, "2026-02-01")
     client = signed_in(alice)
-    for asked, words in (
+    for query, words in (
         ({"since": "yesterday"}, "Enter a day like 2026-11-21"),
         ({"since": "0001-01-01"}, "Enter a day like 2026-11-21"),
         ({"until": "9999-12-31"}, "Enter a day like 2026-11-21"),
         ({"since": "2026-02-01", "until": "2026-01-01"}, "not before the first one"),
         ({"year": "1999"}, "Choose one of these years"),
     ):
-        with subtests.test(asked=asked):
-            answer = client.get(HISTORY, asked)
+        with subtests.test(query=query):
+            answer = client.get(HISTORY, query)
             assert answer.status_code == 422
             assert words in text(answer)
 
 
 def test_x24_a_long_list_has_pages_that_keep_what_was_asked() -> None:
     alice = make_user()
-    orders = [placed(alice, f"2026-0{month}-02").number for month in (1, 2, 3, 4)]
-    placed(alice, "2025-03-03")
+    orders = [place_order_on(alice, f"2026-0{month}-02").number for month in (1, 2, 3, 4)]
+    place_order_on(alice, "2025-03-03")
     client = signed_in(alice)
     with patch.object(placed_orders, "PAGE_SIZE", 3):
         first = client.get(HISTORY, {"year": "2026"})
@@ -154,12 +156,12 @@ def test_x24_a_long_list_has_pages_that_keep_what_was_asked() -> None:
 
 def test_x69_each_order_tells_its_status_and_sum_and_can_be_tracked_and_bought_again() -> None:
     alice = make_user()
-    order = ordered((goods("Teapot"), 2), user_id=alice.pk)
+    order = place_paid_order((make_stocked_product("Teapot"), 2), user_id=alice.pk)
     page = html.fromstring(signed_in(alice).get(HISTORY).content)
     (line,) = page.xpath("//ul[@id='orders']/li")
-    told = " ".join(line.text_content().split())
+    line_text = " ".join(line.text_content().split())
     for words in (order.number, "Teapot and 1 more", "Confirmed", "€", "Track", "Buy again"):
-        assert words in told
+        assert words in line_text
     assert line.xpath(".//img")
     assert line.xpath(".//time/@datetime")
     hrefs = line.xpath(".//a/@href")
@@ -169,9 +171,9 @@ def test_x69_each_order_tells_its_status_and_sum_and_can_be_tracked_and_bought_a
 
 def test_x70_an_orders_page_tells_where_it_is_when_it_comes_and_what_has_happened() -> None:
     alice = make_user()
-    order = ordered((goods("Teapot"), 1), user_id=alice.pk)
+    order = place_paid_order((make_stocked_product("Teapot"), 1), user_id=alice.pk)
     page = signed_in(alice).get(reverse("orders:detail", args=[order.number]))
-    told = text(page)
+    page_text = text(page)
     for words in (
         "Confirmed",
         "It should reach you",
@@ -181,22 +183,22 @@ def test_x70_an_orders_page_tells_where_it_is_when_it_comes_and_what_has_happene
         "Ordered",
         "We have your payment",
     ):
-        assert words in told
+        assert words in page_text
     assert (
         len(html.fromstring(page.content).xpath("//ol[@class='timeline']/li//time/@datetime")) >= 2
     )
 
 
-# ---- Joined to an account
+# ---- Guest orders claimed for an account
 
 
-def join() -> None:
-    """What the worker does every few seconds."""
+def claim_guest_orders() -> None:
+    """Do what the worker does every few seconds."""
     now = floor_to_minute(datetime.now(UTC))
     claim_guest_orders_in_minutes([now - timedelta(minutes=1), now])
 
 
-def verified(email: str) -> User:
+def make_verified_user(email: str) -> User:
     return accounts.register_user(
         email, "Ada", "seven wet otters", datetime.now(UTC), verified=True
     )
@@ -208,18 +210,21 @@ def fresh_email() -> str:
 
 def test_what_a_guest_ordered_joins_the_account_that_proves_the_address() -> None:
     email = fresh_email()
-    order, other = ordered((goods(), 1), email=email), ordered((goods(), 1))
+    order, other = (
+        place_paid_order((make_stocked_product(), 1), email=email),
+        place_paid_order((make_stocked_product(), 1)),
+    )
     link = accounts.registration_link(email.lower())
     client = Client()
     answer = client.post(
         link[link.index("/account/") :], {"name": "Ada", "password": "seven wet otters"}
     )
     assert answer.status_code == 303
-    join()
+    claim_guest_orders()
     assert numbers(client.get(HISTORY)) == [order.number]
     assert client.get(reverse("orders:detail", args=[order.number])).status_code == 200
     assert client.get(reverse("orders:detail", args=[other.number])).status_code == 404
-    # Whoever has the mailed link may still use it.
+    # The mailed link still works.
     assert (
         Client().get(reverse("orders:track", args=[links.track_token(order.order_id)])).status_code
         == 302
@@ -228,32 +233,32 @@ def test_what_a_guest_ordered_joins_the_account_that_proves_the_address() -> Non
 
 def test_an_address_that_nobody_has_proved_gets_no_orders() -> None:
     email = fresh_email()
-    ordered((goods(), 1), email=email)
+    place_paid_order((make_stocked_product(), 1), email=email)
     alice = make_user(email=email)
     client = Client()
     client.post(reverse("accounts:login"), {"email": email, "password": "seven wet otters"})
-    join()
+    claim_guest_orders()
     assert numbers(client.get(HISTORY)) == []
     assert people.get_user(alice.pk).verified_at is None  # type: ignore[union-attr]
 
 
 def test_orders_join_after_a_change_of_address_and_those_of_later_days_at_the_next_login() -> None:
-    alice, new = verified(fresh_email()), fresh_email()
-    early = ordered((goods(), 1), email=new)
+    alice, new = make_verified_user(fresh_email()), fresh_email()
+    early = place_paid_order((make_stocked_product(), 1), email=new)
     accounts.change_email(alice, new, datetime.now(UTC))
-    join()
+    claim_guest_orders()
     client = signed_in(alice)
     assert numbers(client.get(HISTORY)) == [early.number]
-    late = ordered((goods(), 1), email=new.upper())
+    late = place_paid_order((make_stocked_product(), 1), email=new.upper())
     login = Client()
     login.post(reverse("accounts:login"), {"email": new, "password": "seven wet otters"})
-    join()
+    claim_guest_orders()
     assert numbers(login.get(HISTORY)) == [late.number, early.number]
 
 
 def test_an_order_joins_one_account_and_a_second_look_does_nothing() -> None:
     email = fresh_email()
-    order = ordered((goods(), 1), email=email)
+    order = place_paid_order((make_stocked_product(), 1), email=email)
     ids = [uuid4() for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         joined = list(pool.map(lambda user_id: operations.claim_guest_orders(user_id, email), ids))
@@ -269,14 +274,14 @@ def test_an_order_joins_one_account_and_a_second_look_does_nothing() -> None:
 
 def test_a_join_that_breaks_off_before_its_copies_is_finished() -> None:
     email, user_id = fresh_email(), uuid4()
-    order = ordered((goods(), 1), email=email)
+    order = place_paid_order((make_stocked_product(), 1), email=email)
     with (
         patch.object(guest_orders, "write_copies", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         operations.claim_guest_orders(user_id, email)
     assert queries.list_order_years(user_id) == []
-    # what the worker does with the hint that is left
+    # what the worker does with the pending effect that is left
     operations.apply_effects(order.order_id, datetime.now(UTC))
     assert [
         each.number
@@ -289,7 +294,7 @@ def test_a_join_that_breaks_off_before_its_copies_is_finished() -> None:
 # ---- Buy again
 
 
-def again(client: Client, order: Order, **sent: str) -> Any:
+def submit_reorder(client: Client, order: Order, **sent: str) -> Any:
     return client.post(reverse("orders:again", args=[order.number]), sent)
 
 
@@ -299,10 +304,12 @@ def in_cart(cart_id: UUID) -> dict[str, int]:
 
 def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> None:
     alice, now = make_user(), datetime.now(UTC)
-    order = ordered((goods("Mug"), 2), (goods("Bowl"), 1), user_id=alice.pk)
+    order = place_paid_order(
+        (make_stocked_product("Mug"), 2), (make_stocked_product("Bowl"), 1), user_id=alice.pk
+    )
     gifts = create_cart(alice.pk, "Gifts", uuid4(), now)
     home = create_cart(alice.pk, "Home", uuid4(), now)
-    client, press = signed_in(alice), str(uuid4())
+    client, idempotency_key = signed_in(alice), str(uuid4())
     page = client.get(reverse("orders:again", args=[order.number]))
     assert re.findall(r'choice__text">(\w[^<]*)<', page.content.decode()) == [
         "Home",
@@ -310,15 +317,23 @@ def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> 
         "A new cart",
     ]
     for _ in range(2):
-        answer = again(client, order, cart=str(gifts), operation=press)
+        answer = submit_reorder(client, order, cart=str(gifts), operation=idempotency_key)
         assert (answer.status_code, answer["Location"]) == (303, reverse("cart:one", args=[gifts]))
     assert in_cart(gifts) == {"Mug": 2, "Bowl": 1}
     assert in_cart(home) == {}
     with ThreadPoolExecutor(4) as pool:
-        at_once = str(uuid4())
-        list(pool.map(lambda _: again(client, order, cart=str(home), operation=at_once), range(4)))
+        shared_key = str(uuid4())
+        list(
+            pool.map(
+                lambda _: submit_reorder(client, order, cart=str(home), operation=shared_key),
+                range(4),
+            )
+        )
     assert in_cart(home) == {"Mug": 2, "Bowl": 1}
-    answers = [again(client, order, cart="new", operation=press)["Location"] for _ in range(2)]
+    answers = [
+        submit_reorder(client, order, cart="new", operation=idempotency_key)["Location"]
+        for _ in range(2)
+    ]
     assert answers[0] == answers[1]
     made = carts.get_listed_cart_row(alice.pk, UUID(answers[0].rstrip("/").rpartition("/")[2]))
     assert made
@@ -328,8 +343,12 @@ def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> 
 
 def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() -> None:
     alice = make_user()
-    mug, bowl, vase = goods("Mug", "12.00"), goods("Bowl", units=5), goods("Vase")
-    order = ordered((mug, 1), (bowl, 4), (vase, 1), user_id=alice.pk)
+    mug, bowl, vase = (
+        make_stocked_product("Mug", "12.00"),
+        make_stocked_product("Bowl", units=5),
+        make_stocked_product("Vase"),
+    )
+    order = place_paid_order((mug, 1), (bowl, 4), (vase, 1), user_id=alice.pk)
     variant = mug.variants[0]
     save_product(
         replace(mug, variants=(replace(variant, price=variant.price * 2),)), datetime.now(UTC)
@@ -338,11 +357,11 @@ def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() ->
         replace(vase, variants=(replace(vase.variants[0], sold=False),)), datetime.now(UTC)
     )
     client = signed_in(alice)
-    told = text(client.get(reverse("orders:again", args=[order.number])))
-    assert "Was €12.00, now €24.00" in told
-    assert "Only 1 left, you had 4" in told
-    assert "No longer sold" in told
-    answer = again(client, order, cart="new", operation=str(uuid4()))
+    page_text = text(client.get(reverse("orders:again", args=[order.number])))
+    assert "Was €12.00, now €24.00" in page_text
+    assert "Only 1 left, you had 4" in page_text
+    assert "No longer sold" in page_text
+    answer = submit_reorder(client, order, cart="new", operation=str(uuid4()))
     cart_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
     assert in_cart(cart_id) == {"Mug": 1, "Bowl": 1}
     after = text(client.get(answer["Location"]))
@@ -352,10 +371,10 @@ def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() ->
 
 def test_s22_nobody_puts_things_into_anothers_cart_or_from_anothers_order() -> None:
     alice, bob = make_user(), make_user("Bob")
-    order = ordered((goods(), 1), user_id=alice.pk)
+    order = place_paid_order((make_stocked_product(), 1), user_id=alice.pk)
     theirs = create_cart(bob.pk, "Theirs", uuid4(), datetime.now(UTC))
     for cart_id in (str(theirs), str(uuid4()), "nonsense"):
-        answer = again(signed_in(alice), order, cart=cart_id, operation=str(uuid4()))
+        answer = submit_reorder(signed_in(alice), order, cart=cart_id, operation=str(uuid4()))
         assert answer.status_code == 422
         assert "Choose one of these carts" in text(answer)
     assert in_cart(theirs) == {}
@@ -367,10 +386,10 @@ def test_s22_nobody_puts_things_into_anothers_cart_or_from_anothers_order() -> N
 
 
 def test_a_guest_may_buy_again_too() -> None:
-    order = ordered((goods("Mug"), 1))
+    order = place_paid_order((make_stocked_product("Mug"), 1))
     guest = Client()
     guest.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
-    answer = again(guest, order, cart="new", operation=str(uuid4()))
+    answer = submit_reorder(guest, order, cart="new", operation=str(uuid4()))
     assert answer.status_code == 303
     assert "Mug" in text(guest.get(answer["Location"]))
 
@@ -382,7 +401,9 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_to
     None
 ):
     alice = make_user()
-    order, packed = (ordered((goods(), 1), user_id=alice.pk) for _ in range(2))
+    order, packed = (
+        place_paid_order((make_stocked_product(), 1), user_id=alice.pk) for _ in range(2)
+    )
     client = signed_in(alice)
     detail, cancel = (
         reverse(f"orders:{name}", args=[order.number]) for name in ("detail", "cancel")
@@ -434,9 +455,9 @@ def test_x72_each_change_of_an_account_is_told_on_the_screen() -> None:
 @pytest.mark.parametrize("way", ["number and address", "mailed link"])
 def test_s22_a_members_order_is_read_by_cookie_and_changed_by_the_member_alone(way: str) -> None:
     alice = make_user()
-    order = ordered((goods(), 2), user_id=alice.pk, email=alice.email)
+    order = place_paid_order((make_stocked_product(), 2), user_id=alice.pk, email=alice.email)
     detail = reverse("orders:detail", args=[order.number])
-    pressed = {name: reverse(f"orders:{name}", args=[order.number]) for name in CHANGING}
+    addresses = {name: reverse(f"orders:{name}", args=[order.number]) for name in CHANGING}
     for visitor in (Client(), signed_in(make_user("Bob"))):
         if way == "mailed link":
             visitor.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
@@ -445,24 +466,24 @@ def test_s22_a_members_order_is_read_by_cookie_and_changed_by_the_member_alone(w
         page = visitor.get(detail)
         assert page.status_code == 200
         assert visitor.get(reverse("orders:invoice", args=[order.number])).status_code == 200
-        for address in pressed.values():
+        for address in addresses.values():
             assert address not in page.content.decode()
         guest = settings.SESSION_COOKIE_NAME not in visitor.cookies
         assert ("Sign in to change this order" if guest else "belongs to another account") in text(
             page
         )
         login = reverse("accounts:login")
-        for name, address in pressed.items():
-            looked, sent = visitor.get(address), visitor.post(address, SENT.get(name, {}))
-            assert {looked.status_code, sent.status_code} <= {302, 303}, name
-            # What only a button sends leads whoever opens it to the order's page, which asks who is there.
-            assert looked["Location"].startswith((login, detail)), name
+        for name, address in addresses.items():
+            opened, sent = visitor.get(address), visitor.post(address, SENT.get(name, {}))
+            assert {opened.status_code, sent.status_code} <= {302, 303}, name
+            # An address that only takes POST redirects a visitor to the order's page, which asks them to sign in.
+            assert opened["Location"].startswith((login, detail)), name
             assert sent["Location"].startswith(login if guest else detail), name
     assert queries.get_order(order.order_id) == order
-    # Signed in she is led back, and there the presses are.
+    # Signed in, she is redirected back, and the buttons are there.
     client = signed_in(alice)
-    assert pressed["cancel"] in client.get(detail).content.decode()
-    assert client.post(pressed["cancel"]).status_code == 303
+    assert addresses["cancel"] in client.get(detail).content.decode()
+    assert client.post(addresses["cancel"]).status_code == 303
     client.post(reverse("accounts:logout"))
     assert client.get(detail).status_code == 404
 
@@ -480,7 +501,7 @@ def test_s22_an_unpaid_order_of_a_member_is_given_up_by_the_member_alone() -> No
 
 
 def test_a_guests_order_is_changed_by_its_cookie() -> None:
-    order = ordered((goods(), 2))
+    order = place_paid_order((make_stocked_product(), 2))
     guest = Client()
     guest.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
     page = guest.get(reverse("orders:detail", args=[order.number])).content.decode()
@@ -497,18 +518,18 @@ def test_preferences_have_their_effect() -> None:
     alice = make_user()
     client = signed_in(alice)
     client.post(reverse("accounts:preferences"), {"country": "IE", "plain_mail": "on"})
-    mug = goods()
+    mug = make_stocked_product()
     client.post(
         reverse("cart:add"),
         {"variant": mug.variants[0].sku, "quantity": "1", "operation": str(uuid4())},
     )
     page = html.fromstring(client.get(reverse("checkout:details"), follow=True).content)
     assert page.xpath("//select[@name='country']/option[@selected]/@value") == ["IE"]
-    ordered((goods(), 1), user_id=alice.pk, email=alice.email)
+    place_paid_order((make_stocked_product(), 1), user_id=alice.pk, email=alice.email)
     plain = next(row for row in list_recipient_mails(alice.email) if "Your order" in row.subject)
     assert (bool(plain.text), plain.html) == (True, None)
     client.post(reverse("accounts:preferences"), {"country": ""})
-    ordered((goods(), 1), user_id=alice.pk, email=alice.email)
+    place_paid_order((make_stocked_product(), 1), user_id=alice.pk, email=alice.email)
     assert [bool(row.html) for row in list_recipient_mails(alice.email)].count(True) == 1
     assert client.post(reverse("accounts:preferences"), {"country": "US"}).status_code == 422
 
@@ -526,7 +547,7 @@ def test_a_member_whose_session_ended_at_the_bank_signs_in_and_comes_back() -> N
     sent = {"email": alice.email, "password": "seven wet otters", "next": back}
     assert client.post(reverse("accounts:login"), sent)["Location"] == back
     assert "Confirmed" in text(client.get(back, follow=True))
-    # Whoever does not know the payment learns nothing, not even that there is such an order.
+    # Visitors who do not know the payment learn nothing, not even that there is such an order.
     for number, payment_id in ((order.number, uuid4()), ("0000-0000", started.payment_id)):
         assert (
             Client().get(reverse("orders:payment_return", args=[number, payment_id])).status_code

@@ -28,7 +28,7 @@ from tests.factories import (
     make_user,
 )
 
-# German, Polish, Greek, Russian; then what the typeface has no letters for, and what a Mac writes an umlaut with.
+# German, Polish, Greek, Russian, typographic quotes; then characters that the typeface does not have.
 NAMES = [
     "Jörg Müller-Weiß",
     "Zażółć Gęślą",
@@ -53,7 +53,7 @@ def pages(pdf: bytes) -> list[str]:
     return [page.extract_text() for page in PdfReader(BytesIO(pdf)).pages]
 
 
-def opened(order: Order) -> Client:
+def open_browser(order: Order) -> Client:
     """A guest's browser that may open the order."""
     client = Client()
     client.get(reverse("orders:track", args=[track_token(order.order_id)]))
@@ -70,11 +70,11 @@ def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
     order = make_payment(
         operations.place_order(make_draft((cups, 3), (plate, 1)), datetime.now(UTC))
     )
-    answer = opened(order).get(reverse("orders:invoice", args=[order.number]))
+    answer = open_browser(order).get(reverse("orders:invoice", args=[order.number]))
     assert answer["Content-Type"] == "application/pdf"
     assert answer["Content-Disposition"] == f'attachment; filename="invoice-{order.number}.pdf"'
     assert "no-store" in answer["Cache-Control"]
-    (told,) = pages(answer.content)
+    (page_text,) = pages(answer.content)
     for words in (
         order.number,
         "Stoa",
@@ -94,10 +94,10 @@ def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
         "7%",
         "Paid by card: €51.40.",
     ):
-        assert words in told, words
+        assert words in page_text, words
     for part in order.taxes:
-        assert all(f"€{amount.amount:.2f}" in told for amount in (part.net, part.tax))
-    assert "Given back" not in told
+        assert all(f"€{amount.amount:.2f}" in page_text for amount in (part.net, part.tax))
+    assert "Given back" not in page_text
 
 
 def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:
@@ -106,9 +106,11 @@ def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:
     for name in NAMES:
         with subtests.test(name):
             address = Address(name, "Łąkowa 5", "10115", "Øresund", "DE")
-            told = "".join(pages(render_invoice(replace(order, billing_address=address), items)))
+            page_text = "".join(
+                pages(render_invoice(replace(order, billing_address=address), items))
+            )
             for words in (name, "Łąkowa 5", "Øresund"):
-                assert words in told
+                assert words in page_text
 
 
 def test_a_letter_that_cannot_be_written_is_no_error(
@@ -131,7 +133,7 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
     order = make_order(paid=True, quantity=2)
     now = datetime.now(UTC)
 
-    def happened(kind: str, **details: object) -> Event:
+    def make_event(kind: str, **details: object) -> Event:
         return Event(uuid_from_time(now), kind, "system", "", True, "", details)
 
     order = replace(
@@ -143,21 +145,21 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
         captured=order.total - from_minor_units(200, "EUR"),
         refunded=from_minor_units(1200, "EUR"),
         events=(
-            happened("refunded", refund="a", amount=1200),
-            happened(
+            make_event("refunded", refund="a", amount=1200),
+            make_event(
                 "refund_owed", refund="a", amount=1200, lines={"1": 1}, reason="Returned: 1 × Mug"
             ),
             *order.events,
         ),
     )
-    told = pages(render_invoice(order, queries.list_items(order)))[0]
+    page_text = pages(render_invoice(order, queries.list_items(order)))[0]
     for words in (
         "Spring: 2 euro off -€2.00",
         "Given back: €12.00.",
         f"{order.number}-1",
         "Returned: 1 × Mug -€12.00",
     ):
-        assert words in told
+        assert words in page_text
 
 
 def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_time() -> None:
@@ -169,20 +171,21 @@ def test_a_long_one_goes_on_over_pages_with_its_headings_and_is_the_same_each_ti
         )
         for n in range(60)
     ]
-    made = render_invoice(order, many)
-    told = pages(made)
-    assert len(told) > 3
-    assert all("Goods Tax Each Sum" in page for page in told[:-1])
+    pdf = render_invoice(order, many)
+    page_texts = pages(pdf)
+    assert len(page_texts) > 3
+    assert all("Goods Tax Each Sum" in page for page in page_texts[:-1])
     assert all(
-        f"{order.number} · {place} / {len(told)}" in page for place, page in enumerate(told, 1)
+        f"{order.number} · {number} / {len(page_texts)}" in page
+        for number, page in enumerate(page_texts, 1)
     )
-    assert all(f"SKU-{n:04}" in "".join(told) for n in range(60))
-    assert render_invoice(order, many) == made
+    assert all(f"SKU-{n:04}" in "".join(page_texts) for n in range(60))
+    assert render_invoice(order, many) == pdf
 
 
 def test_there_is_none_before_the_order_is_confirmed() -> None:
     order = make_order()
-    client = opened(order)
+    client = open_browser(order)
     answer = client.get(reverse("orders:invoice", args=[order.number]))
     assert answer["Location"] == reverse("orders:detail", args=[order.number])
     page = client.get(answer["Location"]).content.decode()
@@ -201,7 +204,7 @@ def test_s22_an_invoice_is_its_buyers_alone() -> None:
     for client in (bob, Client()):
         assert client.get(address).status_code == 404
         assert client.get(reverse("orders:invoice", args=["0000-0000"])).status_code == 404
-    mine = Client()
-    mine.force_login(alice)
-    assert mine.get(address).status_code == 200
-    assert mine.post(address, {"x": str(uuid4())}).status_code == 405
+    owner_client = Client()
+    owner_client.force_login(alice)
+    assert owner_client.get(address).status_code == 200
+    assert owner_client.post(address, {"x": str(uuid4())}).status_code == 405

@@ -1,4 +1,4 @@
-"""Orders under fire: repeated, raced, cut off at every step, and paid at the wrong moment."""
+"""Orders under stress: repeated, raced, killed at every step, and paid at the wrong moment."""
 
 import logging
 from collections.abc import Callable
@@ -70,26 +70,26 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def goods(units: int, price: str = "12.00") -> Any:
+def make_stocked_product(units: int, price: str = "12.00") -> Any:
     product = make_product(price=price)
     make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     return product
 
 
-def swept(order_id: UUID, minutes: int) -> None:
-    """Let the worker look, so many minutes from now, at all that was due for an order by then."""
+def run_worker_after(order_id: UUID, minutes: int) -> None:
+    """Let the worker process, so many minutes from now, all that was due for an order by then."""
     run_worker(now() - timedelta(minutes=2), now() + timedelta(minutes=minutes), order_id)
 
 
-def holds_swept(order_id: UUID) -> None:
-    """Let the worker look at an order's holds alone, when they have run out."""
-    share = SingleItemShard("holds", item_id=order_id)
+def sweep_reservations(order_id: UUID) -> None:
+    """Let the worker process only an order's reservations, after they have expired."""
+    shard = SingleItemShard("holds", item_id=order_id)
     jobs.expire_reservations(
-        minutes_between(now(), now() + timedelta(minutes=12)), now() + timedelta(minutes=13), share
+        minutes_between(now(), now() + timedelta(minutes=12)), now() + timedelta(minutes=13), shard
     )
 
 
-def at_the_bank(payment_id: UUID) -> str:
+def get_bank_state(payment_id: UUID) -> str:
     payment = bank_queries.get_payment(payment_id)
     assert payment
     return str(payment.state)
@@ -118,7 +118,7 @@ def test_an_order_is_written_with_all_its_copies() -> None:
 
 
 def test_placing_again_returns_the_first_order() -> None:
-    product = goods(5)
+    product = make_stocked_product(5)
     draft = make_draft((product, 2))
     first = operations.place_order(draft, now())
     assert operations.place_order(draft, now()) == first
@@ -126,7 +126,7 @@ def test_placing_again_returns_the_first_order() -> None:
 
 
 def test_two_submits_at_once_make_one_order() -> None:
-    product = goods(20)
+    product = make_stocked_product(20)
     draft = make_draft((product, 2))
     with ThreadPoolExecutor(6) as pool:
         placed = list(pool.map(lambda _: operations.place_order(draft, now()), range(6)))
@@ -136,7 +136,7 @@ def test_two_submits_at_once_make_one_order() -> None:
 
 
 def test_the_same_checkout_with_another_content_is_refused() -> None:
-    product = goods(5)
+    product = make_stocked_product(5)
     draft = make_draft((product, 2))
     first = operations.place_order(draft, now())
     other = make_draft((product, 3), fingerprint="something else")
@@ -149,7 +149,7 @@ def test_the_same_checkout_with_another_content_is_refused() -> None:
 
 
 def test_forty_units_and_ninety_checkouts_make_forty_orders() -> None:
-    product = goods(40)
+    product = make_stocked_product(40)
 
     def buy(_: int) -> int:
         try:
@@ -164,7 +164,7 @@ def test_forty_units_and_ninety_checkouts_make_forty_orders() -> None:
 
 
 def test_short_stock_places_nothing_and_the_same_checkout_can_try_again() -> None:
-    product = goods(2)
+    product = make_stocked_product(2)
     draft = make_draft((product, 3))
     with pytest.raises(OutOfStock):
         operations.place_order(draft, now())
@@ -174,7 +174,7 @@ def test_short_stock_places_nothing_and_the_same_checkout_can_try_again() -> Non
 
 
 def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    product = goods(5)
+    product = make_stocked_product(5)
     draft = make_draft((product, 1))
     claim = placement.claim_order_number
 
@@ -192,7 +192,7 @@ def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) ->
 def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    product = goods(5)
+    product = make_stocked_product(5)
     monkeypatch.setattr(placement, "WORK_SECONDS", -1)
     draft = make_draft((product, 1))
     with pytest.raises(CheckoutBusy):
@@ -218,7 +218,7 @@ STEPS: list[tuple[Any, str]] = [
 
 def test_killed_while_placing(subtests: pytest.Subtests) -> None:
     for module, name in STEPS:
-        product = goods(5)
+        product = make_stocked_product(5)
         variant_id = product.variants[0].variant_id
         draft = make_draft((product, 2))
         with subtests.test(name):
@@ -226,15 +226,15 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
             assert_stock_adds_up(variant_id)
             if (order := queries.get_order(draft.order_id)) is not None:
                 # It was placed: the worker completes it, and it can be paid.
-                swept(order.order_id, 2)
+                run_worker_after(order.order_id, 2)
                 assert_order_consistent(order.order_id)
                 assert_order_consistent(make_payment(order).order_id)
                 continue
-            # The claim is over after half a minute; then the units go back, and nothing can come of that checkout.
+            # The claim is over after half a minute; then the units are released, and the checkout can become no order.
             placement.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
             )
-            swept(draft.order_id, 12)
+            run_worker_after(draft.order_id, 12)
             assert assert_stock_adds_up(variant_id) == {
                 "received": 5,
                 "available": 5,
@@ -254,25 +254,25 @@ def _claimant(order_id: UUID) -> UUID:
 
 def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
     for module, name in STEPS[3:6]:
-        product = goods(2)
+        product = make_stocked_product(2)
         draft = make_draft((product, 2))
         with subtests.test(name):
             kill_in(module, name, partial(operations.place_order, draft, now()))
             placement.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
             )
-            # The last two units are held by the shopper's own first try.
+            # The last two units are reserved by the shopper's own first try.
             order = operations.place_order(draft, now())
             assert_order_consistent(order.order_id)
             assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 2
 
 
 def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
-    product = goods(5)
+    product = make_stocked_product(5)
     draft = make_draft((product, 2))
     kill_in(placement, "claim_order_number", lambda: operations.place_order(draft, now()))
     assert not operations.mark_checkout_abandoned(draft.order_id), (
-        "while somebody places it, it is not given up"
+        "while it is being placed, it is not abandoned"
     )
     placement.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
@@ -296,7 +296,7 @@ PAYING: list[tuple[Any, str]] = [
 
 
 def settle(order: Order, payment_id: UUID) -> Callable[[], Any]:
-    """What the shop does when the bank has decided on a payment."""
+    """Return what the shop does when the bank has decided on a payment."""
     return lambda: operations.settle_payment(order.order_id, payment_id, now())
 
 
@@ -307,7 +307,7 @@ def test_killed_while_it_is_paid(subtests: pytest.Subtests) -> None:
             started = operations.start_payment(order, ORIGIN, now())
             bank.submit_card(started.payment_id, cards.APPROVED, now())
             kill_in(module, name, settle(order, started.payment_id))
-            swept(order.order_id, 4)
+            run_worker_after(order.order_id, 4)
             done = assert_order_consistent(order.order_id)
             assert (done.state, done.payment) == ("confirmed", "paid")
             assert [event.kind for event in done.events].count("captured") == 1
@@ -317,7 +317,7 @@ def test_killed_while_it_is_paid(subtests: pytest.Subtests) -> None:
 
 
 def test_a_payment_confirms_the_order_and_empties_the_cart_of_what_was_bought() -> None:
-    product = goods(9)
+    product = make_stocked_product(9)
     variant, owner_id = product.variants[0], uuid4()
     carts.add_line(owner_id, product, variant, 2, uuid4(), now())
     cart = cart_queries.get_active_cart(owner_id)
@@ -370,7 +370,7 @@ def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     row = bank_queries.get_payment(attempt.payment_id)
     assert row
     assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
-    swept(order.order_id, 4)
+    run_worker_after(order.order_id, 4)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
@@ -378,7 +378,7 @@ def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
     order = make_order(quantity=3, stock=5)
     variant_id = queries.list_items(order)[0].variant_id
     assert make_payment(order, cards.SILENT).customer_label == "Waiting for payment"
-    swept(order.order_id, 12)
+    run_worker_after(order.order_id, 12)
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
     assert assert_stock_adds_up(variant_id) == {
         "received": 5,
@@ -429,9 +429,9 @@ def test_a_payment_over_another_sum_does_not_count(caplog: pytest.LogCaptureFixt
 
 
 def test_another_orders_payment_does_not_count() -> None:
-    mine, other = make_order(), make_order(paid=True)
+    unpaid, other = make_order(), make_order(paid=True)
     assert other.payment_id
-    assert operations.settle_payment(mine.order_id, other.payment_id, now()) == mine
+    assert operations.settle_payment(unpaid.order_id, other.payment_id, now()) == unpaid
 
 
 def test_a_payment_can_be_tried_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,10 +466,10 @@ def test_trying_again_keeps_the_units_longer_but_not_for_ever() -> None:
 def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
     order = make_order(quantity=3, stock=5)
     variant_id = queries.list_items(order)[0].variant_id
-    swept(order.order_id, 9)
+    run_worker_after(order.order_id, 9)
     assert fresh(order).state == "pending_payment", "too early"
     for _ in range(2):
-        swept(order.order_id, 12)
+        run_worker_after(order.order_id, 12)
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
     assert assert_stock_adds_up(variant_id) == {
         "received": 5,
@@ -482,7 +482,7 @@ def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
 
 def test_a_paid_order_survives_the_end_of_its_hold() -> None:
     order = make_order(quantity=3, paid=True)
-    swept(order.order_id, 12)
+    run_worker_after(order.order_id, 12)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
@@ -490,16 +490,16 @@ def test_an_order_that_was_paid_unnoticed_does_not_expire() -> None:
     order = make_order()
     started = operations.start_payment(order, ORIGIN, now())
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-    holds_swept(order.order_id)
+    sweep_reservations(order.order_id)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_an_order_with_longer_to_pay_keeps_its_units_till_then() -> None:
-    product = goods(5)
+    product = make_stocked_product(5)
     order = operations.place_order(make_draft((product, 2)), now(), timedelta(hours=1))
-    swept(order.order_id, 12)
+    run_worker_after(order.order_id, 12)
     assert_order_consistent(order.order_id)
-    swept(order.order_id, 62)
+    run_worker_after(order.order_id, 62)
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
 
 
@@ -512,7 +512,7 @@ def test_a_payment_after_the_end_takes_the_units_again() -> None:
     done = assert_order_consistent(order.order_id)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
     assert assert_stock_adds_up(queries.list_items(done)[0].variant_id)["committed"] == 3
-    swept(order.order_id, 12)
+    run_worker_after(order.order_id, 12)
     assert_order_consistent(order.order_id)
 
 
@@ -529,11 +529,11 @@ def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
     assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
         "voided"
     ]
-    assert at_the_bank(started.payment_id) == "voided"
+    assert get_bank_state(started.payment_id) == "voided"
 
 
-def expired_and_paid(order: Order) -> UUID:
-    """Let the bank take an order's money after its time; return the payment's id."""
+def expire_and_pay(order: Order) -> UUID:
+    """Let the bank approve a payment after the order has expired; return the payment's id."""
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
@@ -542,7 +542,7 @@ def expired_and_paid(order: Order) -> UUID:
 
 def test_only_one_takes_the_units_of_a_late_payment() -> None:
     order = make_order(quantity=3, stock=5)
-    payment_id = expired_and_paid(order)
+    payment_id = expire_and_pay(order)
     claim = operations.claim_expired_order(fresh(order))
     assert claim
     assert operations.settle_payment(order.order_id, payment_id, now()) == fresh(order)
@@ -566,7 +566,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
     ):
         with subtests.test(name):
             order = make_order(quantity=1, stock=1)
-            payment_id = expired_and_paid(order)
+            payment_id = expire_and_pay(order)
             item = queries.list_items(order)[0]
             inventory.reserve_stock(
                 uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now()
@@ -576,9 +576,9 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             placement.UNCLAIM.apply(
                 if_lost=RAISE_UNKNOWN, order_id=order.order_id, me=_claimant(order.order_id)
             )
-            swept(order.order_id, 4)
+            run_worker_after(order.order_id, 4)
             assert assert_order_consistent(order.order_id).payment == "voided"
-            assert at_the_bank(payment_id) == "voided"
+            assert get_bank_state(payment_id) == "voided"
             assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
                 "voided"
             ]
@@ -590,8 +590,8 @@ def test_killed_after_a_second_payment_went_back() -> None:
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
     kill_in(payments, "record_attempt_state", settle(order, started.payment_id))
-    assert at_the_bank(started.payment_id) == "voided"
-    swept(order.order_id, 4)
+    assert get_bank_state(started.payment_id) == "voided"
+    run_worker_after(order.order_id, 4)
     assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
         "voided"
     ]
@@ -624,7 +624,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
 
     lost: list[tuple[str, StaleOrder]] = []
 
-    def move(who: str) -> str:
+    def transition(who: str) -> str:
         try:
             operations.transition_order(
                 order, Transition("held" if who == "Ann" else "packed", actor=who, at=now())
@@ -635,7 +635,7 @@ def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
         return "won"
 
     with ThreadPoolExecutor(2) as pool:
-        assert sorted(pool.map(move, ["Ann", "Bob"])) == ["lost", "won"]
+        assert sorted(pool.map(transition, ["Ann", "Bob"])) == ["lost", "won"]
     ((loser, stale),) = lost
     assert stale.event
     assert stale.event.actor != loser
@@ -651,7 +651,7 @@ def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
     )
     done = assert_order_consistent(order.order_id)
     assert done.customer_label == "Cancelled and refunded"
-    assert at_the_bank(order.payment_id) == "refunded"
+    assert get_bank_state(order.payment_id) == "refunded"
     assert assert_stock_adds_up(queries.list_items(done)[0].variant_id)["available"] == 5
 
 
@@ -663,7 +663,7 @@ def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
         )
         with subtests.test(name):
             kill_in(effects, name, cancel)
-            swept(order.order_id, 3)
+            run_worker_after(order.order_id, 3)
             assert (
                 assert_order_consistent(order.order_id).customer_label == "Cancelled and refunded"
             )
@@ -678,7 +678,7 @@ def test_two_at_once_may_return_the_money(monkeypatch: pytest.MonkeyPatch) -> No
         refund(self, reference, amount, key)
         if not raced:
             raced.append(reference)
-            operations.apply_effects(order.order_id, now())  # the worker, say
+            operations.apply_effects(order.order_id, now())  # as the worker may
 
     monkeypatch.setattr(TestBank, "refund", refund_twice)
     assert (
@@ -707,18 +707,18 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
         assert assert_order_consistent(order.order_id).customer_label == "Cancelled"
         with pytest.raises(GatewayUnavailable):
             operations.apply_effects(order.order_id, now())
-        swept(order.order_id, 2)  # away still: the worker comes again
-    swept(order.order_id, 12)
+        run_worker_after(order.order_id, 2)  # still away: the worker tries again
+    run_worker_after(order.order_id, 12)
     assert assert_order_consistent(order.order_id).customer_label == "Cancelled and refunded"
 
 
 def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
     subtests: pytest.Subtests,
 ) -> None:
-    for gone in (LookupError("no such payment"), ValueError("nothing was taken"), NoGateway()):
-        with subtests.test(gone=gone):
+    for error in (LookupError("no such payment"), ValueError("nothing was taken"), NoGateway()):
+        with subtests.test(error=error):
             order = make_order(quantity=2, stock=5, paid=True)
-            with patch.object(TestBank, "refund", side_effect=gone):
+            with patch.object(TestBank, "refund", side_effect=error):
                 operations.transition_order(
                     order, Transition("cancelled", actor="Ann", at=now()), with_effects=False
                 )
@@ -728,7 +728,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
                 "its copies and its stock are right"
             )
             assert get_stock_numbers(queries.list_items(order)[0].variant_id)["available"] == 5
-            swept(order.order_id, 12)
+            run_worker_after(order.order_id, 12)
             assert (
                 assert_order_consistent(order.order_id).customer_label == "Cancelled and refunded"
             )
@@ -737,13 +737,13 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
 def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_tells(
     subtests: pytest.Subtests,
 ) -> None:
-    for gone in (LookupError("no such payment"), NoGateway()):
-        with subtests.test(gone=gone):
+    for error in (LookupError("no such payment"), NoGateway()):
+        with subtests.test(error=error):
             order = make_order(quantity=3, stock=5)
             started = operations.start_payment(order, ORIGIN, now())
             bank.submit_card(started.payment_id, cards.APPROVED, now())
-            with patch.object(TestBank, "get_outcome", side_effect=gone):
-                swept(order.order_id, 12)
+            with patch.object(TestBank, "get_outcome", side_effect=error):
+                run_worker_after(order.order_id, 12)
                 assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
                 assert get_stock_numbers(queries.list_items(order)[0].variant_id)["available"] == 5
             settle(order, started.payment_id)()
@@ -759,7 +759,7 @@ def test_a_bank_that_only_does_not_answer_ends_no_order(monkeypatch: pytest.Monk
         raise ConnectionError("no bank")
 
     monkeypatch.setattr(TestBank, "get_outcome", away)
-    swept(order.order_id, 12)
+    run_worker_after(order.order_id, 12)
     assert fresh(order).state == "pending_payment"
 
 
@@ -817,14 +817,16 @@ def test_a_late_copy_of_an_older_version_loses() -> None:
 
 def test_the_board_pages_over_days_the_oldest_first() -> None:
     start = datetime(2019, 3, 1, 23, tzinfo=UTC)
-    made = [make_order(now=start + timedelta(hours=9 * n), paid=True).order_id for n in range(5)]
+    order_ids = [
+        make_order(now=start + timedelta(hours=9 * n), paid=True).order_id for n in range(5)
+    ]
     seen: list[UUID] = []
     after = ""
-    while not set(made) <= set(seen):
-        tickets, after = queries.list_board_entries("to_pack", after, limit=2)
-        seen += [ticket.order_id for ticket in tickets]
-        assert after or set(made) <= set(seen)
-    assert [order_id for order_id in seen if order_id in made] == made
+    while not set(order_ids) <= set(seen):
+        entries, after = queries.list_board_entries("to_pack", after, limit=2)
+        seen += [entry.order_id for entry in entries]
+        assert after or set(order_ids) <= set(seen)
+    assert [order_id for order_id in seen if order_id in order_ids] == order_ids
     assert len(seen) == len(set(seen))
     counts = queries.count_board_entries()
     assert counts["to_pack"].number >= 5
@@ -864,15 +866,15 @@ def test_the_jobs_remember_how_far_they_came(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(jobs, "FIRST_LOOK_BACK", timedelta(minutes=20))
     order = make_order()
     moment = now()
-    orders, holds = (
+    orders_shard, reservations_shard = (
         SingleItemShard(f"{name} {order.order_id}", item_id=order.order_id)
         for name in ("orders", "holds")
     )
-    with hold_lease(orders.job_name), hold_lease(holds.job_name):
-        jobs.sweep_pending_effects(moment, orders)
-        jobs.sweep_expired_reservations(moment, holds)
-        assert datetime.fromisoformat(get_position(orders.job_name)) <= moment
-        jobs.sweep_pending_effects(moment, orders)
+    with hold_lease(orders_shard.job_name), hold_lease(reservations_shard.job_name):
+        jobs.sweep_pending_effects(moment, orders_shard)
+        jobs.sweep_expired_reservations(moment, reservations_shard)
+        assert datetime.fromisoformat(get_position(orders_shard.job_name)) <= moment
+        jobs.sweep_pending_effects(moment, orders_shard)
     assert fresh(order).customer_label == "Waiting for payment"
     assert jobs.sweep_empty_board_days(moment) is not None
 
@@ -881,23 +883,23 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     broken, other = make_order(), make_order()
-    made = [operations.record_pending_effects(order.order_id) for order in (broken, other)]
+    pending = [operations.record_pending_effects(order.order_id) for order in (broken, other)]
     seen = []
 
-    def look(order_id: UUID, at: datetime) -> None:
+    def recover(order_id: UUID, at: datetime) -> None:
         seen.append(order_id)
         if order_id == broken.order_id:
             raise ValueError("broken")
 
-    monkeypatch.setattr(jobs, "recover_order", look)
+    monkeypatch.setattr(jobs, "recover_order", recover)
     at = now()
-    # Nor does it keep the worker at its minute: it has its next turn later.
+    # Nor does it keep the worker at its minute: it is postponed.
     ours = ItemsShard("orders", item_ids=frozenset({broken.order_id, other.order_id}))
-    assert not jobs.apply_pending_effects([made[0].minute, made[1].minute], at, ours)
+    assert not jobs.apply_pending_effects([pending[0].minute, pending[1].minute], at, ours)
     assert {broken.order_id, other.order_id} == set(seen)
     remaining = {
         order_id
-        for ids in queries.list_pending_effects([made[0].minute, made[1].minute]).values()
+        for ids in queries.list_pending_effects([pending[0].minute, pending[1].minute]).values()
         for order_id in ids
     }
     assert not {broken.order_id, other.order_id} & remaining
@@ -906,50 +908,50 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(
 
 
 def test_hints_of_the_last_minute_are_left_alone() -> None:
-    # 12:00:59 may be the hint of an event that is written at 12:01:01.
-    looked: list[datetime] = []
+    # A pending effect of 12:00:59 may be of an event that is written at 12:01:01.
+    processed: list[datetime] = []
 
-    def look(minutes: list[datetime], at: datetime, share: Shard) -> jobs.SweepResult:
-        looked.extend(minutes)
+    def process(minutes: list[datetime], at: datetime, shard: Shard) -> jobs.SweepResult:
+        processed.extend(minutes)
         return jobs.SweepResult()
 
-    at, share = now(), Shard(f"test {uuid4()}")
-    with hold_lease(share.job_name):
-        jobs._sweep(share, at, look)
-    assert looked[-1] == floor_to_minute(at) - timedelta(minutes=2)
+    at, shard = now(), Shard(f"test {uuid4()}")
+    with hold_lease(shard.job_name):
+        jobs._sweep(shard, at, process)
+    assert processed[-1] == floor_to_minute(at) - timedelta(minutes=2)
 
 
 def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     order = make_payment(
-        operations.place_order(make_draft(*[(goods(2), 1) for _ in range(4)]), now())
+        operations.place_order(make_draft(*[(make_stocked_product(2), 1) for _ in range(4)]), now())
     )
-    settled = []
+    applied_to = []
 
     def settle(order_id: UUID, at: datetime) -> None:
-        settled.append(order_id)
+        applied_to.append(order_id)
 
     monkeypatch.setattr(operations, "apply_effects", settle)
-    holds_swept(order.order_id)
-    assert settled == [order.order_id]
+    sweep_reservations(order.order_id)
+    assert applied_to == [order.order_id]
 
 
 def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
-    first, second = goods(5), goods(5)
+    first, second = make_stocked_product(5), make_stocked_product(5)
     draft = make_draft((first, 2))
     kill_in(placement, "claim_order_number", lambda: operations.place_order(draft, now()))
     placement.UNCLAIM.apply(
         if_lost=RAISE_UNKNOWN, order_id=draft.order_id, me=_claimant(draft.order_id)
     )
-    # The same checkout with its lines in another order: these are other holds.
+    # The same checkout with its lines in another order: these are other reservations.
     again = make_draft((second, 1), (first, 2))
     order = operations.place_order(
         placement.OrderDraft(**{**vars(again), "order_id": draft.order_id}), now()
     )
-    swept(order.order_id, 12)
+    run_worker_after(order.order_id, 12)
     assert fresh(order).customer_label == "Not paid in time"
     for product in (first, second):
         assert assert_stock_adds_up(product.variants[0].variant_id)["available"] == 5
-        # The pages know it, too.
+        # The pages have it, too.
         assert stock.get_stock(product.product_id)[product.variants[0].variant_id].available == 5
 
 
@@ -963,7 +965,7 @@ def test_dropping_a_hint_spares_a_later_one() -> None:
     assert order_id not in queries.list_pending_effects([second.minute]).get(second.minute, [])
 
 
-def hinted(minute: datetime, order_id: UUID) -> bool:
+def has_pending_effect(minute: datetime, order_id: UUID) -> bool:
     return order_id in queries.list_pending_effects([minute]).get(minute, [])
 
 
@@ -977,23 +979,24 @@ def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
         operations.transition_order(order, Transition("held", actor="Bob", at=moment))
     assert faster.state == "on_hold"
     assert any(
-        hinted(floor_to_minute(moment + timedelta(minutes=n)), order.order_id) for n in (-1, 0, 1)
+        has_pending_effect(floor_to_minute(moment + timedelta(minutes=n)), order.order_id)
+        for n in (-1, 0, 1)
     )
 
 
 def test_an_event_in_the_minute_of_a_later_look_spares_its_hint() -> None:
     order_id = uuid4()
     with time_machine.travel(now() + timedelta(days=1), tick=False) as travel:
-        ask = operations.record_pending_effects(order_id, now() + timedelta(minutes=2))
-        travel.move_to(ask.minute + timedelta(seconds=59))
+        later = operations.record_pending_effects(order_id, now() + timedelta(minutes=2))
+        travel.move_to(later.minute + timedelta(seconds=59))
         event = operations.record_pending_effects(order_id)
-        assert event.minute == ask.minute
+        assert event.minute == later.minute
         operations.clear_pending_effects(event)
-        assert hinted(ask.minute, order_id)
-        # The worker, which looks at all orders, comes two minutes later, whenever in its minute it was to look.
-        travel.move_to(ask.minute + timedelta(minutes=2))
-        jobs.apply_pending_effects([ask.minute], now())
-        assert not hinted(ask.minute, order_id)
+        assert has_pending_effect(later.minute, order_id)
+        # The worker, which processes all orders, comes two minutes later, whenever in its minute it was due.
+        travel.move_to(later.minute + timedelta(minutes=2))
+        jobs.apply_pending_effects([later.minute], now())
+        assert not has_pending_effect(later.minute, order_id)
 
 
 def test_an_old_order_writes_no_mail_and_takes_nothing_from_a_cart() -> None:
@@ -1010,7 +1013,9 @@ def test_an_address_is_kept_as_it_was() -> None:
 def test_an_order_that_ends_while_an_answer_is_lost_is_not_said_to_be_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    order = operations.place_order(make_draft((goods(1), 1)), now() - timedelta(minutes=5))
+    order = operations.place_order(
+        make_draft((make_stocked_product(1), 1)), now() - timedelta(minutes=5)
+    )
     flaky, pauses = AnswerLosingSession(sessions.get_session()), []
 
     def cancelled(pause: float) -> None:

@@ -1,4 +1,4 @@
-"""Checkout, payment and an order's page as a shopper meets them."""
+"""Checkout, payment and an order's page, as a shopper sees them."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -44,7 +44,7 @@ TYPED = buyers.CHECKOUT_DETAILS | {"email": "ada@example.com"}
 
 
 class Shopper:
-    """Somebody with a browser, and things in the cart."""
+    """A visitor with a browser, and products in the cart."""
 
     def __init__(self, *wanted: tuple[Product, int], client: Client | None = None) -> None:
         self.client = client or Client()
@@ -64,29 +64,29 @@ class Shopper:
         return html.fromstring(self.client.get(reverse("checkout:details") + query).content)
 
     def typed(self, step: str = "delivery", headers: Any = None, **fields: str) -> Any:
-        """Send a step's form with all that it asks for; that of the second, here, with the first's as well."""
+        """Submit a step's form with all its fields; for the second step with the first's as well."""
         later = ("delivery", "payment", "same_billing") if step == "details" else ()
         sent = {name: value for name, value in TYPED.items() if name not in later}
         return self.client.post(reverse(f"checkout:{step}"), sent | fields, headers=headers)
 
     def ways(self, **fields: str) -> Any:
-        """Go on to the second step."""
+        """Continue to the second step."""
         return html.fromstring(self.client.get(self.typed("details", **fields)["Location"]).content)
 
     def look(self, **fields: str) -> Any:
-        """Go on to the last step."""
+        """Continue to the last step."""
         return html.fromstring(self.client.get(self.typed(**fields)["Location"]).content)
 
     def token(self, **fields: str) -> str:
         return token_in(self.look(**fields))
 
     def send(self, token: str | None = None, headers: Any = None, **fields: str) -> Any:
-        """Order, with what was looked over by default."""
+        """Order, by default what was reviewed."""
         sent = TYPED | {"checkout": token if token is not None else self.token()} | fields
         return self.client.post(reverse("checkout:review"), sent, headers=headers)
 
     def place(self, **fields: str) -> tuple[Order, str]:
-        """Order, and return the order and the bank's address."""
+        """Order, and return the order and the address of the bank's page."""
         answer = self.send(self.token(**fields), **fields)
         assert answer.status_code == 303, text(answer)
         payment_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
@@ -117,7 +117,7 @@ def text(answer: Any) -> str:
     return " ".join(unescape(root.text_content()).split())
 
 
-def held(product: Product) -> int:
+def count_reserved(product: Product) -> int:
     return assert_stock_adds_up(product.variants[0].variant_id)["reserved"]
 
 
@@ -306,8 +306,8 @@ def test_what_an_order_keeps_is_not_in_the_way_of_its_own_cart(mug: Product) -> 
 
 def test_each_step_says_which_lines_wait_for_goods(mug: Product) -> None:
     later, soon = goods(units=0, name="Vase"), (datetime.now(UTC) + timedelta(days=40)).date()
-    of = (later.product_id, later.variants[0].variant_id)
-    inventory.set_backorder(*of, PREORDER, 5, soon, actor="Ada", now=datetime.now(UTC))
+    ids = (later.product_id, later.variants[0].variant_id)
+    inventory.set_backorder(*ids, PREORDER, 5, soon, actor="Ada", now=datetime.now(UTC))
     shopper = Shopper((mug, 1), (later, 1))
     for page in (shopper.details(), shopper.ways(), shopper.look()):
         lines = [
@@ -324,7 +324,7 @@ def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
     page = Shopper((mug, 2), (tea, 1)).look()
     summary = text(page.get_element_by_id("summary"))
     assert text(page.get_element_by_id("pay")) == "Pay €34.25"
-    for shown in (
+    for expected in (
         "2 × €12.00",
         "Goods€29.35",
         "Delivery, standard€4.90",
@@ -332,7 +332,7 @@ def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
         "at 19%",
         "at 7%",
     ):
-        assert shown in summary, shown
+        assert expected in summary, expected
 
 
 def test_the_sums_follow_the_country_without_scripts(mug: Product) -> None:
@@ -356,7 +356,7 @@ def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
     part = html.fragments_fromstring(answer.content.decode())
     assert part[0].get("id") == "summary"
     assert b"<html" not in answer.content
-    # Two triggers with one event name would shadow each other: one selector names all that may cause it.
+    # Two triggers with one event name would shadow each other: one selector names all elements.
     assert shopper.details().xpath("//button[@name='update']/@hx-trigger")[0].count("change") == 1
     assert "Total€17.90" in text(part[0])
     # Ireland delivers without an Eircode, and has counties; what was typed stays.
@@ -369,7 +369,7 @@ def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
     assert "Eircode optional" in text(address)
     assert address.xpath(".//input[@name='postal_code']/@value") == [TYPED["postal_code"]]
     assert address.xpath(".//select[@name='area']")
-    # Where the country stays, nobody's fields are drawn anew under their fingers.
+    # Where the country stays, no fields are redrawn while the visitor types.
     same = shopper.client.post(
         reverse("checkout:details"), TYPED | sent | {"address-fields-for": "IE"}, headers=HTMX
     ).content.decode()
@@ -427,7 +427,7 @@ def remembered(client: Client) -> list[UUID]:
     ]
 
 
-# ---- What was shown is what is charged
+# ---- What a page showed is what is charged
 
 
 def test_s34_s40_prices_and_states_sent_by_the_client_are_ignored(mug: Product) -> None:
@@ -470,9 +470,9 @@ def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> Non
     page = html.fromstring(answer.content)
     assert f"{mug.name} costs €24.00 now; here it was €12.00." in text(page)
     assert "Nothing was charged" in text(page)
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
     assert "The total is €52.90 now; here it was €28.90." in text(page)
-    assert shopper.send(token_in(page)).status_code == 303  # one press accepts what is shown now
+    assert shopper.send(token_in(page)).status_code == 303  # one submit accepts the new prices
     (order_id,) = remembered(shopper.client)
     order = queries.get_order(order_id)
     assert order
@@ -546,7 +546,7 @@ def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
     variant_id = mug.variants[0].variant_id
     shopper = Shopper((mug, 3))
     token = shopper.token()
-    # Somebody else is faster, and the pages do not know it yet.
+    # Another order is faster, and the pages do not have it yet.
     inventory.reserve_stock(
         uuid4(), [WantedLine(1, mug.product_id, variant_id, 3)], datetime.now(UTC)
     )
@@ -556,7 +556,7 @@ def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
     again = html.fromstring(answer.content).xpath("//input[@name='checkout']/@value")[0]
     inventory.copy_stock(mug.product_id)
     assert shopper.send(again).status_code == 303
-    assert held(mug) == 5
+    assert count_reserved(mug) == 5
 
 
 def test_when_all_is_gone_nothing_is_ordered() -> None:
@@ -629,7 +629,7 @@ def test_bad_input_is_told_at_its_place(mug: Product, subtests: pytest.Subtests)
             answer = shopper.send(token, **{name: typed})
             assert answer.status_code == 422
             assert html.fromstring(answer.content).xpath("//*[@data-error-summary]//a")
-            assert held(mug) == 0
+            assert count_reserved(mug) == 0
 
 
 # ---- Twice
@@ -641,7 +641,7 @@ def test_a_second_submit_returns_the_first_order(mug: Product) -> None:
     first, second = shopper.send(token), shopper.send(token)
     assert first.status_code == second.status_code == 303
     assert first["Location"] == second["Location"]
-    assert held(mug) == 2
+    assert count_reserved(mug) == 2
 
 
 def test_a_double_click_makes_one_order(mug: Product) -> None:
@@ -656,7 +656,7 @@ def test_a_double_click_makes_one_order(mug: Product) -> None:
         answers = list(pool.map(lambda each: each.send(token), clients))
     assert [answer.status_code for answer in answers] == [303, 303]
     assert answers[0]["Location"] == answers[1]["Location"]
-    assert held(mug) == 2
+    assert count_reserved(mug) == 2
 
 
 def test_a_second_submit_after_paying_leads_to_the_order(mug: Product) -> None:
@@ -679,7 +679,7 @@ def test_the_same_checkout_with_another_body_is_refused_in_words(mug: Product) -
         assert "is an order already" in text(answer)
     (order_id,) = remembered(shopper.client)
     assert assert_order_consistent(order_id).delivery_address.city == "Berlin"
-    assert held(mug) == 1
+    assert count_reserved(mug) == 1
 
 
 # ---- Paying
@@ -787,13 +787,13 @@ def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_
             page = shopper.send() if named == "testbank" else shopper.typed()
             assert page.status_code in (409, 422)
             assert "cannot take payments yet" in text(page)
-            assert held(mug) == 1
+            assert count_reserved(mug) == 1
             assert shopper.client.get(url).status_code == 404
             at = reverse("orders:payment_notice", args=["testbank"])
-            told = shopper.client.post(
+            response = shopper.client.post(
                 at, body, "application/json", headers={"X-Signature": signature}
             )
-            assert told.status_code == 404
+            assert response.status_code == 404
 
 
 # ---- An order's page
@@ -806,7 +806,7 @@ def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> N
     # opened again from a bookmark
     answer = shopper.client.get(reverse("orders:detail", args=[order.number]))
     page = html.fromstring(answer.content)
-    for said in (
+    for expected in (
         order.number,
         "Next we pack it",
         "It should reach you between",
@@ -814,7 +814,7 @@ def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> N
         "ada@example.com",
         "help and contact",
     ):
-        assert said in text(page), said
+        assert expected in text(page), expected
     assert page.xpath("//button[@data-print]")
     assert page.xpath("//time[@datetime]")
     assert "no-store" in answer["Cache-Control"]
@@ -825,8 +825,8 @@ def test_x15_the_print_has_lines_tax_and_addresses(mug: Product) -> None:
     page = html.fromstring(visit(order).content)
     for part in page.xpath("//*[contains(@class, 'no-print')]"):
         part.getparent().remove(part)
-    for said in ("2 × €12.00", "€24.00", "19%", "Torstraße 1", "10115 Berlin", order.number):
-        assert said in text(page), said
+    for expected in ("2 × €12.00", "€24.00", "19%", "Torstraße 1", "10115 Berlin", order.number):
+        assert expected in text(page), expected
 
 
 def visit(order: Order, client: Client | None = None) -> Any:
@@ -888,16 +888,16 @@ def not_there(number: str) -> list[tuple[str, str]]:
 def test_s22_anothers_order_is_the_same_404_as_none(subtests: pytest.Subtests) -> None:
     order = make_order(user_id=uuid4(), paid=True)
     stranger = Client()
-    visit(make_order(), stranger)  # somebody with an order of their own
+    visit(make_order(), stranger)  # a visitor with an order of their own
     member = Client()
     member.force_login(
         register_user(
             f"{uuid4().hex}@example.com", "Eve", "correct horse battery", datetime.now(UTC)
         )
     )
-    asked = zip(not_there(order.number), not_there("ZZZZ-ZZZZ"), strict=True)
+    requests = zip(not_there(order.number), not_there("ZZZZ-ZZZZ"), strict=True)
     for (who, client), ((method, theirs), (_, none)), headers in combinations(
-        {"nobody": Client(), "stranger": stranger, "member": member}.items(), asked, ({}, HTMX)
+        {"nobody": Client(), "stranger": stranger, "member": member}.items(), requests, ({}, HTMX)
     ):
         with subtests.test(who, method=method, address=none, headers=headers):
             real = getattr(client, method)(theirs, headers=headers)
@@ -907,7 +907,7 @@ def test_s22_anothers_order_is_the_same_404_as_none(subtests: pytest.Subtests) -
 
 
 def scrubbed(answer: Any, number: str) -> str:
-    # The header leads back to the address that was asked for.
+    # The header contains the requested address.
     changing = r'"x-csrftoken": "\w+"|value="\w{64}"|name="next" value="[^"]*"'
     return re.sub(changing, "", answer.content.decode()).replace(number, "")
 
@@ -950,13 +950,13 @@ def test_x71_number_and_address_open_it_too(client: Client) -> None:
 def test_x71_one_sentence_for_both_errors(client: Client) -> None:
     order = make_order(email="ada@example.com")
 
-    def said(**typed: str) -> str:
+    def error_text(**typed: str) -> str:
         answer = client.post(reverse("orders:lookup"), typed)
         assert answer.status_code == 422
         return str(html.fromstring(answer.content).xpath("string(//*[@data-error-summary])"))
 
-    wrong_address = said(number=order.number, email="eve@example.com")
-    wrong_number = said(number="ZZZZ-ZZZZ", email="ada@example.com")
+    wrong_address = error_text(number=order.number, email="eve@example.com")
+    wrong_number = error_text(number="ZZZZ-ZZZZ", email="ada@example.com")
     assert wrong_address == wrong_number
     assert "no order with this number and this e-mail address" in wrong_address
     assert settings.ORDER_COOKIE_NAME not in client.cookies
@@ -972,23 +972,23 @@ def test_a_browser_remembers_its_last_orders() -> None:
 def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
     last_two = goods(2)
     shopper = Shopper((last_two, 2))
-    tab = shopper.token()
+    token = shopper.token()
     order, url = shopper.place()
     at = reverse("orders:detail", args=[order.number])
     assert shopper.client.get(reverse("checkout:details"))["Location"] == at
-    assert shopper.send(tab)["Location"] == url
-    assert held(last_two) == 2
+    assert shopper.send(token)["Location"] == url
+    assert count_reserved(last_two) == 2
     page = html.fromstring(shopper.client.get(at).content)
     (give_up,) = page.xpath("//form[button[contains(., 'Give this order up')]]/@action")
     assert shopper.client.post(give_up)["Location"] == reverse("cart:show")
-    gone = assert_order_consistent(order.order_id)
-    assert (gone.customer_label, gone.events[0].actor, held(last_two)) == (
+    cancelled = assert_order_consistent(order.order_id)
+    assert (cancelled.customer_label, cancelled.events[0].actor, count_reserved(last_two)) == (
         "Cancelled",
         "shopper",
         0,
     )
     assert shopper.place()[0].number != order.number
-    # What is paid is not given up so.
+    # A paid order cannot be given up this way.
     paid, url = make_order(paid=True), reverse("orders:give_up", args=[order.number])
     visit(paid, shopper.client)
     shopper.client.post(reverse("orders:give_up", args=[paid.number]))
@@ -1012,9 +1012,11 @@ def test_with_the_bank_away_the_order_is_shown_as_it_is(
     back = reverse("orders:payment_return", args=[order.number, payment_id])
     assert "Waiting for payment" in text(shopper.client.get(back, follow=True))
     body, signature = make_webhook(payment_id, order.number)
-    notice = reverse("orders:payment_notice", args=["testbank"])
-    told = shopper.client.post(notice, body, "application/json", headers={"X-Signature": signature})
-    assert told.status_code == 503
+    webhook_url = reverse("orders:payment_notice", args=["testbank"])
+    response = shopper.client.post(
+        webhook_url, body, "application/json", headers={"X-Signature": signature}
+    )
+    assert response.status_code == 503
 
 
 def test_a_members_order_closes_with_the_session(mug: Product, member: tuple[Client, UUID]) -> None:
@@ -1070,12 +1072,12 @@ def test_s20_looking_changes_nothing(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     before = shopper.details()
     assert before is not None
-    assert held(mug) == 0
+    assert count_reserved(mug) == 0
     assert (
         shopper.client.get(reverse("orders:payment_notice", args=["testbank"])).status_code == 405
     )
-    pressed = shopper.client.get(reverse("orders:pay", args=["ZZZZ-ZZZZ"]))
-    assert pressed["Location"] == reverse("orders:detail", args=["ZZZZ-ZZZZ"])
+    answer = shopper.client.get(reverse("orders:pay", args=["ZZZZ-ZZZZ"]))
+    assert answer["Location"] == reverse("orders:detail", args=["ZZZZ-ZZZZ"])
     assert shopper.client.delete(reverse("orders:lookup")).status_code == 405
 
 

@@ -1,4 +1,4 @@
-"""Parcels: what is packed, sent, delivered and lost, and how far that makes an order."""
+"""Parcels: packed, sent, delivered and lost, and the order's fulfilment."""
 
 from typing import Any
 
@@ -8,23 +8,23 @@ from orders.errors import TransitionRefused
 from tests.orders import paper_orders
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order
 
-TWO_HOUSES = {"berlin": {1: 2}, "cork": {1: 1, 2: 4}}
+TWO_WAREHOUSES = {"berlin": {1: 2}, "cork": {1: 1, 2: 4}}
 
 
-def packed(order: Any, house: str, **lines: int) -> Any:
+def pack_parcel(order: Any, warehouse: str, **lines: int) -> Any:
     return apply_event(
         order,
         "packed",
         parcel=str(len(order.parcels()) + 1),
-        warehouse=house,
+        warehouse=warehouse,
         lines={name.removeprefix("line"): units for name, units in lines.items()},
     )
 
 
 def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
-    order = make_paid_order(make_items(3, 4), TWO_HOUSES)
-    assert order.units_to_pack == TWO_HOUSES
-    order = packed(order, "cork", line1=1, line2=1)
+    order = make_paid_order(make_items(3, 4), TWO_WAREHOUSES)
+    assert order.units_to_pack == TWO_WAREHOUSES
+    order = pack_parcel(order, "cork", line1=1, line2=1)
     assert order.units_to_pack == {"berlin": {1: 2}, "cork": {2: 3}}
     (parcel,) = order.parcels()
     assert (parcel.parcel_id, parcel.warehouse, parcel.lines, parcel.state) == (
@@ -42,7 +42,7 @@ def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
 
 
 def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() -> None:
-    order = apply_event(make_paid_order(make_items(3, 4), TWO_HOUSES), "packed")
+    order = apply_event(make_paid_order(make_items(3, 4), TWO_WAREHOUSES), "packed")
     assert [(each.warehouse, each.lines) for each in order.parcels()] == [
         ("berlin", {1: 2}),
         ("cork", {1: 1, 2: 4}),
@@ -68,14 +68,16 @@ def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() ->
 
 
 def test_sending_what_nobody_has_packed_packs_it() -> None:
-    order = apply_event(make_paid_order(make_items(3, 4), TWO_HOUSES), "shipped")
+    order = apply_event(make_paid_order(make_items(3, 4), TWO_WAREHOUSES), "shipped")
     assert [each.state for each in order.parcels()] == ["shipped", "shipped"]
     assert order.fulfilment == "shipped"
 
 
 def test_parcels_go_their_own_ways() -> None:
-    order = packed(
-        packed(make_paid_order(make_items(3, 4), TWO_HOUSES), "berlin", line1=2), "cork", line1=1
+    order = pack_parcel(
+        pack_parcel(make_paid_order(make_items(3, 4), TWO_WAREHOUSES), "berlin", line1=2),
+        "cork",
+        line1=1,
     )
     order = apply_event(order, "shipped", parcel="2", carrier="An Post", tracking="AB 1")
     assert [each.state for each in order.parcels()] == ["packed", "shipped"]
@@ -92,7 +94,7 @@ def test_parcels_go_their_own_ways() -> None:
     )
     order = apply_event(order, "delivered", parcel="2")
     assert order.fulfilment == "partially_shipped", "the rest is to be sent"
-    order = apply_event(packed(order, "cork", line2=4), "shipped")
+    order = apply_event(pack_parcel(order, "cork", line2=4), "shipped")
     assert order.fulfilment == "shipped"
     order = apply_event(apply_event(order, "delivered", parcel="1"), "delivered", parcel="3")
     assert (order.fulfilment, apply_event(order, "closed").state) == ("delivered", "closed")
@@ -100,11 +102,11 @@ def test_parcels_go_their_own_ways() -> None:
 
 def test_a_parcel_that_is_taken_apart_is_to_be_packed_again() -> None:
     order = apply_event(
-        packed(make_paid_order(make_items(2)), "berlin", line1=2), "unpacked", parcel="1"
+        pack_parcel(make_paid_order(make_items(2)), "berlin", line1=2), "unpacked", parcel="1"
     )
     assert order.parcels()[0].state == "cancelled"
     assert order.units_to_pack == {"berlin": {1: 2}}
-    assert packed(order, "berlin", line1=2).parcels()[1].parcel_id == "2"
+    assert pack_parcel(order, "berlin", line1=2).parcels()[1].parcel_id == "2"
 
 
 def test_what_is_lost_stays_sent_and_does_not_keep_an_order_open() -> None:
@@ -119,7 +121,9 @@ def test_what_is_lost_stays_sent_and_does_not_keep_an_order_open() -> None:
         "shipped",
     )
     assert apply_event(order, "closed").board_column == "done"
-    two = packed(packed(make_paid_order(make_items(2)), "berlin", line1=1), "berlin", line1=1)
+    two = pack_parcel(
+        pack_parcel(make_paid_order(make_items(2)), "berlin", line1=1), "berlin", line1=1
+    )
     two = apply_event(
         apply_event(apply_event(two, "shipped"), "lost", parcel="1"), "delivered", parcel="2"
     )
@@ -141,7 +145,7 @@ def test_what_cannot_happen_to_a_parcel_is_refused(subtests: pytest.Subtests) ->
         ("unpacked", {"parcel": "2"}),
         ("cancelled", {}),
     )
-    order = packed(
+    order = pack_parcel(
         make_paid_order(make_items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "berlin", line1=1
     )
     for kind, details in refused:
@@ -156,11 +160,11 @@ def test_what_waits_for_goods_is_not_packed() -> None:
     assert [each.lines for each in order.parcels()] == [{1: 2}]
     order = apply_event(order, "shipped")
     assert (order.fulfilment, order.has_units_to_pack) == ("partially_shipped", False)
-    come = apply_event(
+    allocated = apply_event(
         order, "allocated", allocated='{"take": 1, "berlin": [[1, 2]], "cork": [[2, 1]]}'
     )
-    assert come.units_to_pack == {"cork": {2: 1}}
-    assert apply_event(apply_event(come, "packed"), "shipped").fulfilment == "shipped"
+    assert allocated.units_to_pack == {"cork": {2: 1}}
+    assert apply_event(apply_event(allocated, "packed"), "shipped").fulfilment == "shipped"
 
 
 def test_an_order_that_was_to_pack_for_too_long_is_late_until_it_is_sent_or_held() -> None:
@@ -179,18 +183,18 @@ def test_orders_of_former_days_tell_of_no_parcels_and_have_some() -> None:
         event = order.events[0].__class__(
             order.events[0].event_id, kind, "Ann", "", public=True, board_after=""
         )
-        order = order.__class__(**{**vars_of(order), "events": (event, *order.events)})
+        order = order.__class__(**{**order_fields(order), "events": (event, *order.events)})
     assert [(each.state, each.lines) for each in order.parcels()] == [("shipped", {1: 2, 2: 1})]
 
 
-def vars_of(order: Any) -> dict[str, Any]:
+def order_fields(order: Any) -> dict[str, Any]:
     return {name: getattr(order, name) for name in order.__dataclass_fields__}
 
 
 def test_the_goods_stand_in_the_parcel_where_they_are_at_hand() -> None:
-    goods = make_items(2, 1)
-    order = apply_event(make_paid_order(goods), "packed")
-    assert [(each.item.sku, each.units) for each in order.parcels(goods)[0].contents] == [
+    items = make_items(2, 1)
+    order = apply_event(make_paid_order(items), "packed")
+    assert [(each.item.sku, each.units) for each in order.parcels(items)[0].contents] == [
         ("T-1", 2),
         ("T-2", 1),
     ]

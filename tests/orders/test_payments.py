@@ -1,4 +1,4 @@
-"""An order's money: set aside, taken in parts, let go, given back in parts; by card, by transfer and at the door."""
+"""An order's money: authorized, captured in parts, voided, refunded in parts; by card, by transfer and on delivery."""
 
 import logging
 from collections.abc import Sequence
@@ -52,19 +52,21 @@ def fresh(order: Order) -> Order:
 
 
 def kinds(order: Order) -> list[str]:
-    """What has happened, the first thing first."""
+    """The kinds of its events, the oldest first."""
     return [event.kind for event in reversed(order.events)]
 
 
-def at_the_bank(order: Order) -> Any:
+def get_bank_payment(order: Order) -> Any:
     (attempt,) = queries.list_payment_attempts(order.order_id)
     row = books.get_payment(attempt.payment_id)
     assert row
     return row
 
 
-def by(method: str, *, stock: int = 20, quantity: int = 1, price: str = "12.00") -> Order:
-    """An order that is to be paid in another way than by card, placed as the checkout places it."""
+def place_order_with(
+    method: str, *, stock: int = 20, quantity: int = 1, price: str = "12.00"
+) -> Order:
+    """An order with another payment method than card, placed as the checkout places it."""
     product = make_product(price=price)
     make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     draft = replace(make_draft((product, quantity)), payment_method=method)
@@ -73,32 +75,32 @@ def by(method: str, *, stock: int = 20, quantity: int = 1, price: str = "12.00")
     return fresh(order)
 
 
-def received(order: Order, cents: int, key: str = "") -> tuple[Order, Money]:
+def record_payment(order: Order, cents: int, key: str = "") -> tuple[Order, Money]:
     return operations.record_manual_payment(
         order, euros(cents), key=key or uuid4().hex, actor="Ann", now=now()
     )
 
 
-def owe(order: Order, cents: int) -> Order:
-    """Decide that so much goes back."""
+def decide_refund(order: Order, cents: int) -> Order:
+    """Decide a refund of this amount."""
     return operations.decide_refund(
         fresh(order), euros(cents), {}, "scratched", actor="Ann", now=now()
     )
 
 
-def expired(order: Order) -> Order:
+def expire_order(order: Order) -> Order:
     return operations.transition_order(
         fresh(order), Transition("expired", actor="system", at=now())
     )
 
 
-def sold_to_another(order: Order) -> None:
+def sell_to_another(order: Order) -> None:
     item = queries.list_items(order)[0]
     inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
 
 
-def looked_after(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:
-    """Let the worker come by."""
+def run_worker(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:
+    """Let the worker process the order."""
     jobs.recover_order(order.order_id, now() + after)
     return assert_order_consistent(order.order_id)
 
@@ -114,7 +116,7 @@ def test_it_is_set_aside_confirmed_and_then_taken() -> None:
         order.total,
         0,
     )
-    row = at_the_bank(order)
+    row = get_bank_payment(order)
     assert (row.state, row.captured, row.refunded) == ("captured", to_minor_units(order.total), 0)
     (attempt,) = queries.list_payment_attempts(order.order_id)
     assert attempt.state == "captured"
@@ -138,11 +140,11 @@ def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(
         waiting = make_payment(order)
         assert (waiting.customer_label, waiting.payment) == ("Confirmed", "authorized")
         assert_order_consistent(order.order_id)
-    assert looked_after(order).payment == "paid"
+    assert run_worker(order).payment == "paid"
 
 
 def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
-    # Before the bank, before the event, before the attempt.
+    # Before the bank's capture, before the event, before the attempt's state.
     for module, name in (
         (TestBank, "capture"),
         (refunds, "append_event"),
@@ -151,9 +153,9 @@ def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
         with subtests.test(name):
             order = make_order()
             kill_in(module, name, partial(make_payment, order))
-            done = looked_after(order)
+            done = run_worker(order)
             assert (done.payment, kinds(done).count("captured")) == ("paid", 1)
-            assert at_the_bank(order).captured == to_minor_units(order.total)
+            assert get_bank_payment(order).captured == to_minor_units(order.total)
 
 
 def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptureFixture) -> None:
@@ -166,17 +168,17 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
         assert_order_consistent(order.order_id).history[0].customer_label
         == "The payment did not go through"
     )
-    gone = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
-    assert assert_order_consistent(gone.order_id).payment == "voided"
+    cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
+    assert assert_order_consistent(cancelled.order_id).payment == "voided"
 
 
-def taken_elsewhere(order: Order, cents: int) -> None:
-    """Somebody takes a part of what was set aside, on the bank's own pages."""
-    bank.capture_payment(at_the_bank(order).payment_id, cents, "by hand")
+def capture_elsewhere(order: Order, cents: int) -> None:
+    """Capture a part of what was authorized, on the bank's own pages."""
+    bank.capture_payment(get_bank_payment(order).payment_id, cents, "by hand")
 
 
-def set_aside(order: Order) -> Order:
-    """The order is confirmed, and nothing is taken yet."""
+def authorize_payment(order: Order) -> Order:
+    """Confirm the order, with nothing captured yet."""
     started = operations.start_payment(order, ORIGIN, now())
     bank.submit_card(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now(), with_effects=False)
@@ -184,15 +186,15 @@ def set_aside(order: Order) -> Order:
 
 
 def test_a_part_that_was_taken_elsewhere_counts_once_and_the_rest_is_taken() -> None:
-    order = set_aside(make_order(price="20.00"))
-    taken_elsewhere(order, 600)
-    done = looked_after(order)
+    order = authorize_payment(make_order(price="20.00"))
+    capture_elsewhere(order, 600)
+    done = run_worker(order)
     assert (done.payment, done.captured, to_minor_units(done.refunded)) == ("paid", done.total, 0)
     assert [event.details["amount"] for event in done.events if event.kind == "captured"] == [
         to_minor_units(done.total) - 600,
         600,
     ]
-    assert (at_the_bank(order).captured, at_the_bank(order).refunded) == (
+    assert (get_bank_payment(order).captured, get_bank_payment(order).refunded) == (
         to_minor_units(done.total),
         0,
     )
@@ -204,17 +206,21 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
     def once(*_: Any) -> None:
         raise CaptureRefused("a payment is taken once")
 
-    order = set_aside(make_order(price="20.00"))
-    taken_elsewhere(order, 600)
+    order = authorize_payment(make_order(price="20.00"))
+    capture_elsewhere(order, 600)
     monkeypatch.setattr(TestBank, "capture", once)
     with caplog.at_level(logging.ERROR):
-        done = looked_after(order)
+        done = run_worker(order)
     assert (done.state, done.payment, to_minor_units(done.captured)) == ("on_hold", "failed", 600)
-    assert at_the_bank(order).refunded == 0
+    assert get_bank_payment(order).refunded == 0
     assert "does not pay out" in caplog.text
     operations.transition_order(done, Transition("cancelled", actor="Ann", at=now()))
-    gone = assert_order_consistent(order.order_id)
-    assert (gone.payment, to_minor_units(gone.refunded), at_the_bank(order).refunded) == (
+    cancelled = assert_order_consistent(order.order_id)
+    assert (
+        cancelled.payment,
+        to_minor_units(cancelled.refunded),
+        get_bank_payment(order).refunded,
+    ) == (
         "refunded",
         600,
         600,
@@ -224,8 +230,8 @@ def test_a_part_that_was_taken_elsewhere_is_not_given_away_where_the_rest_cannot
 def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    order = set_aside(make_order())
-    hint = operations.record_pending_effects(order.order_id)
+    order = authorize_payment(make_order())
+    pending_effect = operations.record_pending_effects(order.order_id)
 
     def in_circles(order: Order) -> Any:
         return lambda order, now: order
@@ -236,12 +242,12 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
             operations.apply_effects(order.order_id, now())
         at = now()
         jobs.apply_pending_effects(
-            [hint.minute], at, SingleItemShard("orders", item_id=order.order_id)
+            [pending_effect.minute], at, SingleItemShard("orders", item_id=order.order_id)
         )
     later = floor_to_minute(at + jobs.RETRY_AFTER)
     assert order.order_id in queries.list_pending_effects([later])[later]
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 1
-    assert looked_after(order).payment == "paid"
+    assert run_worker(order).payment == "paid"
 
 
 def test_another_sum_goes_back_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
@@ -249,7 +255,7 @@ def test_another_sum_goes_back_and_is_told(caplog: pytest.LogCaptureFixture) -> 
         order = make_payment(make_order(), cards.WRONG_AMOUNT)
     assert (order.state, order.payment) == ("pending_payment", "failed")
     assert "the gateway has" in caplog.text
-    assert at_the_bank(order).state == "voided"
+    assert get_bank_payment(order).state == "voided"
     assert any(
         "not what this order costs" in event.note
         for event in assert_order_consistent(order.order_id).history
@@ -260,7 +266,7 @@ def test_another_sum_goes_back_and_is_told(caplog: pytest.LogCaptureFixture) -> 
 def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
     order = make_order()
     assert make_payment(order, cards.CHALLENGED).state == "pending_payment"
-    payment_id = at_the_bank(order).payment_id
+    payment_id = get_bank_payment(order).payment_id
     assert not bank.submit_code(payment_id, "000000", now())
     assert bank.submit_code(payment_id, cards.CODE, now())
     paid = operations.settle_payment(order.order_id, payment_id, now())
@@ -268,11 +274,11 @@ def test_a_code_is_asked_for_and_three_wrong_ones_are_enough() -> None:
     assert paid.customer_label == "Confirmed"
     other = make_order()
     make_payment(other, cards.CHALLENGED)
-    payment_id = at_the_bank(other).payment_id
+    payment_id = get_bank_payment(other).payment_id
     for _ in range(cards.WRONG_CODES):
         assert not bank.submit_code(payment_id, "111111", now())
     assert not bank.submit_code(payment_id, cards.CODE, now())
-    assert looked_after(other).customer_label == "Payment failed"
+    assert run_worker(other).customer_label == "Payment failed"
 
 
 def test_a_bank_that_times_out_is_asked_again() -> None:
@@ -282,9 +288,9 @@ def test_a_bank_that_times_out_is_asked_again() -> None:
     with pytest.raises(GatewayUnavailable):
         operations.settle_payment(order.order_id, started.payment_id, now())
     assert assert_order_consistent(order.order_id).customer_label == "Waiting for payment"
-    row = at_the_bank(order)
+    row = get_bank_payment(order)
     assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
-    assert looked_after(order).customer_label == "Confirmed"
+    assert run_worker(order).customer_label == "Confirmed"
 
 
 def test_a_second_payment_is_let_go_and_told() -> None:
@@ -310,12 +316,14 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(
 
     def cancelled_meanwhile(self: TestBank, reference: str, amount: Money, key: str) -> None:
         monkeypatch.setattr(TestBank, "capture", capture)
-        if raced:  # by who saw it before it was taken: they let it go, and there is nothing to take
+        if (
+            raced
+        ):  # by a process that saw it before the capture and voids it: nothing can be captured
             operations.transition_order(
                 fresh(order), Transition("cancelled", actor="Ann", at=now())
             )
             capture(self, reference, amount, key)
-        else:  # by who finds it taken, and no event that says so
+        else:  # by a process that finds it captured, without an event
             capture(self, reference, amount, key)
             operations.transition_order(
                 fresh(order), Transition("cancelled", actor="Ann", at=now())
@@ -323,8 +331,8 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(
 
     monkeypatch.setattr(TestBank, "capture", cancelled_meanwhile)
     make_payment(order)
-    done = looked_after(order)
-    row = at_the_bank(order)
+    done = run_worker(order)
+    row = get_bank_payment(order)
     assert done.state == "cancelled"
     if raced:
         assert (done.payment, row.state, row.captured) == ("voided", "voided", 0)
@@ -339,43 +347,43 @@ def test_cancelled_while_it_is_being_taken_gives_it_back(
 def test_a_payment_for_an_order_whose_person_is_erased_goes_back() -> None:
     order = make_order(stock=5)
     started = operations.start_payment(order, ORIGIN, now())
-    expired(order)
+    expire_order(order)
     operations.anonymize_order(fresh(order), now())
     bank.submit_card(started.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = fresh(order)
-    assert (done.state, at_the_bank(order).state) == ("expired", "voided")
+    assert (done.state, get_bank_payment(order).state) == ("expired", "voided")
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["voided"]
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
 
 
-# ---- Money back
+# ---- Refunds
 
 
 def test_parts_go_back_until_nothing_is_left() -> None:
     order = make_order(price="20.00", paid=True)
     for cents in (500, 1, 999):
-        order = owe(order, cents)
+        order = decide_refund(order, cents)
     assert assert_order_consistent(order.order_id).payment == "partially_refunded"
-    order = owe(order, to_minor_units(order.total) - 1500)
+    order = decide_refund(order, to_minor_units(order.total) - 1500)
     done = assert_order_consistent(order.order_id)
-    assert (done.payment, done.refunded, at_the_bank(order).refunded) == (
+    assert (done.payment, done.refunded, get_bank_payment(order).refunded) == (
         "refunded",
         done.total,
         to_minor_units(done.total),
     )
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["refunded"]
     with pytest.raises(TransitionRefused):
-        owe(done, 1)
+        decide_refund(done, 1)
 
 
 def test_never_more_than_was_taken() -> None:
     order = make_order(price="20.00", paid=True)
     with pytest.raises(TransitionRefused):
-        owe(order, to_minor_units(order.total) + 1)
-    for nothing in (0, -100):
+        decide_refund(order, to_minor_units(order.total) + 1)
+    for cents in (0, -100):
         with pytest.raises(TransitionRefused):
-            owe(order, nothing)
+            decide_refund(order, cents)
     unpaid = make_order()
     with pytest.raises(TransitionRefused):
         operations.transition_order(
@@ -401,15 +409,15 @@ def test_many_at_once_give_no_more_back_than_there_is() -> None:
 
     def give(_: int) -> bool:
         try:
-            owe(order, half)
+            decide_refund(order, half)
         except (TransitionRefused, StaleOrder):
             return False
         return True
 
     with ThreadPoolExecutor(6) as pool:
         assert sum(pool.map(give, range(6))) == 1
-    done = looked_after(order)
-    assert to_minor_units(done.refunded) == half == at_the_bank(order).refunded
+    done = run_worker(order)
+    assert to_minor_units(done.refunded) == half == get_bank_payment(order).refunded
 
 
 def test_owed_while_the_bank_is_away_goes_back_later_and_once(
@@ -422,19 +430,22 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
 
     with monkeypatch.context() as patch:
         patch.setattr(TestBank, "refund", away)
-        owe(order, 500)
-        owed = owe(order, 700)
-        assert [to_minor_units(each.amount) for each in owed.due_refunds] == [500, 700]
-        # What is owed already cannot be decided again.
+        decide_refund(order, 500)
+        order_with_refunds = decide_refund(order, 700)
+        assert [to_minor_units(each.amount) for each in order_with_refunds.due_refunds] == [
+            500,
+            700,
+        ]
+        # What is due already cannot be decided again.
         with pytest.raises(TransitionRefused):
-            owe(order, to_minor_units(order.total) - 1199)
+            decide_refund(order, to_minor_units(order.total) - 1199)
     for _ in range(2):
-        done = looked_after(order)
-    assert (to_minor_units(done.refunded), at_the_bank(order).refunded) == (1200, 1200)
+        done = run_worker(order)
+    assert (to_minor_units(done.refunded), get_bank_payment(order).refunded) == (1200, 1200)
 
 
 def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
-    # Before the bank, before the event, before the attempt.
+    # Before the bank's refund, before the event, before the attempt's state.
     for module, name in (
         (TestBank, "refund"),
         (refunds, "record_refund"),
@@ -442,16 +453,16 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
     ):
         with subtests.test(name):
             order = make_order(price="20.00", paid=True)
-            kill_in(module, name, partial(owe, order, to_minor_units(order.total)))
-            done = looked_after(order)
+            kill_in(module, name, partial(decide_refund, order, to_minor_units(order.total)))
+            done = run_worker(order)
             assert (done.payment, kinds(done).count("refunded")) == ("refunded", 1)
-            assert at_the_bank(order).refunded == to_minor_units(done.total)
+            assert get_bank_payment(order).refunded == to_minor_units(done.total)
 
 
 def test_what_each_payment_has_is_known() -> None:
-    order = by("transfer", price="20.00")
-    first, _ = received(order, 1000)
-    paid, _ = received(first, to_minor_units(order.total) - 1000)
+    order = place_order_with("transfer", price="20.00")
+    first, _ = record_payment(order, 1000)
+    paid, _ = record_payment(first, to_minor_units(order.total) - 1000)
     assert paid.payment_id
     assert balance.balance_by_payment(paid) == {paid.payment_id: paid.total}
     assert balance.refund_sources(paid, euros(300)) == {paid.payment_id: euros(300)}
@@ -461,7 +472,7 @@ def test_what_each_payment_has_is_known() -> None:
 
 
 def test_a_transfer_keeps_the_goods_for_a_week() -> None:
-    order = by("transfer", stock=3, quantity=2)
+    order = place_order_with("transfer", stock=3, quantity=2)
     assert (order.customer_label, order.payment) == ("Waiting for payment", "unpaid")
     assert timedelta(days=6, hours=23) < order.pay_until - order.placed_at <= timedelta(days=7)
     (attempt,) = queries.list_payment_attempts(order.order_id)
@@ -470,14 +481,14 @@ def test_a_transfer_keeps_the_goods_for_a_week() -> None:
         order.number,
         "started",
     )
-    done = looked_after(order, timedelta(days=6))
+    done = run_worker(order, timedelta(days=6))
     assert done.state == "pending_payment"
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["reserved"] == 2
 
 
 def test_money_received_confirms_it() -> None:
-    order = by("transfer")
-    paid, too_much = received(order, to_minor_units(order.total))
+    order = place_order_with("transfer")
+    paid, too_much = record_payment(order, to_minor_units(order.total))
     assert (paid.customer_label, paid.payment, to_minor_units(too_much)) == ("Confirmed", "paid", 0)
     done = assert_order_consistent(order.order_id)
     assert kinds(done) == ["placed", "captured", "confirmed"]
@@ -485,8 +496,8 @@ def test_money_received_confirms_it() -> None:
 
 
 def test_too_little_is_told_and_the_rest_completes_it() -> None:
-    order = by("transfer", price="20.00")
-    part, _ = received(order, 1000)
+    order = place_order_with("transfer", price="20.00")
+    part, _ = record_payment(order, 1000)
     assert (part.state, part.payment, to_minor_units(part.captured)) == (
         "pending_payment",
         "unpaid",
@@ -494,7 +505,7 @@ def test_too_little_is_told_and_the_rest_completes_it() -> None:
     )
     assert "is still missing" in part.history[0].note
     assert_order_consistent(order.order_id)
-    paid, _ = received(part, to_minor_units(order.total) - 1000)
+    paid, _ = record_payment(part, to_minor_units(order.total) - 1000)
     assert (assert_order_consistent(order.order_id).customer_label, paid.payment) == (
         "Confirmed",
         "paid",
@@ -502,35 +513,35 @@ def test_too_little_is_told_and_the_rest_completes_it() -> None:
 
 
 def test_too_much_is_told_and_is_no_part_of_the_order() -> None:
-    order = by("transfer")
-    paid, too_much = received(order, to_minor_units(order.total) + 555)
+    order = place_order_with("transfer")
+    paid, too_much = record_payment(order, to_minor_units(order.total) + 555)
     assert (paid.payment, paid.captured, to_minor_units(too_much)) == ("paid", order.total, 555)
     assert any(
         "more has arrived" in event.note
         for event in assert_order_consistent(order.order_id).history
     )
     with pytest.raises(NotPayable):
-        received(paid, 100)
+        record_payment(paid, 100)
 
 
 def test_the_same_press_twice_notes_it_once() -> None:
-    order = by("transfer", price="20.00")
-    part, _ = received(order, 1000, key="one press")
-    again, _ = received(part, 1000, key="one press")
+    order = place_order_with("transfer", price="20.00")
+    part, _ = record_payment(order, 1000, key="one press")
+    again, _ = record_payment(part, 1000, key="one press")
     assert to_minor_units(again.captured) == 1000
     assert kinds(again).count("captured") == 1
 
 
 def test_a_transfer_that_never_comes_gives_the_goods_back() -> None:
-    order = by("transfer", stock=3, quantity=2)
-    expired(order)
+    order = place_order_with("transfer", stock=3, quantity=2)
+    expire_order(order)
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 3
 
 
 def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
-    order = by("transfer", stock=3, quantity=2)
-    late, _ = received(expired(order), to_minor_units(order.total))
+    order = place_order_with("transfer", stock=3, quantity=2)
+    late, _ = record_payment(expire_order(order), to_minor_units(order.total))
     assert (late.customer_label, late.payment) == ("Confirmed", "paid")
     assert kinds(assert_order_consistent(order.order_id)) == [
         "placed",
@@ -541,15 +552,15 @@ def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
 
 
 def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
-    order = by("transfer", stock=1)
-    ended = expired(order)
-    sold_to_another(order)
-    late, _ = received(ended, to_minor_units(order.total))
+    order = place_order_with("transfer", stock=1)
+    ended = expire_order(order)
+    sell_to_another(order)
+    late, _ = record_payment(ended, to_minor_units(order.total))
     assert (late.state, late.payment) == ("expired", "paid")
     (refund,) = late.due_refunds
     assert refund.amount == order.total
-    # Nobody but staff can move this money, however often the worker comes by.
-    assert looked_after(order).due_refunds == (refund,)
+    # Only staff can send this money back, however often the worker runs.
+    assert run_worker(order).due_refunds == (refund,)
     done = operations.record_manual_refund(fresh(order), refund.refund_id, actor="Ann", now=now())
     assert (assert_order_consistent(order.order_id).payment, done.customer_label) == (
         "refunded",
@@ -560,8 +571,8 @@ def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
 
 
 def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
-    order = by("transfer", stock=3, price="20.00")
-    late, _ = received(expired(order), 700)
+    order = place_order_with("transfer", stock=3, price="20.00")
+    late, _ = record_payment(expire_order(order), 700)
     assert (late.state, [to_minor_units(each.amount) for each in late.due_refunds]) == (
         "expired",
         [700],
@@ -570,29 +581,33 @@ def test_part_of_a_transfer_after_the_end_is_owed_back() -> None:
 
 
 def test_a_transfer_for_a_cancelled_order_is_owed_back() -> None:
-    order = by("transfer")
-    gone = operations.transition_order(order, Transition("cancelled", actor="shopper", at=now()))
-    late, _ = received(gone, to_minor_units(order.total))
+    order = place_order_with("transfer")
+    cancelled = operations.transition_order(
+        order, Transition("cancelled", actor="shopper", at=now())
+    )
+    late, _ = record_payment(cancelled, to_minor_units(order.total))
     assert (late.state, [each.amount for each in late.due_refunds]) == ("cancelled", [order.total])
 
 
 @pytest.mark.parametrize("late", [False, True])
 def test_killed_after_the_money_was_noted(late: bool) -> None:
-    order = by("transfer", stock=5)
-    order = expired(order) if late else order
+    order = place_order_with("transfer", stock=5)
+    order = expire_order(order) if late else order
     kill_in(
-        payments, "_settle_manual_payment", lambda: received(order, to_minor_units(order.total))
+        payments,
+        "_settle_manual_payment",
+        lambda: record_payment(order, to_minor_units(order.total)),
     )
-    done = looked_after(order)
+    done = run_worker(order)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
 
 
-# ---- At the door
+# ---- Cash on delivery
 
 
 def test_who_pays_at_the_door_has_ordered_at_once() -> None:
-    order = by("cod", quantity=2, stock=5)
+    order = place_order_with("cod", quantity=2, stock=5)
     assert (order.customer_label, order.payment, order.board_column) == (
         "Confirmed",
         "unpaid",
@@ -609,27 +624,27 @@ def test_pressing_twice_at_the_door_orders_once() -> None:
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     order = operations.place_order(replace(make_draft((product, 1)), payment_method="cod"), now())
 
-    def press(_: int) -> str:
+    def submit(_: int) -> str:
         try:
             return operations.start_payment(order, ORIGIN, now()).url
         except NotPayable:
             return ""
 
     with ThreadPoolExecutor(4) as pool:
-        assert any(pool.map(press, range(4)))
+        assert any(pool.map(submit, range(4)))
     assert kinds(assert_order_consistent(order.order_id)).count("confirmed") == 1
 
 
 def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
-    order = by("cod")
+    order = place_order_with("cod")
     for kind in ("packed", "shipped", "delivered"):
         order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
-    paid, _ = received(order, to_minor_units(order.total))
+    paid, _ = record_payment(order, to_minor_units(order.total))
     assert (paid.payment, assert_order_consistent(order.order_id).customer_label) == (
         "paid",
         "Delivered",
     )
-    back = owe(paid, 300)
+    back = decide_refund(paid, 300)
     assert [to_minor_units(each.amount) for each in back.due_refunds] == [300]
     (refund,) = back.due_refunds
     done = operations.record_manual_refund(back, refund.refund_id, actor="Ann", now=now())
@@ -637,14 +652,14 @@ def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
 
 
 def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
-    order = by("cod", price="20.00")
-    first, _ = received(order, 1000)
-    owed = owe(first, 200)
+    order = place_order_with("cod", price="20.00")
+    first, _ = record_payment(order, 1000)
+    owed = decide_refund(first, 200)
     (refund,) = owed.due_refunds
     assert owed.board_column == "payment_problem"
     back = operations.record_manual_refund(owed, refund.refund_id, actor="Ann", now=now())
     assert (back.payment, back.board_column) == ("partially_refunded", "to_pack")
-    whole, _ = received(back, to_minor_units(order.total) - 1000)
+    whole, _ = record_payment(back, to_minor_units(order.total) - 1000)
     done = assert_order_consistent(order.order_id)
     assert (whole.payment, done.captured, to_minor_units(done.refunded)) == (
         "partially_refunded",
@@ -654,7 +669,7 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
 
 
 def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
-    order = by("cod", stock=5)
+    order = place_order_with("cod", stock=5)
     operations.transition_order(order, Transition("cancelled", actor="shopper", at=now()))
     assert assert_order_consistent(order.order_id).payment == "voided"
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
@@ -663,19 +678,19 @@ def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
 def test_a_card_is_not_noted_by_hand() -> None:
     for order in (make_order(), make_order(paid=True)):
         with pytest.raises(NotPayable):
-            received(order, 100)
+            record_payment(order, 100)
 
 
 # ---- For nothing
 
 
 class Gift:
-    """A promotion that takes everything off."""
+    """A promotion with a discount of everything."""
 
     title = "A gift"
 
     def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
-        """Return all of it."""
+        """Return the whole remaining amount."""
         return Reduction(tuple(remaining), has_free_delivery=True)
 
 
@@ -693,8 +708,8 @@ def test_what_costs_nothing_asks_no_bank() -> None:
         (),
     )
     operations.transition_order(done, Transition("cancelled", actor="Ann", at=now()))
-    gone = assert_order_consistent(order.order_id)
-    assert (gone.state, gone.due_refunds) == ("cancelled", ())
+    cancelled = assert_order_consistent(order.order_id)
+    assert (cancelled.state, cancelled.due_refunds) == ("cancelled", ())
 
 
 # ---- The bank's own side
@@ -713,7 +728,7 @@ def test_the_bank_does_each_thing_once_for_a_key() -> None:
         bank.capture_payment(payment_id, 1, "c")
     for _ in range(2):
         bank.refund_payment(payment_id, 500, "r1")
-    bank.void_payment(payment_id)  # what was taken stays
+    bank.void_payment(payment_id)  # what was captured stays
     row = books.get_payment(payment_id)
     assert row
     assert (row.state, row.captured, row.refunded) == ("captured", 3000, 500)
@@ -736,7 +751,7 @@ def test_each_way_to_pay_names_who_takes_the_money() -> None:
 
 
 def test_events_carry_what_the_money_is_about() -> None:
-    order = owe(make_order(price="20.00", paid=True), 500)
+    order = decide_refund(make_order(price="20.00", paid=True), 500)
     (decided,) = order.refunds
     done = next(event for event in order.events if event.kind == "refunded")
     assert done.details == {

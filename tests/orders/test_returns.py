@@ -1,4 +1,4 @@
-"""Returns: what may come back, and what becomes of it."""
+"""Returns: what may be sent back, and how a return goes on."""
 
 from datetime import timedelta
 from typing import Any
@@ -10,34 +10,39 @@ from orders.errors import TransitionRefused
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order
 
 
-def arrived(*quantities: int) -> Any:
+def make_delivered_order(*quantities: int) -> Any:
     order = make_paid_order(make_items(*quantities))
     for kind in ("packed", "shipped", "delivered"):
         order = apply_event(order, kind)
     return order
 
 
-def asked(order: Any, about: str = "1", **lines: int) -> Any:
+def request_return(order: Any, return_id: str = "1", **lines: int) -> Any:
     wanted = {name.removeprefix("line"): units for name, units in lines.items()}
     return apply_event(
-        order, "return_requested", **{"return": about, "lines": wanted, "reason": "Too small"}
+        order, "return_requested", **{"return": return_id, "lines": wanted, "reason": "Too small"}
     )
 
 
 def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
-    order = arrived(3, 1)
-    there = order.parcels()[0].delivered_at
-    assert there
-    assert order.returnable_units(there + timedelta(days=30)) == {1: 3, 2: 1}
-    assert order.returnable_units(there + timedelta(days=30, seconds=1)) == {}
+    order = make_delivered_order(3, 1)
+    delivered_at = order.parcels()[0].delivered_at
+    assert delivered_at
+    assert order.returnable_units(delivered_at + timedelta(days=30)) == {1: 3, 2: 1}
+    assert order.returnable_units(delivered_at + timedelta(days=30, seconds=1)) == {}
     assert order.returnable_units() == {1: 3, 2: 1}, "whatever the day"
     assert make_paid_order(make_items(2)).returnable_units() == {}
 
 
 def test_the_way_of_a_return() -> None:
-    order = asked(arrived(3, 1), line1=2)
-    (back,) = order.returns
-    assert (back.lines, back.reason, back.state, back.requested_at) == (
+    order = request_return(make_delivered_order(3, 1), line1=2)
+    (customer_return,) = order.returns
+    assert (
+        customer_return.lines,
+        customer_return.reason,
+        customer_return.state,
+        customer_return.requested_at,
+    ) == (
         {1: 2},
         "Too small",
         "requested",
@@ -52,10 +57,10 @@ def test_the_way_of_a_return() -> None:
         order, "refund_owed", refund="r", amount=2000, lines={"1": 2}, reason="", **{"return": "1"}
     )
     assert order.returns[0].state == "received", "until the money has gone"
-    (owed,) = order.due_refunds
+    (due_refund,) = order.due_refunds
     payment = next(iter(balance.balance_by_payment(order)))
     order = apply_event(
-        order, "refunded", refund=owed.refund_id, amount=2000, of={str(payment): 2000}
+        order, "refunded", refund=due_refund.refund_id, amount=2000, of={str(payment): 2000}
     )
     assert (order.returns[0].state, order.payment, order.board_column) == (
         "refunded",
@@ -66,15 +71,18 @@ def test_the_way_of_a_return() -> None:
 
 def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned() -> None:
     order = apply_event(
-        asked(arrived(2), line1=2), "return_rejected", note="It was used", **{"return": "1"}
+        request_return(make_delivered_order(2), line1=2),
+        "return_rejected",
+        note="It was used",
+        **{"return": "1"},
     )
     assert (order.returns[0].state, order.returns[0].answer) == ("rejected", "It was used")
     assert (order.returnable_units(), order.board_column) == ({1: 2}, "done")
-    assert asked(order, "2", line1=1).returns[1].state == "requested"
+    assert request_return(order, "2", line1=1).returns[1].state == "requested"
 
 
 def test_a_closed_order_waits_for_what_comes_back() -> None:
-    order = asked(apply_event(arrived(2), "closed"), line1=1)
+    order = request_return(apply_event(make_delivered_order(2), "closed"), line1=1)
     assert (order.state, order.board_column, order.customer_label) == (
         "closed",
         "returns_waiting",
@@ -93,22 +101,24 @@ def test_what_cannot_happen_to_a_return_is_refused(subtests: pytest.Subtests) ->
         ("return_approved", {"return": "2"}),
         ("return_rejected", {"return": "2"}),
     )
-    order = asked(arrived(3), line1=1)
+    order = request_return(make_delivered_order(3), line1=1)
     for kind, details in refused:
         with subtests.test(kind=kind, details=details), pytest.raises(TransitionRefused):
             apply_event(order, kind, **details)
 
 
 def test_no_more_goes_to_the_shelf_than_came_back() -> None:
-    order = apply_event(asked(arrived(3), line1=1), "return_approved", **{"return": "1"})
+    order = apply_event(
+        request_return(make_delivered_order(3), line1=1), "return_approved", **{"return": "1"}
+    )
     with pytest.raises(TransitionRefused):
         apply_event(order, "return_received", **{"return": "1", "restock": {"1": 2}})
-    for again in ("return_approved", "return_rejected"):
+    for kind in ("return_approved", "return_rejected"):
         with pytest.raises(TransitionRefused):
-            apply_event(order, again, **{"return": "1"})
+            apply_event(order, kind, **{"return": "1"})
 
 
 def test_nothing_comes_back_of_what_is_on_its_way() -> None:
     order = apply_event(apply_event(make_paid_order(make_items(2)), "packed"), "shipped")
     with pytest.raises(TransitionRefused):
-        asked(order, line1=1)
+        request_return(order, line1=1)

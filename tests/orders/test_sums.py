@@ -1,4 +1,4 @@
-"""What an order comes to, to the cent."""
+"""An order's sums, to the cent."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -35,7 +35,7 @@ def line(price: str, quantity: int = 1, tax_class: str = "standard", grams: int 
     )
 
 
-def off(kind: str, **terms: Any) -> Promotion:
+def make_promotion(kind: str, **terms: Any) -> Promotion:
     return Promotion("key", "", kind, kind, **terms)
 
 
@@ -141,7 +141,7 @@ def test_what_is_taken_off_is_not_taxed() -> None:
         [line("119.00")],
         "DE",
         delivery.get_delivery_method("DE", "standard"),
-        [off(PERCENTAGE, percent=Decimal(50))],
+        [make_promotion(PERCENTAGE, percent=Decimal(50))],
     )
     assert (sums.discount, sums.total) == (Money("59.50", EUR), Money("59.50", EUR))
     assert [part.tax for part in sums.taxes] == [Money("9.50", EUR)]
@@ -152,14 +152,17 @@ def test_a_code_does_not_make_delivery_dearer() -> None:
         [line("65.00")],
         "DE",
         delivery.get_delivery_method("DE", "standard"),
-        [off(AMOUNT, amount=1000)],
+        [make_promotion(AMOUNT, amount=1000)],
     )
     assert (sums.delivery, sums.total) == (Money(0, EUR), Money("55.00", EUR))
 
 
 def test_free_delivery_takes_nothing_off_the_goods() -> None:
     sums = quotes.compute_quote(
-        [line("10.00")], "DE", delivery.get_delivery_method("DE", "express"), [off(FREE_DELIVERY)]
+        [line("10.00")],
+        "DE",
+        delivery.get_delivery_method("DE", "express"),
+        [make_promotion(FREE_DELIVERY)],
     )
     assert (sums.delivery, sums.discount, sums.total) == (
         Money(0, EUR),
@@ -170,7 +173,7 @@ def test_free_delivery_takes_nothing_off_the_goods() -> None:
 
 
 def test_no_more_is_taken_off_than_the_goods_cost() -> None:
-    promotions = [off(AMOUNT, amount=700), off(AMOUNT, amount=700)]
+    promotions = [make_promotion(AMOUNT, amount=700), make_promotion(AMOUNT, amount=700)]
     sums = quotes.compute_quote(
         [line("5.00"), line("5.00")],
         "DE",
@@ -194,16 +197,18 @@ SOLD = st.lists(
 PROMOTIONS = st.lists(
     st.one_of(
         st.builds(
-            lambda hundredths: off(PERCENTAGE, percent=Decimal(hundredths) / 100),
+            lambda hundredths: make_promotion(PERCENTAGE, percent=Decimal(hundredths) / 100),
             hundredths=st.integers(1, 10_000),
         ),
-        st.builds(lambda cents: off(AMOUNT, amount=cents), cents=st.integers(1, 2_000_000)),
         st.builds(
-            lambda buy, free: off(BUY_GET, buy=buy, free=free),
+            lambda cents: make_promotion(AMOUNT, amount=cents), cents=st.integers(1, 2_000_000)
+        ),
+        st.builds(
+            lambda buy, free: make_promotion(BUY_GET, buy=buy, free=free),
             buy=st.integers(1, 4),
             free=st.integers(1, 3),
         ),
-        st.just(off(FREE_DELIVERY)),
+        st.just(make_promotion(FREE_DELIVERY)),
     ),
     max_size=4,
 )
@@ -223,7 +228,7 @@ def test_s36_everything_adds_up_to_the_cent(
     method: str,
     added: bool,
 ) -> None:
-    """S36, I9."""
+    """Check S36 and I9."""
     lines = [
         line(str(Decimal(cents) / 100), units, kind, grams) for cents, units, kind, grams in sold
     ]
@@ -231,20 +236,20 @@ def test_s36_everything_adds_up_to_the_cent(
         sums = quotes.compute_quote(
             lines, country, delivery.get_delivery_method(country, method), promotions
         )
-    nothing = sums.total * 0
+    zero = sums.total * 0
     assert sums.is_tax_added is added
     assert (
         sum((each.total for each in lines), sums.delivery) + sums.tax_added - sums.discount
         == sums.total
     )
-    assert sum((part.net + part.tax for part in sums.taxes), nothing) == sums.total
-    assert sum((each.amount for each in sums.discounts), nothing) == sums.discount
-    assert sum(sums.line_discounts, nothing) == sums.discount
+    assert sum((part.net + part.tax for part in sums.taxes), zero) == sums.total
+    assert sum((each.amount for each in sums.discounts), zero) == sums.discount
+    assert sum(sums.line_discounts, zero) == sums.discount
     assert all(
-        nothing <= less <= each.total for less, each in zip(sums.line_discounts, lines, strict=True)
+        zero <= less <= each.total for less, each in zip(sums.line_discounts, lines, strict=True)
     )
-    assert nothing <= sum(sums.line_taxes, nothing) <= sums.tax_added
-    assert nothing <= sums.delivery <= sums.total
+    assert zero <= sum(sums.line_taxes, zero) <= sums.tax_added
+    assert zero <= sums.delivery <= sums.total
     for amount in (
         sums.total,
         sums.discount,
@@ -301,9 +306,9 @@ def test_x57_a_number_is_found_however_it_is_typed() -> None:
 
 
 def test_numbers_are_readable_and_do_not_count() -> None:
-    made = {numbers.derive_order_number(uuid4()) for _ in range(500)}
-    assert len(made) == 500
-    for number in made:
+    found = {numbers.derive_order_number(uuid4()) for _ in range(500)}
+    assert len(found) == 500
+    for number in found:
         assert len(number) == 9
         assert not set(number) & set("ILOU")
         assert numbers.normalize_order_number(number) == number

@@ -1,4 +1,4 @@
-"""What keeps a sweep, or an order, from its other work: a bank that hangs, units that do not move, holds left over."""
+"""What could block a sweep, or an order's other effects: a bank that hangs, units that do not move, left-over reservations."""
 
 from datetime import UTC, datetime, timedelta
 from time import sleep
@@ -30,10 +30,10 @@ def now() -> datetime:
 
 
 def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    calls = []
 
     def hang(*_: Any) -> None:
-        asked.append(1)
+        calls.append(1)
         sleep(0.02)
         raise TimeoutError("no answer")
 
@@ -44,21 +44,21 @@ def test_a_bank_that_hangs_is_waited_for_once_in_a_run(monkeypatch: pytest.Monke
         for _ in range(3):
             with pytest.raises(GatewayUnavailable):
                 bank.get_outcome(uuid4().hex)
-    assert len(asked) == 1
-    # Whoever comes afterwards, or waits for one order alone, asks.
+    assert len(calls) == 1
+    # Calls outside the block, such as for a single order, ask again.
     for _ in range(2):
         with pytest.raises(GatewayUnavailable):
             bank.get_outcome(uuid4().hex)
-    assert len(asked) == 3
+    assert len(calls) == 3
 
 
 def test_a_bank_that_refuses_quickly_is_asked_about_each_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = []
+    calls = []
 
     def refuse(*_: Any) -> None:
-        asked.append(1)
+        calls.append(1)
         raise ConnectionError("no bank")
 
     monkeypatch.setattr(TestBank, "get_outcome", refuse)
@@ -67,16 +67,16 @@ def test_a_bank_that_refuses_quickly_is_asked_about_each_order(
         for _ in range(2):
             with pytest.raises(GatewayUnavailable):
                 bank.get_outcome(uuid4().hex)
-    assert len(asked) == 2
+    assert len(calls) == 2
 
 
 def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked, put_off, ids = [], [], [uuid4(), uuid4(), uuid4()]
+    calls, postponed, ids = [], [], [uuid4(), uuid4(), uuid4()]
 
     def hang(*_: Any) -> None:
-        asked.append(1)
+        calls.append(1)
         sleep(0.02)
         raise TimeoutError("no answer")
 
@@ -86,26 +86,26 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
     def ask(_: datetime, order_id: UUID, at: datetime) -> bool:
         return bool(gateways.get_gateway("testbank").get_outcome(order_id.hex))
 
-    def later(_: datetime, order_id: UUID, at: datetime) -> None:
-        put_off.append(order_id)
+    def postpone(_: datetime, order_id: UUID, at: datetime) -> None:
+        postponed.append(order_id)
 
-    def look(minutes: list[datetime], at: datetime, share: Any) -> jobs.SweepResult:
+    def process(minutes: list[datetime], at: datetime, shard: Any) -> jobs.SweepResult:
         if at - minutes[-1] < timedelta(minutes=5):
-            jobs._process_all(ask, later, minutes[-1], ids, at)
+            jobs._process_all(ask, postpone, minutes[-1], ids, at)
         return jobs.SweepResult()
 
-    share = Shard(f"test {uuid4()}")
-    with hold_lease(share.job_name):
-        jobs._sweep(share, now(), look)
-    assert put_off == ids
-    assert len(asked) == 1
+    shard = Shard(f"test {uuid4()}")
+    with hold_lease(shard.job_name):
+        jobs._sweep(shard, now(), process)
+    assert postponed == ids
+    assert len(calls) == 1
 
 
 def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = operations.place_order(
-        make_draft((_goods(3), 1), email=f"{uuid4().hex}@example.com"), now()
+        make_draft((_make_stocked_product(3), 1), email=f"{uuid4().hex}@example.com"), now()
     )
 
     def stuck(*_: Any) -> None:
@@ -125,48 +125,48 @@ def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
 
 
 def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
-    product = _goods(5)
+    product = _make_stocked_product(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
-    wants = [WantedLine(7, product.product_id, variant_id, 2)]
-    (kept,) = inventory.reserve_stock(order.order_id, wants, now(), 9)
-    inventory.commit_stock([kept])
-    _holds_swept(order.order_id)
-    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).committed == 3
+    wanted_lines = [WantedLine(7, product.product_id, variant_id, 2)]
+    (allocation,) = inventory.reserve_stock(order.order_id, wanted_lines, now(), 9)
+    inventory.commit_stock([allocation])
+    _sweep_reservations(order.order_id)
+    assert stock.get_stock_numbers(variant_id, allocation.warehouse_id).committed == 3
 
 
 def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    product = _goods(5)
+    product = _make_stocked_product(5)
     variant_id = product.variants[0].variant_id
     order = make_payment(operations.place_order(make_draft((product, 1)), now()))
-    (kept,) = inventory.reserve_stock(
+    (allocation,) = inventory.reserve_stock(
         order.order_id, [WantedLine(7, product.product_id, variant_id, 2)], now(), 9
     )
-    assert kept.reservation_id == make_reservation_id(
-        order.order_id, 7, variant_id, kept.warehouse_id, 9
+    assert allocation.reservation_id == make_reservation_id(
+        order.order_id, 7, variant_id, allocation.warehouse_id, 9
     )
     reads = []
 
-    def own(_: Any) -> set[Any]:
+    def own_reservation_ids(_: Any) -> set[Any]:
         reads.append(1)
-        return set() if len(reads) == 1 else {kept.reservation_id, *first}
+        return set() if len(reads) == 1 else {allocation.reservation_id, *first}
 
     first = {each.reservation_id for each in order.list_allocations(queries.list_items(order))}
-    monkeypatch.setattr(jobs, "_own_reservation_ids", own)
-    _holds_swept(order.order_id)
-    assert stock.get_stock_numbers(variant_id, kept.warehouse_id).reserved == 2
+    monkeypatch.setattr(jobs, "_own_reservation_ids", own_reservation_ids)
+    _sweep_reservations(order.order_id)
+    assert stock.get_stock_numbers(variant_id, allocation.warehouse_id).reserved == 2
 
 
-def _holds_swept(order_id: UUID) -> None:
+def _sweep_reservations(order_id: UUID) -> None:
     minutes = minutes_between(now() + timedelta(minutes=8), now() + timedelta(minutes=12))
     jobs.expire_reservations(
         minutes, now() + timedelta(minutes=13), SingleItemShard("holds", item_id=order_id)
     )
 
 
-def _goods(units: int) -> Any:
+def _make_stocked_product(units: int) -> Any:
     product = make_product()
     make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     return product

@@ -1,4 +1,4 @@
-"""What the bank tells of its own accord, over real HTTP: twice, late, out of order, forged, and to a shop that is away."""
+"""The bank's webhooks, over real HTTP: twice, late, out of order, forged, and to a shop that is away."""
 
 import threading
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ from tests.payments.bank import make_webhook
 
 class _Quiet(WSGIRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class _Server(ThreadedWSGIServer):
@@ -67,7 +67,7 @@ def fresh(order: Order) -> Order:
 def post(
     shop: str, body: bytes, signature: str = "", gateway: str = "testbank", **headers: str
 ) -> int:
-    """Post a notice byte for byte; return the status."""
+    """Post a webhook byte for byte; return the status."""
     connection = HTTPConnection(urlsplit(shop).netloc, timeout=20)
     sent = {"Content-Type": "application/json", "X-Signature": signature} | headers
     connection.request(
@@ -81,28 +81,28 @@ def post(
     return status
 
 
-def to_be_told(payment_id: UUID, within: timedelta = timedelta(minutes=3)) -> list[Any]:
-    """What the bank has in its outbox about a payment."""
+def list_pending_webhooks(payment_id: UUID, within: timedelta = timedelta(minutes=3)) -> list[Any]:
+    """The webhooks about a payment that the bank has still to send."""
     first = floor_to_minute(now()) - timedelta(minutes=1)
     minutes = [first + timedelta(minutes=n) for n in range(within // timedelta(minutes=1) + 1)]
     return [row for row in books.list_webhooks(minutes) if str(payment_id) in row.body]
 
 
-def sent(payment_id: UUID, at: datetime | None = None) -> int:
+def send_webhooks(payment_id: UUID, at: datetime | None = None) -> int:
     """Let the bank send what is due about a payment by then, by default by now."""
-    at, told = at or now(), books.list_webhooks
+    at, list_webhooks = at or now(), books.list_webhooks
 
-    def about(minutes: list[datetime]) -> list[Any]:
-        return [row for row in told(minutes) if str(payment_id) in row.body]
+    def list_matching_webhooks(minutes: list[datetime]) -> list[Any]:
+        return [row for row in list_webhooks(minutes) if str(payment_id) in row.body]
 
-    with patch.object(books, "list_webhooks", about):
+    with patch.object(books, "list_webhooks", list_matching_webhooks):
         return jobs.send_due_webhooks(
             minutes_between(now() - timedelta(minutes=1), at + timedelta(minutes=1)), at
         )
 
 
-def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, UUID]:
-    """Give a card at the bank for an order, and do not come back."""
+def pay_with_card(card: str, shop: str, order: Order | None = None) -> tuple[Order, UUID]:
+    """Pay an order with a card at the bank, without coming back to the shop."""
     order = order or make_order()
     started = operations.start_payment(order, shop, now())
     bank.submit_card(started.payment_id, card, now())
@@ -110,7 +110,7 @@ def paid_with(card: str, shop: str, order: Order | None = None) -> tuple[Order, 
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def gateway_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The payments about which the shop has asked the bank."""
     seen: list[str] = []
     outcome = TestBank.get_outcome
@@ -127,64 +127,64 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_the_bank_tells_though_nobody_comes_back(shop: str) -> None:
-    order, payment_id = paid_with(cards.APPROVED, shop)
-    assert len(to_be_told(payment_id)) == 1
-    sent(payment_id)
+    order, payment_id = pay_with_card(cards.APPROVED, shop)
+    assert len(list_pending_webhooks(payment_id)) == 1
+    send_webhooks(payment_id)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
-    assert not to_be_told(payment_id)
+    assert not list_pending_webhooks(payment_id)
 
 
 def test_a_declined_card_is_told_too(shop: str) -> None:
-    order, payment_id = paid_with(cards.DECLINED, shop)
-    sent(payment_id)
+    order, payment_id = pay_with_card(cards.DECLINED, shop)
+    send_webhooks(payment_id)
     assert assert_order_consistent(order.order_id).customer_label == "Payment failed"
 
 
-def test_told_twice_it_is_asked_once(shop: str, asked: list[str]) -> None:
-    order, payment_id = paid_with(cards.TWICE, shop)
-    assert len(to_be_told(payment_id)) == 2
-    sent(payment_id)
-    assert not to_be_told(payment_id)
-    assert asked.count(payment_id.hex) == 1
+def test_told_twice_it_is_asked_once(shop: str, gateway_calls: list[str]) -> None:
+    order, payment_id = pay_with_card(cards.TWICE, shop)
+    assert len(list_pending_webhooks(payment_id)) == 2
+    send_webhooks(payment_id)
+    assert not list_pending_webhooks(payment_id)
+    assert gateway_calls.count(payment_id.hex) == 1
     assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
         "captured"
     ) == 1
 
 
 def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
-    order, payment_id = paid_with(cards.OUT_OF_ORDER, shop)
-    sent(payment_id)
+    order, payment_id = pay_with_card(cards.OUT_OF_ORDER, shop)
+    send_webhooks(payment_id)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
-    (straggler,) = to_be_told(payment_id)
+    (straggler,) = list_pending_webhooks(payment_id)
     assert "payment.opened" in straggler.body
-    sent(payment_id, now() + bank.OUT_OF_ORDER_DELAY)
-    assert not to_be_told(payment_id)
+    send_webhooks(payment_id, now() + bank.OUT_OF_ORDER_DELAY)
+    assert not list_pending_webhooks(payment_id)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
-    order, payment_id = paid_with(cards.LATE, shop)
+    order, payment_id = pay_with_card(cards.LATE, shop)
     assert fresh(order).state == "pending_payment"
     row = books.get_payment(payment_id)
     assert row
     assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
-    sent(payment_id, now() + bank.LATE_DELAY)
+    send_webhooks(payment_id, now() + bank.LATE_DELAY)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_shop_that_is_away_is_told_again_later() -> None:
-    _, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
-    sent(payment_id)
-    (again,) = to_be_told(payment_id)
+    _, payment_id = pay_with_card(cards.APPROVED, "http://127.0.0.1:9")
+    send_webhooks(payment_id)
+    (again,) = list_pending_webhooks(payment_id)
     assert again.tries == 1
     assert again.due_at > now()
 
 
 def test_the_bank_gives_up_after_a_while() -> None:
-    _, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
-    (row,) = to_be_told(payment_id)
+    _, payment_id = pay_with_card(cards.APPROVED, "http://127.0.0.1:9")
+    (row,) = list_pending_webhooks(payment_id)
     bank.record_webhook_attempt(row._replace(tries=bank.WEBHOOK_TRIES - 1), False, now())
-    assert not to_be_told(payment_id)
+    assert not list_pending_webhooks(payment_id)
 
 
 # ---- Delayed by an hour
@@ -192,7 +192,7 @@ def test_the_bank_gives_up_after_a_while() -> None:
 
 def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
     order = make_order(stock=5, quantity=2, now=now() - timedelta(hours=1))
-    order, payment_id = paid_with(cards.APPROVED, shop, order)
+    order, payment_id = pay_with_card(cards.APPROVED, shop, order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     assert post(shop, *make_webhook(payment_id, order.number)) == 204
     done = assert_order_consistent(order.order_id)
@@ -202,15 +202,15 @@ def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
 
 def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     order = make_order(stock=2, quantity=2, now=now() - timedelta(hours=1))
-    order, payment_id = paid_with(cards.APPROVED, shop, order)
+    order, payment_id = pay_with_card(cards.APPROVED, shop, order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
     inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
     assert post(shop, *make_webhook(payment_id, order.number)) == 204
     done = assert_order_consistent(order.order_id)
     assert (done.state, done.payment) == ("expired", "voided")
-    told = [event.customer_label for event in done.history]
-    assert told[:2] == [
+    labels = [event.customer_label for event in done.history]
+    assert labels[:2] == [
         "Your payment was let go, nothing was charged",
         "Your payment came too late",
     ]
@@ -221,7 +221,7 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
 
 
 def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
-    order, payment_id = paid_with(cards.APPROVED, shop)
+    order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
     for forged in (body + b" ", body.replace(b": ", b":"), body[:-1], b"", b"\xff"):
         assert post(shop, forged, signature) == 403
@@ -236,7 +236,7 @@ def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
     ):
         assert post(shop, body, nonsense) == 403
     assert fresh(order).state == "pending_payment"
-    # It is signed again, byte for byte as it is: what it says is read after that.
+    # A valid signature over the exact bytes: only then is the content read.
     assert post(shop, *make_webhook(payment_id, order.number)) == 204
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
@@ -260,10 +260,10 @@ SWAPS = {
 def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
     shop: str, subtests: pytest.Subtests
 ) -> None:
-    # The notice is the bank's, and says what it should; the bank's books say something else.
+    # The webhook is the bank's and correct; the bank's own records say something else.
     for column, value in (("amount", 1), ("currency", "USD"), ("reference", "OTHR-0000")):
         with subtests.test(column):
-            order, payment_id = paid_with(cards.APPROVED, shop)
+            order, payment_id = pay_with_card(cards.APPROVED, shop)
             assert SWAPS[column].apply(if_lost=RAISE_UNKNOWN, payment_id=payment_id, value=value)
             assert post(shop, *make_webhook(payment_id, order.number)) == 204
             done = assert_order_consistent(order.order_id)
@@ -277,34 +277,34 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
 
 
 def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
-    shop: str, asked: list[str]
+    shop: str, gateway_calls: list[str]
 ) -> None:
-    mine, payment_id = paid_with(cards.APPROVED, shop)
-    other, theirs = paid_with(cards.SILENT, shop)
+    order, payment_id = pay_with_card(cards.APPROVED, shop)
+    other, other_payment_id = pay_with_card(cards.SILENT, shop)
     for age in (301, 3600, -301):
-        assert post(shop, *make_webhook(payment_id, mine.number, age=age)) == 403, age
+        assert post(shop, *make_webhook(payment_id, order.number, age=age)) == 403, age
     with override_settings(SECRET_KEY="another shop's"):
-        forged = make_webhook(payment_id, mine.number)
+        forged = make_webhook(payment_id, order.number)
     assert post(shop, *forged) == 403
-    for told in (
-        make_webhook(payment_id, other.number),  # mine for theirs
-        make_webhook(theirs, mine.number),
-        make_webhook(uuid4(), mine.number),
+    for forged_webhook in (
+        make_webhook(payment_id, other.number),  # a payment for another order
+        make_webhook(other_payment_id, order.number),
+        make_webhook(uuid4(), order.number),
         make_webhook(payment_id, "ZZZZ-ZZZZ"),
     ):
-        assert post(shop, *told) == 403
-    assert not asked
-    assert fresh(mine).state == fresh(other).state == "pending_payment"
-    body, signature = make_webhook(payment_id, mine.number)
-    # Sent again within its time, it does nothing more.
+        assert post(shop, *forged_webhook) == 403
+    assert not gateway_calls
+    assert fresh(order).state == fresh(other).state == "pending_payment"
+    body, signature = make_webhook(payment_id, order.number)
+    # Sent again while it is valid, it does nothing more.
     assert [post(shop, body, signature) for _ in range(3)] == [204] * 3
-    assert len(asked) == 1
-    assert assert_order_consistent(mine.order_id).customer_label == "Confirmed"
+    assert len(gateway_calls) == 1
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     assert fresh(other).state == "pending_payment"
 
 
 def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None:
-    order, payment_id = paid_with(cards.APPROVED, shop)
+    order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
     assert post(shop, body, signature, gateway="other") == 404
     assert post(shop, body, signature, gateway="transfer") == 404
@@ -313,24 +313,26 @@ def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None
         assert post(shop, body, signature) == 404
 
 
-# ---- Many at once, and half-way
+# ---- Many at once, and interrupted
 
 
-def test_the_same_notice_from_all_sides_is_followed_once(shop: str, asked: list[str]) -> None:
-    order, payment_id = paid_with(cards.APPROVED, shop)
+def test_the_same_notice_from_all_sides_is_followed_once(
+    shop: str, gateway_calls: list[str]
+) -> None:
+    order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: post(shop, body, signature), range(8)))
     assert set(answers) <= {204, 409}
     assert 204 in answers
-    assert len(asked) == 1
+    assert len(gateway_calls) == 1
     assert [event.kind for event in assert_order_consistent(order.order_id).events].count(
         "captured"
     ) == 1
 
 
 def test_different_notices_at_once_confirm_it_once(shop: str) -> None:
-    order, payment_id = paid_with(cards.APPROVED, shop)
+    order, payment_id = pay_with_card(cards.APPROVED, shop)
     with ThreadPoolExecutor(6) as pool:
         answers = list(
             pool.map(lambda _: post(shop, *make_webhook(payment_id, order.number)), range(6))
@@ -344,7 +346,7 @@ def test_different_notices_at_once_confirm_it_once(shop: str) -> None:
 def test_what_could_not_be_followed_may_come_again(
     shop: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order, payment_id = paid_with(cards.APPROVED, shop)
+    order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
 
     def away(*_: Any) -> None:
@@ -368,8 +370,8 @@ CLAIM_OVER = conditional_write(
 
 
 def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    order, payment_id = paid_with(cards.APPROVED, "http://127.0.0.1:9")
-    notice = WebhookEvent(uuid4().hex, order.number, payment_id, payment_id.hex)
+    order, payment_id = pay_with_card(cards.APPROVED, "http://127.0.0.1:9")
+    webhook = WebhookEvent(uuid4().hex, order.number, payment_id, payment_id.hex)
 
     class Killed(BaseException):
         pass
@@ -380,13 +382,13 @@ def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch
     with monkeypatch.context() as patch:
         patch.setattr(webhooks, "settle_payment", die)
         with pytest.raises(Killed):
-            operations.process_webhook("testbank", notice, now())
+            operations.process_webhook("testbank", webhook, now())
     with pytest.raises(WebhookBusy):
-        operations.process_webhook("testbank", notice, now())
-    told: dict[str, Any] = {"gateway": "testbank", "event_id": notice.event_id}
-    (row,) = CLAIM.all(**told)
+        operations.process_webhook("testbank", webhook, now())
+    key: dict[str, Any] = {"gateway": "testbank", "event_id": webhook.event_id}
+    (row,) = CLAIM.all(**key)
     assert 0 < row.left <= webhooks.BUSY_SECONDS
-    assert CLAIM_OVER.apply(if_lost=RAISE_UNKNOWN, **told)
-    assert operations.process_webhook("testbank", notice, now())
-    assert not operations.process_webhook("testbank", notice, now())
+    assert CLAIM_OVER.apply(if_lost=RAISE_UNKNOWN, **key)
+    assert operations.process_webhook("testbank", webhook, now())
+    assert not operations.process_webhook("testbank", webhook, now())
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"

@@ -1,4 +1,4 @@
-"""What a bank sends, made by hand: signed notices, and forged ones."""
+"""What a gateway sends, made by hand: signed webhooks, and forged ones."""
 
 import hmac
 import json
@@ -12,7 +12,7 @@ from demo.testbank.gateway import sign_webhook
 def make_webhook(
     payment_id: UUID, number: str, *, age: int = 0, **fields: Any
 ) -> tuple[bytes, str]:
-    """A notice of the test bank about a payment, and its signature, sent `age` seconds ago."""
+    """A webhook of the test bank about a payment, and its signature, sent `age` seconds ago."""
     fields = {"event_id": uuid4().hex, "payment_id": str(payment_id), "reference": number} | fields
     body, moment = json.dumps(fields).encode(), str(int(time()) - age)
     return body, f"{moment}.{sign_webhook(moment, body)}"
@@ -30,7 +30,7 @@ def make_stripe_event(kind: str, session: dict[str, Any], *, event_id: str = "")
 
 
 def sign_stripe_event(body: bytes, secret: str, *, age: int = 0) -> str:
-    """What Stripe writes into its header, `age` seconds ago."""
+    """Stripe's signature header, as sent `age` seconds ago."""
     moment = int(time()) - age
     signed = hmac.new(secret.encode(), f"{moment}.".encode() + body, "sha256").hexdigest()
     return f"t={moment},v1={signed}"

@@ -1,7 +1,7 @@
-"""A Stripe that remembers: as much of its interface as the shop uses, over HTTP, for what stripe-mock cannot show.
+"""A stateful fake of Stripe: as much of its interface as the shop uses, over HTTP, for what stripe-mock cannot show.
 
-stripe-mock holds the calls to Stripe's own description and forgets them; here they have consequences. Idempotency keys
-are kept, as at Stripe: the same again returns the first answer, something else under the same key is an error.
+stripe-mock checks the calls against Stripe's own description and forgets them; here they have consequences. Idempotency
+keys are remembered, as at Stripe: the same call again returns the first answer, another one under the same key is an error.
 """
 
 import json
@@ -18,14 +18,14 @@ Thing = dict[str, Any]
 
 
 class StripeRefusal(Exception):
-    """Stripe's no: the status, and its code."""
+    """Stripe's refusal: the status, and its code."""
 
     def __init__(self, status: int, code: str, kind: str = "invalid_request_error") -> None:
         self.status, self.body = status, {"error": {"type": kind, "code": code, "message": code}}
 
 
 class FakeStripe:
-    """Its books, and what it was asked: `calls` are (method, path, idempotency key)."""
+    """Its records, and the calls that it got: `calls` are (method, path, idempotency key)."""
 
     def __init__(self) -> None:
         self.sessions: dict[str, Thing] = {}
@@ -37,7 +37,7 @@ class FakeStripe:
         self.lock = threading.Lock()
 
     def approve(self, session_id: str, **changes: Any) -> Thing:
-        """Let the shopper pay on the page: the money is set aside."""
+        """Let the shopper pay on the page: the money is authorized."""
         session = self.sessions[session_id]
         intent = {
             "id": f"pi_{uuid4().hex}",
@@ -55,7 +55,7 @@ class FakeStripe:
         return intent
 
     def answer(self, method: str, path: str, sent: Thing, key: str) -> Thing:
-        """Answer one call. Raises Refused."""
+        """Answer one call. Raises StripeRefusal."""
         with self.lock:
             self.calls.append((method, path, key))
             if self.next_statuses and (status := self.next_statuses.pop(0)):
@@ -138,14 +138,14 @@ class FakeStripe:
 
 def parse_nested_fields(pairs: list[tuple[str, str]]) -> Thing:
     """Return a form's fields like a[b][c] as dictionaries in dictionaries."""
-    made: Thing = {}
+    fields: Thing = {}
     for name, value in pairs:
         *outer, last = re.findall(r"[^\[\]]+", name)
-        place = made
+        target = fields
         for key in outer:
-            place = place.setdefault(key, {})
-        place[last] = value
-    return made
+            target = target.setdefault(key, {})
+        target[last] = value
+    return fields
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def serve_fake_stripe() -> Iterator[tuple[FakeStripe, str]]:
 
         def _answer(self, method: str, fields: list[tuple[str, str]]) -> None:
             try:
-                status, told = (
+                status, answer = (
                     200,
                     fake.answer(
                         method,
@@ -172,9 +172,9 @@ def serve_fake_stripe() -> Iterator[tuple[FakeStripe, str]]:
                         self.headers.get("Idempotency-Key") or "",
                     ),
                 )
-            except StripeRefusal as no:
-                status, told = no.status, no.body
-            body = json.dumps(told).encode()
+            except StripeRefusal as refusal:
+                status, answer = refusal.status, refusal.body
+            body = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -182,7 +182,7 @@ def serve_fake_stripe() -> Iterator[tuple[FakeStripe, str]]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

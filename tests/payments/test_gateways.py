@@ -1,4 +1,4 @@
-"""What every gateway owes the shop, asked of each; and the test bank's page, where each card behaves as its number says."""
+"""What every gateway must do, tested for each; and the test bank's page, where each card behaves as its number says."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ def euros(cents: int) -> Any:
 
 
 @dataclass(frozen=True)
-class House:
-    """A gateway, and what its shoppers do: approve a payment, by its reference, or leave."""
+class GatewayCase:
+    """A gateway, and what a shopper does there: approve a payment, by its reference, or leave."""
 
     gateway: Gateway
     approve: Callable[[str], object]
@@ -44,10 +44,10 @@ class House:
 
 
 @pytest.fixture(params=["testbank", "stripe"])
-def house(request: pytest.FixtureRequest) -> Iterator[House]:
+def case(request: pytest.FixtureRequest) -> Iterator[GatewayCase]:
     """Each gateway in turn."""
     if request.param == "testbank":
-        yield House(
+        yield GatewayCase(
             gateways.get_gateway("testbank"),
             lambda reference: bank.submit_card(UUID(hex=reference), cards.APPROVED, now()),
             lambda reference: bank.abandon_payment(UUID(hex=reference), now()),
@@ -59,15 +59,15 @@ def house(request: pytest.FixtureRequest) -> Iterator[House]:
             PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY="sk_test_1", STRIPE_API=address
         ),
     ):
-        yield House(
+        yield GatewayCase(
             gateways.get_gateway("stripe"),
             fake.approve,
             lambda reference: fake.sessions[reference].update(status="expired"),
         )
 
 
-def asked(cents: int = 3000) -> PaymentRequest:
-    """A payment to be opened."""
+def make_request(cents: int = 3000) -> PaymentRequest:
+    """A payment to be started."""
     at = "https://shop.example"
     return PaymentRequest(
         uuid4(),
@@ -81,53 +81,53 @@ def asked(cents: int = 3000) -> PaymentRequest:
     )
 
 
-def test_starting_again_goes_on_with_the_same_payment(house: House) -> None:
-    request = asked()
-    first = house.gateway.start(request)
-    assert house.gateway.start(request) == first
+def test_starting_again_goes_on_with_the_same_payment(case: GatewayCase) -> None:
+    request = make_request()
+    first = case.gateway.start(request)
+    assert case.gateway.start(request) == first
     assert first.url
-    verdict = house.gateway.get_outcome(first.reference)
+    verdict = case.gateway.get_outcome(first.reference)
     assert (verdict.state, verdict.number, verdict.amount) == (
         "pending",
         request.number,
         request.amount,
     )
-    assert house.gateway.start(asked()).reference != first.reference
+    assert case.gateway.start(make_request()).reference != first.reference
 
 
-def test_set_aside_taken_and_given_back_each_once_for_a_key(house: House) -> None:
-    reference = house.gateway.start(asked()).reference
-    house.approve(reference)
-    aside = house.gateway.get_outcome(reference)
+def test_set_aside_taken_and_given_back_each_once_for_a_key(case: GatewayCase) -> None:
+    reference = case.gateway.start(make_request()).reference
+    case.approve(reference)
+    aside = case.gateway.get_outcome(reference)
     assert (aside.state, aside.captured) == ("authorized", euros(0))
     for _ in range(2):
-        house.gateway.capture(reference, euros(3000), "take")
-    taken = house.gateway.get_outcome(reference)
+        case.gateway.capture(reference, euros(3000), "take")
+    taken = case.gateway.get_outcome(reference)
     assert (taken.state, taken.captured, taken.refunded) == ("captured", euros(3000), euros(0))
     for key, cents in (("a", 1000), ("a", 1000), ("b", 500)):
-        house.gateway.refund(reference, euros(cents), key)
-    part = house.gateway.get_outcome(reference)
+        case.gateway.refund(reference, euros(cents), key)
+    part = case.gateway.get_outcome(reference)
     assert (part.state, part.refunded) == ("captured", euros(1500))
-    house.gateway.refund(reference, euros(1500), "c")
-    assert house.gateway.get_outcome(reference).state == "refunded"
+    case.gateway.refund(reference, euros(1500), "c")
+    assert case.gateway.get_outcome(reference).state == "refunded"
 
 
-def test_what_was_let_go_cannot_be_taken(house: House) -> None:
-    reference = house.gateway.start(asked()).reference
-    house.approve(reference)
+def test_what_was_let_go_cannot_be_taken(case: GatewayCase) -> None:
+    reference = case.gateway.start(make_request()).reference
+    case.approve(reference)
     for _ in range(2):
-        house.gateway.void(reference)
-    assert house.gateway.get_outcome(reference).state == "voided"
+        case.gateway.void(reference)
+    assert case.gateway.get_outcome(reference).state == "voided"
     with pytest.raises(CaptureRefused):
-        house.gateway.capture(reference, euros(3000), "take")
+        case.gateway.capture(reference, euros(3000), "take")
 
 
-def test_letting_go_gives_nothing_back_that_was_taken(house: House) -> None:
-    reference = house.gateway.start(asked()).reference
-    house.approve(reference)
-    house.gateway.capture(reference, euros(3000), "take")
-    house.gateway.void(reference)
-    verdict = house.gateway.get_outcome(reference)
+def test_letting_go_gives_nothing_back_that_was_taken(case: GatewayCase) -> None:
+    reference = case.gateway.start(make_request()).reference
+    case.approve(reference)
+    case.gateway.capture(reference, euros(3000), "take")
+    case.gateway.void(reference)
+    verdict = case.gateway.get_outcome(reference)
     assert (verdict.state, verdict.captured, verdict.refunded) == (
         "captured",
         euros(3000),
@@ -135,33 +135,33 @@ def test_letting_go_gives_nothing_back_that_was_taken(house: House) -> None:
     )
 
 
-def test_nothing_is_taken_before_it_is_approved(house: House) -> None:
-    reference = house.gateway.start(asked()).reference
+def test_nothing_is_taken_before_it_is_approved(case: GatewayCase) -> None:
+    reference = case.gateway.start(make_request()).reference
     with pytest.raises(CaptureRefused):
-        house.gateway.capture(reference, euros(3000), "take")
+        case.gateway.capture(reference, euros(3000), "take")
 
 
-def test_whoever_leaves_has_declined(house: House) -> None:
-    reference = house.gateway.start(asked()).reference
-    house.leave(reference)
-    assert house.gateway.get_outcome(reference).state == "declined"
+def test_whoever_leaves_has_declined(case: GatewayCase) -> None:
+    reference = case.gateway.start(make_request()).reference
+    case.leave(reference)
+    assert case.gateway.get_outcome(reference).state == "declined"
 
 
-def test_an_unknown_payment_is_an_error_of_its_own(house: House) -> None:
+def test_an_unknown_payment_is_an_error_of_its_own(case: GatewayCase) -> None:
     for call in (
-        lambda: house.gateway.get_outcome(uuid4().hex),
-        lambda: house.gateway.capture(uuid4().hex, euros(1), "k"),
-        lambda: house.gateway.void(uuid4().hex),
-        lambda: house.gateway.refund(uuid4().hex, euros(1), "k"),
+        lambda: case.gateway.get_outcome(uuid4().hex),
+        lambda: case.gateway.capture(uuid4().hex, euros(1), "k"),
+        lambda: case.gateway.void(uuid4().hex),
+        lambda: case.gateway.refund(uuid4().hex, euros(1), "k"),
     ):
         with pytest.raises(LookupError):
             call()
 
 
-def test_what_is_signed_by_nobody_is_refused(house: House) -> None:
+def test_what_is_signed_by_nobody_is_refused(case: GatewayCase) -> None:
     for headers in ({}, {"X-Signature": "1.x"}, {"Stripe-Signature": "t=1,v1=x"}):
         with pytest.raises(PermissionError):
-            house.gateway.parse_webhook(b"{}", headers)
+            case.gateway.parse_webhook(b"{}", headers)
 
 
 def test_there_are_no_others(subtests: pytest.Subtests) -> None:
@@ -178,19 +178,19 @@ def test_a_shop_without_cards_offers_the_other_ways() -> None:
 # ---- The test bank's page
 
 
-def at_the_bank() -> tuple[Order, str, UUID]:
+def start_payment() -> tuple[Order, str, UUID]:
     order = make_order()
     started = operations.start_payment(order, "http://testserver", now())
     return order, started.url, started.payment_id
 
 
-def settled(order: Order, payment_id: UUID) -> Order:
+def settle_payment(order: Order, payment_id: UUID) -> Order:
     operations.settle_payment(order.order_id, payment_id, now())
     return assert_order_consistent(order.order_id)
 
 
 def test_the_banks_page_names_every_card(client: Client) -> None:
-    _, url, _ = at_the_bank()
+    _, url, _ = start_payment()
     page = client.get(url).content.decode()
     for card in cards.CARDS:
         assert card.number in page
@@ -211,53 +211,53 @@ def test_each_card_behaves_as_it_says(client: Client, subtests: pytest.Subtests)
         ("4000000000009995", "Payment failed"),
     ):
         with subtests.test(card):
-            order, url, payment_id = at_the_bank()
+            order, url, payment_id = start_payment()
             back = client.post(url, {"card": card})
             assert back["Location"].endswith(
                 reverse("orders:payment_return", args=[order.number, payment_id])
             )
-            assert settled(order, payment_id).customer_label == word
+            assert settle_payment(order, payment_id).customer_label == word
 
 
 def test_a_card_that_asks_for_a_code(client: Client) -> None:
-    order, url, payment_id = at_the_bank()
+    order, url, payment_id = start_payment()
     assert client.post(url, {"card": cards.CHALLENGED})["Location"] == url
     page = client.get(url)
     assert "Is it you?" in page.content.decode()
     assert html.fromstring(page.content).xpath("//input[@name='code']/@autocomplete") == [
         "one-time-code"
     ]
-    assert settled(order, payment_id).customer_label == "Waiting for payment"
+    assert settle_payment(order, payment_id).customer_label == "Waiting for payment"
     for wrong in ("", "000000"):
         refused = client.post(url, {"code": wrong})
         assert refused.status_code == 422
         assert html.fromstring(refused.content).xpath("//title/text()")[0].startswith("Error: ")
     assert client.post(url, {"code": cards.CODE}).status_code == 303
-    assert settled(order, payment_id).customer_label == "Confirmed"
+    assert settle_payment(order, payment_id).customer_label == "Confirmed"
 
 
 def test_three_wrong_codes_decline(client: Client) -> None:
-    order, url, payment_id = at_the_bank()
+    order, url, payment_id = start_payment()
     client.post(url, {"card": cards.CHALLENGED})
     answers = [client.post(url, {"code": "000000"}).status_code for _ in range(cards.WRONG_CODES)]
     assert answers == [422, 422, 303]
-    assert settled(order, payment_id).customer_label == "Payment failed"
+    assert settle_payment(order, payment_id).customer_label == "Payment failed"
 
 
 def test_leaving_while_the_code_is_asked_for(client: Client) -> None:
-    order, url, payment_id = at_the_bank()
+    order, url, payment_id = start_payment()
     client.post(url, {"card": cards.CHALLENGED})
     assert client.post(url, {"leave": "yes"}).status_code == 303
-    assert settled(order, payment_id).customer_label == "Payment failed"
+    assert settle_payment(order, payment_id).customer_label == "Payment failed"
 
 
 def test_a_bank_that_cannot_be_reached_answers_later(client: Client) -> None:
-    order, url, payment_id = at_the_bank()
+    order, url, payment_id = start_payment()
     client.post(url, {"card": cards.AWAY})
     with pytest.raises(GatewayUnavailable):
         operations.settle_payment(order.order_id, payment_id, now())
     row = books.get_payment(payment_id)
     assert row
     assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
-    assert settled(order, payment_id).customer_label == "Confirmed"
+    assert settle_payment(order, payment_id).customer_label == "Confirmed"
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]

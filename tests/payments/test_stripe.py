@@ -1,4 +1,4 @@
-"""Stripe: its calls held to Stripe's own description (stripe-mock), and what comes of them at one that remembers."""
+"""Stripe: its calls checked against Stripe's own description (stripe-mock), and their effects at a stateful fake."""
 
 import os
 import subprocess
@@ -69,10 +69,10 @@ def mock(stripe_mock: str) -> Iterator[None]:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeStripe]:
-    # Its own client waits between its tries.
+    # Stripe's own client waits between its tries.
     monkeypatch.setattr(HTTPClient, "INITIAL_DELAY", 0)
     with (
-        serve_fake_stripe() as (made, address),
+        serve_fake_stripe() as (fake_stripe, address),
         override_settings(
             PAYMENT_GATEWAY="stripe",
             STRIPE_SECRET_KEY="sk_test_123",
@@ -80,11 +80,11 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeStripe]:
             STRIPE_API=address,
         ),
     ):
-        yield made
+        yield fake_stripe
 
 
-def started(order: Order) -> tuple[operations.PaymentRedirect, str]:
-    """Open a payment; return it, and Stripe's name for it."""
+def start_payment(order: Order) -> tuple[operations.PaymentRedirect, str]:
+    """Start a payment; return it, and Stripe's reference."""
     opened = operations.start_payment(order, ORIGIN, now())
     return opened, next(
         each.reference
@@ -127,17 +127,17 @@ def test_each_call_is_one_that_stripe_knows() -> None:
 
 @pytest.mark.usefixtures("mock")
 def test_an_order_leads_to_stripes_page() -> None:
-    opened, reference = started(make_order())
+    opened, reference = start_payment(make_order())
     assert opened.url.startswith("https://checkout.stripe.com/")
     assert reference.startswith("cs_")
 
 
-# ---- What comes of it
+# ---- What the calls do
 
 
 def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None:
     order = make_order(quantity=2, price="20.00")
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     session = fake.sessions[reference]
     assert session["amount_total"] == to_minor_units(order.total)
     assert session["metadata"] == {
@@ -174,14 +174,14 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
 
 def test_pressing_pay_again_leads_to_the_same_page(fake: FakeStripe) -> None:
     order = make_order()
-    first, second = started(order), started(fresh(order))
+    first, second = start_payment(order), start_payment(fresh(order))
     assert first == second
     assert len(fake.sessions) == 1
 
 
 def test_whoever_paid_for_a_cancelled_order_gets_the_money_back(fake: FakeStripe) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     intent = fake.approve(reference)
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     done = settle(order, opened)
@@ -194,7 +194,7 @@ def test_cancelled_before_it_was_taken_lets_the_money_go(
     fake: FakeStripe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     intent = fake.approve(reference)
 
     def away(*_: Any) -> None:
@@ -214,18 +214,18 @@ def test_taken_but_not_noted_is_noted_and_not_taken_twice(
     fake: FakeStripe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     intent = fake.approve(reference)
     capture = stripe.Stripe.capture
 
-    def lost(self: stripe.Stripe, *about: Any) -> None:
-        capture(self, *about)
+    def lost(self: stripe.Stripe, *args: Any) -> None:
+        capture(self, *args)
         raise TimeoutError("the answer was lost")
 
     with monkeypatch.context() as patch:
         patch.setattr(stripe.Stripe, "capture", lost)
         assert settle(order, opened).payment == "authorized"
-    # A day later Stripe has forgotten the key: it says that there is nothing to take, and the shop asks why.
+    # A day later Stripe has forgotten the key: it says that there is nothing to capture, and the shop asks why.
     fake.answers_by_key.clear()
     operations.apply_effects(order.order_id, now())
     assert assert_order_consistent(order.order_id).payment == "paid"
@@ -236,13 +236,13 @@ def test_a_refund_that_was_not_noted_is_not_given_twice(
     fake: FakeStripe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     fake.approve(reference)
     settle(order, opened)
     refund = stripe.Stripe.refund
 
-    def lost(self: stripe.Stripe, *about: Any) -> None:
-        refund(self, *about)
+    def lost(self: stripe.Stripe, *args: Any) -> None:
+        refund(self, *args)
         raise TimeoutError("the answer was lost")
 
     with monkeypatch.context() as patch:
@@ -259,7 +259,7 @@ def test_a_refund_that_failed_is_not_taken_for_one_that_was_made(
     fake: FakeStripe, state: str
 ) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     intent = fake.approve(reference)
     settle(order, opened)
     bank = gateways.get_gateway("stripe")
@@ -277,7 +277,7 @@ def test_another_sum_currency_or_order_is_given_back(
     for changes in ({"amount": 1}, {"currency": "usd"}, {"metadata": {"number": "OTHR-0000"}}):
         with subtests.test(changes=changes):
             order = make_order()
-            opened, reference = started(order)
+            opened, reference = start_payment(order)
             intent = fake.approve(reference, **changes)
             if "metadata" in changes:
                 fake.sessions[reference] |= changes
@@ -294,14 +294,14 @@ def test_another_sum_currency_or_order_is_given_back(
 
 def test_a_page_that_was_left_open_for_too_long_counts_as_declined(fake: FakeStripe) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     fake.sessions[reference]["status"] = "expired"
     assert settle(order, opened).payment == "failed"
 
 
 def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> None:
     order = make_order(stock=1)
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
     item = queries.list_items(order)[0]
     inventory.reserve_stock(uuid4(), [WantedLine(1, item.product_id, item.variant_id, 1)], now())
@@ -311,7 +311,7 @@ def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> No
     assert assert_order_consistent(order.order_id).state == "expired"
 
 
-# ---- With Stripe away, or saying no
+# ---- Stripe is away, or refuses
 
 
 def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
@@ -327,9 +327,9 @@ def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
 
 def test_a_hiccup_is_tried_again_under_the_same_key(fake: FakeStripe) -> None:
     fake.next_statuses = [500, 503]
-    opened = gateways.get_gateway("stripe").start(asked := request())
+    opened = gateways.get_gateway("stripe").start(payment_request := request())
     assert opened.reference in fake.sessions
-    assert [key for _, _, key in fake.calls] == [f"start {asked.payment_id}"] * 3
+    assert [key for _, _, key in fake.calls] == [f"start {payment_request.payment_id}"] * 3
 
 
 def test_stripes_troubles_are_nobody_elses(fake: FakeStripe, subtests: pytest.Subtests) -> None:
@@ -349,17 +349,17 @@ def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
     opened = bank.start(request())
     with pytest.raises(CaptureRefused):
         bank.capture(opened.reference, euros(4320), "k")
-    with pytest.raises(ValueError, match="nothing was taken"):
+    with pytest.raises(ValueError, match="nothing was captured"):
         bank.refund(opened.reference, euros(1), "k")
     bank.void(opened.reference)
     assert fake.sessions[opened.reference]["status"] == "expired"
     assert bank.get_outcome(opened.reference).state == "declined"
 
 
-# ---- Notices
+# ---- Webhooks
 
 
-def tell(body: bytes, header: str, gateway: str = "stripe") -> int:
+def post_webhook(body: bytes, header: str, gateway: str = "stripe") -> int:
     at = reverse("orders:payment_notice", args=[gateway])
     return (
         Client()
@@ -370,26 +370,26 @@ def tell(body: bytes, header: str, gateway: str = "stripe") -> int:
 
 def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) -> None:
     order = make_order()
-    _, reference = started(order)
+    _, reference = start_payment(order)
     fake.approve(reference)
     body = make_stripe_event("checkout.session.completed", fake.sessions[reference])
-    assert [tell(body, sign_stripe_event(body, SECRET)) for _ in range(2)] == [204, 204]
+    assert [post_webhook(body, sign_stripe_event(body, SECRET)) for _ in range(2)] == [204, 204]
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 def test_a_notice_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStripe) -> None:
     order = make_order()
-    _, reference = started(order)
+    _, reference = start_payment(order)
     body = make_stripe_event(
         "checkout.session.completed", fake.sessions[reference] | {"status": "complete"}
     )
-    assert tell(body, sign_stripe_event(body, SECRET)) == 204
+    assert post_webhook(body, sign_stripe_event(body, SECRET)) == 204
     assert fresh(order).state == "pending_payment"
 
 
 def test_notices_about_something_else_are_taken_and_left_alone(fake: FakeStripe) -> None:
     body = make_stripe_event("customer.created", {"id": "cus_1"})
-    assert tell(body, sign_stripe_event(body, SECRET)) == 204
+    assert post_webhook(body, sign_stripe_event(body, SECRET)) == 204
     assert not fake.calls
 
 
@@ -408,7 +408,7 @@ def test_the_sessions_of_another_shop_of_the_account_are_left_alone(
             body = make_stripe_event(
                 "checkout.session.completed", {"id": "cs_another_shops", **session}
             )
-            assert tell(body, sign_stripe_event(body, SECRET)) == 204
+            assert post_webhook(body, sign_stripe_event(body, SECRET)) == 204
             assert not fake.calls
 
 
@@ -416,7 +416,7 @@ def test_a_refund_that_fails_later_is_told_to_staff_once(
     fake: FakeStripe, caplog: pytest.LogCaptureFixture
 ) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     fake.approve(reference)
     paid = settle(order, opened)
     operations.decide_refund(paid, euros(500), {}, "scratched", actor="Ann", now=now())
@@ -425,36 +425,36 @@ def test_a_refund_that_fails_later_is_told_to_staff_once(
         "currency": "eur",
         "failure_reason": "lost_or_stolen_card",
     }
-    for _ in range(2):  # as two events: what was told is told
+    for _ in range(2):  # as two events: staff are notified once
         body = make_stripe_event("refund.failed", failed)
-        assert tell(body, sign_stripe_event(body, SECRET)) == 204
+        assert post_webhook(body, sign_stripe_event(body, SECRET)) == 204
     (note,) = [event for event in fresh(order).events if event.kind == "note"]
     assert not note.public
     assert "5.00 has failed at Stripe (lost or stolen card)" in note.note
     assert failed["id"] in note.note
     assert "has failed at Stripe" in caplog.text
     foreign = make_stripe_event("refund.failed", failed | {"metadata": {}})
-    assert tell(foreign, sign_stripe_event(foreign, SECRET)) == 204
+    assert post_webhook(foreign, sign_stripe_event(foreign, SECRET)) == 204
     swapped = make_stripe_event(
         "refund.failed", failed | {"metadata": failed["metadata"] | {"session": "cs_another"}}
     )
-    assert tell(swapped, sign_stripe_event(swapped, SECRET)) == 403
+    assert post_webhook(swapped, sign_stripe_event(swapped, SECRET)) == 403
 
 
 def test_s46_stripes_signature_is_over_the_raw_body(fake: FakeStripe) -> None:
     order = make_order()
-    _, reference = started(order)
+    _, reference = start_payment(order)
     fake.approve(reference)
     body = make_stripe_event("checkout.session.completed", fake.sessions[reference])
-    assert tell(body + b" ", sign_stripe_event(body, SECRET)) == 403
-    assert tell(b"\xff" + body, sign_stripe_event(body, SECRET)) == 403
+    assert post_webhook(body + b" ", sign_stripe_event(body, SECRET)) == 403
+    assert post_webhook(b"\xff" + body, sign_stripe_event(body, SECRET)) == 403
     assert fresh(order).state == "pending_payment"
 
 
 def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe) -> None:
-    mine, other = make_order(), make_order()
-    _, reference = started(mine)
-    started(other)
+    order, other = make_order(), make_order()
+    _, reference = start_payment(order)
+    start_payment(other)
     fake.approve(reference)
     session = fake.sessions[reference]
     body = make_stripe_event("checkout.session.completed", session)
@@ -469,19 +469,19 @@ def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe)
         good.replace("v1=", "v0="),
         good + "é",
     ):
-        assert tell(body, header) == 403, header
+        assert post_webhook(body, header) == 403, header
     swapped = make_stripe_event(
         "checkout.session.completed",
         session | {"metadata": session["metadata"] | {"number": other.number}},
     )
     renamed = make_stripe_event("checkout.session.completed", session | {"id": "cs_another"})
     for forged in (swapped, renamed, b"{}", b"[]"):
-        assert tell(forged, sign_stripe_event(forged, SECRET)) == 403
-    assert fresh(mine).state == fresh(other).state == "pending_payment"
+        assert post_webhook(forged, sign_stripe_event(forged, SECRET)) == 403
+    assert fresh(order).state == fresh(other).state == "pending_payment"
     with override_settings(STRIPE_WEBHOOK_SECRET=""):
-        assert tell(body, sign_stripe_event(body, "")) == 403
-    assert tell(body, good) == 204
-    assert assert_order_consistent(mine.order_id).customer_label == "Confirmed"
+        assert post_webhook(body, sign_stripe_event(body, "")) == 403
+    assert post_webhook(body, good) == 204
+    assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
 # ---- The configuration
@@ -492,7 +492,7 @@ def ids(found: list[CheckMessage]) -> list[str]:
 
 
 def test_the_checks_complain_of_what_stripe_lacks(subtests: pytest.Subtests) -> None:
-    for key, secret, showroom, told in (
+    for key, secret, is_demo, expected in (
         ("", "", False, ["orders.E003", "orders.E004"]),
         ("sk_live_1", "", False, ["orders.E004"]),
         ("sk_test_1", "whsec_1", False, ["orders.W002"]),
@@ -505,14 +505,14 @@ def test_the_checks_complain_of_what_stripe_lacks(subtests: pytest.Subtests) -> 
             "STRIPE_WEBHOOK_SECRET": secret,
         }
         with (
-            subtests.test(key=key, secret=secret, showroom=showroom),
-            override_settings(DEMO=showroom, PAYMENT_METHODS=["card"], **given),
+            subtests.test(key=key, secret=secret, is_demo=is_demo),
+            override_settings(DEMO=is_demo, PAYMENT_METHODS=["card"], **given),
         ):
-            assert ids(check_payment_settings()) == told
+            assert ids(check_payment_settings()) == expected
 
 
 def test_the_checks_of_a_configuration_name_its_gateway(subtests: pytest.Subtests) -> None:
-    for named, showroom, told in (
+    for named, is_demo, expected in (
         ("", False, ["orders.W001"]),
         ("none", False, []),
         ("testbank", False, ["orders.E002"]),
@@ -520,10 +520,10 @@ def test_the_checks_of_a_configuration_name_its_gateway(subtests: pytest.Subtest
         ("other", False, ["orders.E001"]),
     ):
         with (
-            subtests.test(named=named, showroom=showroom),
-            override_settings(DEMO=showroom, PAYMENT_GATEWAY=named),
+            subtests.test(named=named, is_demo=is_demo),
+            override_settings(DEMO=is_demo, PAYMENT_GATEWAY=named),
         ):
-            assert ids(check_payment_settings()) == told
+            assert ids(check_payment_settings()) == expected
 
 
 def test_the_checks_know_the_ways_to_pay() -> None:
@@ -537,26 +537,26 @@ def test_without_its_key_stripe_takes_nothing() -> None:
     with override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY=""):
         with pytest.raises(NoGateway):
             gateways.resolve_gateway_name("card")
-        assert tell(b"{}", "x") == 404
+        assert post_webhook(b"{}", "x") == 404
 
 
 def test_the_late_worker_finds_what_no_notice_told(fake: FakeStripe) -> None:
     order = make_order()
-    opened, reference = started(order)
+    opened, reference = start_payment(order)
     fake.approve(reference)
     jobs.recover_order(order.order_id, now() + timedelta(minutes=3))
     assert assert_order_consistent(order.order_id).payment_id == opened.payment_id
 
 
 def test_a_form_may_lead_to_stripes_page_and_nowhere_else() -> None:
-    asked = "import django; django.setup(); from django.test import Client; print(Client().get('/healthz').headers)"
+    code = "import django; django.setup(); from django.test import Client; print(Client().get('/healthz').headers)"
     given = {
         "PAYMENT_GATEWAY": "stripe",
         "STRIPE_SECRET_KEY": "sk_test_1",
         "STRIPE_WEBHOOK_SECRET": "whsec_1",
     }
     answer = subprocess.run(
-        [sys.executable, "-c", asked],
+        [sys.executable, "-c", code],
         cwd=ROOT,
         env=os.environ | given,
         capture_output=True,
@@ -567,6 +567,6 @@ def test_a_form_may_lead_to_stripes_page_and_nowhere_else() -> None:
     assert answer.stdout.count("https://") == 1
     # Here, without Stripe.
     assert settings.PAYMENT_GATEWAY == "testbank"
-    told = str(Client().get("/healthz").headers)
-    assert "form-action 'self'" in told
-    assert "https://" not in told
+    headers = str(Client().get("/healthz").headers)
+    assert "form-action 'self'" in headers
+    assert "https://" not in headers
