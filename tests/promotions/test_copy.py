@@ -61,5 +61,5 @@ def test_a_read_that_came_to_nothing_is_made_once_anew() -> None:
 def test_the_copy_is_as_old_as_its_read() -> None:
     left_behind(Begun(), COPY_SECONDS - 1)
     queries.list_automatic_promotions()
-    assert queries._copy._kept
-    assert monotonic() - queries._copy._kept[1] >= COPY_SECONDS - 1
+    assert queries._copy._cached
+    assert monotonic() - queries._copy._cached[1] >= COPY_SECONDS - 1
