@@ -84,7 +84,7 @@ class Stock(RuleBasedStateMachine):
         self.received[place] += units
 
     @rule(units=UNITS, retry=st.booleans(), often=st.integers(1, 2))
-    def hold(self, units: int, retry: bool, often: int) -> None:
+    def reserve(self, units: int, retry: bool, often: int) -> None:
         order_id, wants = uuid4(), [WantedLine(1, self.product_id, self.variant_id, units)]
         available = sum(self.free.values())
         if units > available:
