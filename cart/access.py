@@ -1,4 +1,4 @@
-"""Who may do what in a cart. Every view and every operation that names a cart asks here first."""
+"""Who may do what in a cart. Every view and every operation that names a cart checks here first."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -16,7 +16,7 @@ _PERMISSIONS = {
 }
 
 
-# What a role may do, for those who give it and those who get it: "Ben can look at it".
+# What a role may do, for the owner who gives it and the person who gets it: "Ben can look at it".
 ROLE_DESCRIPTIONS = {
     "viewer": "can look at it",
     "editor": "can look at it and change what is in it",
@@ -26,7 +26,7 @@ ROLE_DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Access:
-    """What somebody may do in a cart. `role` is '' for its owner; `shared_by` names the owner to everybody else."""
+    """What a person may do in a cart. `role` is '' for its owner; `shared_by` names the owner to everybody else."""
 
     cart_id: UUID
     name: str
@@ -53,15 +53,15 @@ class Access:
         return self.is_allowed(BUY)
 
     def is_allowed(self, act: str) -> bool:
-        """Tell whether VIEW, EDIT, BUY or OWN is allowed."""
+        """Return whether VIEW, EDIT, BUY or OWN is allowed."""
         return act in _PERMISSIONS.get(self.role, ())
 
 
 def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
     """Return what a person may do in a cart, once `act` is allowed.
 
-    One's own carts cost one read. A shared one's role is read where its owner writes it, so one that was withdrawn
-    ends at once. Raises NoSuchCart (a cart of others answers as one that does not exist), NotAllowed,
+    An own cart costs one read. A shared one's role is read where its owner writes it, so a role that was withdrawn
+    ends at once. Raises NoSuchCart (also for a cart of others, as if it did not exist), NotAllowed,
     CassandraUnavailable.
     """
     row = queries.get_listed_cart_row(person_id, cart_id) if person_id else None

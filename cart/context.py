@@ -11,13 +11,13 @@ from cart.request_cart import get_request_cart
 def cart_badge(request: HttpRequest) -> dict[str, object]:
     """Return `cart_badge` (name, item_count, subtotal), read when a template looks at it."""
 
-    def look() -> CartBadge:
+    def load() -> CartBadge:
         if not hasattr(request, "user"):
-            return CartBadge()  # refused by a middleware, before anybody asked who it is
+            return CartBadge()  # refused by a middleware, before the user was looked up
         if (owner_id := owner.get_owner_id(request)) is None:
             return CartBadge()
         found = queries.collect_badge(get_request_cart(request).prefetch_badge(owner_id))
         owner.remember_active_cart(request, found.cart_id)
         return found
 
-    return {"cart_badge": SimpleLazyObject(look)}
+    return {"cart_badge": SimpleLazyObject(load)}

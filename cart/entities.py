@@ -13,7 +13,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class Line(VariantSnapshot):
-    """A variant in a cart, as it was shown when it was added. `price` is for one, `total` for all of them, tax included."""
+    """A variant in a cart, as it was when it was added. `price` is for one, `total` for all of them, tax included."""
 
     key: str
     price: Money
@@ -23,7 +23,7 @@ class Line(VariantSnapshot):
 
     @property
     def limit_message(self) -> str:
-        """How many units more it can have, once that is worth saying."""
+        """How many more units it can have, once that is worth saying."""
         return limits.unit_limit_message(self.quantity)
 
 
@@ -40,11 +40,11 @@ class Cart:
     version: int
     checkout_id: UUID | None = None  # the checkout that has it, or had it last
     checkout_number: int = 0  # how many of its checkouts had ended without payment by then
-    voucher: str = ""  # the code that was typed
+    voucher: str = ""  # the code, as it was typed
 
     @property
     def limit_message(self) -> str:
-        """How many lines more it can hold, once that is worth saying."""
+        """How many more lines it can hold, once that is worth saying."""
         return limits.line_limit_message(self.line_count)
 
     def get_line(self, key: str) -> Line | None:
@@ -54,7 +54,7 @@ class Cart:
 
 @dataclass(frozen=True)
 class ListedCart:
-    """A cart on a person's list. `role` is '' for one's own; `used_at` is when it was last made the active one."""
+    """A cart on a person's list. `role` is '' for the owner; `used_at` is when it was last made the active one."""
 
     cart_id: UUID
     name: str
@@ -66,19 +66,19 @@ class ListedCart:
 
 @dataclass(frozen=True)
 class CartBadge:
-    """What the header says of the active cart, and the carts that one can switch to, the last used ones first."""
+    """What the header shows of the active cart, and the carts to switch to, the last used ones first."""
 
     name: str = DEFAULT_NAME
     item_count: int = 0
     subtotal: Money | None = None
     cart_id: UUID | None = None
     others: tuple[ListedCart, ...] = ()
-    limit_message: str = ""  # how many lines more the cart can hold, once that is worth saying
+    limit_message: str = ""  # how many more lines the cart can hold, once that is worth saying
 
 
 @dataclass(frozen=True)
 class CartCard:
-    """A cart as the list of carts shows it. `pictures` are of a few of the things in it."""
+    """A cart as the list of carts shows it. `pictures` are of a few of its lines."""
 
     cart: ListedCart
     line_count: int

@@ -30,7 +30,7 @@ class NotAllowed(CartError):
 
 
 class BadName(CartError):
-    """A cart cannot be called that. The text tells why."""
+    """A cart cannot be called that. The text says why."""
 
 
 class NameTaken(BadName):
@@ -41,7 +41,7 @@ class NameTaken(BadName):
 
 
 class SameCart(CartError):
-    """What should go into another cart is in that one already."""
+    """What should go into another cart is already in that one."""
 
     def __init__(self) -> None:
         super().__init__("That is the same cart, so nothing was changed. Choose another one.")
@@ -64,7 +64,7 @@ class CartFull(CartError):
 
 
 class TooManyCarts(CartError):
-    """The owner has as many carts as one can have."""
+    """The owner has as many carts as allowed."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -75,14 +75,14 @@ class TooManyCarts(CartError):
 class TooManyUnits(CartError):
     """A line would have more units than a line can have."""
 
-    def __init__(self, limit: int, there: int) -> None:
+    def __init__(self, limit: int, in_cart: int) -> None:
         super().__init__(
-            f"You can have {limit} of one thing at most. There {'is' if there == 1 else 'are'} {there} in your cart already."
+            f"You can have {limit} of one thing at most. There {'is' if in_cart == 1 else 'are'} {in_cart} in your cart already."
         )
 
 
 class TooManyUnitsTogether(CartError):
-    """Two lines of one thing would be more than a line can have."""
+    """Two lines of one variant would be more than a line can have."""
 
     def __init__(self, name: str, limit: int, together: int) -> None:
         super().__init__(
@@ -124,7 +124,7 @@ class CartBusy(CartError):
 
 
 class PriceChanged(CartError):
-    """What was agreed to is not any more as it was shown."""
+    """The price that was agreed to is not the one that was shown any more."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -133,14 +133,14 @@ class PriceChanged(CartError):
 
 
 class CartChanged(CartError):
-    """The cart was to be ordered as it was read, and is not like that any more."""
+    """The cart should be ordered as it was read, and has changed since."""
 
     def __init__(self) -> None:
         super().__init__("Your cart was changed at this moment. Please look it over once more.")
 
 
 class TooManyPeople(CartError):
-    """The cart is shared with as many as it can be."""
+    """The cart is shared with as many people as it can be."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -176,7 +176,7 @@ class InvitationOver(CartError):
 
 
 class WrongInvitee(CartError):
-    """Somebody else than the one who was invited wants to accept an invitation."""
+    """An invitation is opened by another person than the one invited."""
 
     def __init__(self, invited: str, signed_in: str) -> None:
         super().__init__(f"This invitation is for {invited}, and you are signed in as {signed_in}.")

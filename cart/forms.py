@@ -1,4 +1,4 @@
-"""What a shopper may send to a cart: a variant, a quantity, the id of the press. Never a price."""
+"""What a shopper may send to a cart: a variant, a quantity, an idempotency key. Never a price."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _WHOLE = re.compile(r"[0-9]{1,4}")  # int() would take "٣", "1_0" and " 3" as w
 
 
 class _OneValue(forms.TextInput):
-    """A text field that tells when it was sent more than once."""
+    """A text field that notes when it was sent more than once."""
 
     def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
         self.sent_twice = isinstance(data, MultiValueDict) and len(data.getlist(name)) > 1
@@ -49,7 +49,7 @@ class QuantityField(forms.CharField):
 
 
 class IdempotencyKeyField(forms.CharField):
-    """The id of one press on a button, so that a repeat counts once. A missing or broken one makes this press its own."""
+    """The idempotency key of one submit, so that a repeat counts once. A missing or broken one gets a new key."""
 
     widget = forms.HiddenInput
 
@@ -57,7 +57,7 @@ class IdempotencyKeyField(forms.CharField):
         super().__init__(required=False, **kwargs)
 
     def clean(self, value: Any) -> UUID:
-        """Return the id."""
+        """Return the key."""
         try:
             return UUID(str(value))
         except ValueError:
@@ -65,7 +65,7 @@ class IdempotencyKeyField(forms.CharField):
 
 
 class NameForm(Form):
-    """Gives a cart a name. What makes a name is told by `cart.names`."""
+    """Gives a cart a name. `cart.names` says what makes a name."""
 
     name = forms.CharField(
         label="Name of the cart",
@@ -93,12 +93,12 @@ class AddForm(Form):
     operation = IdempotencyKeyField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        # The answer to a press renews the fields by these ids, wherever the form stands.
+        # The response to a submit replaces the fields by these ids, wherever the form is on the page.
         super().__init__(*args, auto_id="%s", **kwargs)
 
 
 def build_add_form(sku: str) -> AddForm:
-    """Return a form that adds this variant, with the id of a press to come."""
+    """Return a form that adds this variant, with a new idempotency key."""
     return AddForm(initial={"variant": sku, "quantity": 1, "operation": uuid4()})
 
 
@@ -176,12 +176,14 @@ class RestoreForm(Form):
     removed = forms.CharField(widget=forms.HiddenInput, max_length=2000)
 
 
-_ROLES = [(role, f"{role.capitalize()}: {words}") for role, words in ROLE_DESCRIPTIONS.items()]
+_ROLES = [
+    (role, f"{role.capitalize()}: {description}") for role, description in ROLE_DESCRIPTIONS.items()
+]
 _EMAIL_WRONG = "Enter an e-mail address like name@example.com"
 
 
 class InviteForm(Form):
-    """Invites somebody into a cart."""
+    """Invites a person into a cart."""
 
     email = forms.EmailField(
         label="E-mail address",
@@ -223,6 +225,6 @@ class KeyForm(Form):
 
 
 class IdempotencyForm(Form):
-    """A press that names nothing but itself."""
+    """A submit that carries nothing but its idempotency key."""
 
     operation = IdempotencyKeyField()

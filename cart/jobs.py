@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def finish_moves(now: datetime) -> str:
-    """Finish the moves between carts that were begun and broke off."""
+    """Finish the moves between carts that were begun and interrupted."""
     was = get_position("moves")
     first = floor_to_minute(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK)
     last = floor_to_minute(now - FINISH_AFTER)
@@ -31,7 +31,7 @@ def finish_moves(now: datetime) -> str:
                 finished += 1
             else:
                 reached = min(reached or move.minute, move.minute)
-    # A minute in which something is left over is looked at again.
+    # A minute in which something is left over is read again.
     reached = reached or max(last, first)
     if reached.isoformat() != was:
         save_position("moves", reached.isoformat())
@@ -49,14 +49,14 @@ def _try_finish(move: transfers.PendingMove, now: datetime) -> bool:
 
 def remove_stale_carts(now: datetime) -> str:
     """Remove deleted carts after a day and guests' 30 days after their last change."""
-    gone = 0
+    removed = 0
     for cart in cleanup.iterate_stale_carts(now):
         try:
-            gone += cleanup.remove_stale_cart(cart, now)
+            removed += cleanup.remove_stale_cart(cart, now)
         except (CartError, CassandraUnavailable) as error:
             log.warning("cart %s is left for the next run: %s", cart.cart_id, error)
     owners = cleanup.remove_empty_owners()
-    return f"{gone} carts and {owners} owners without carts removed" if gone or owners else ""
+    return f"{removed} carts and {owners} owners without carts removed" if removed or owners else ""
 
 
 JOBS = [

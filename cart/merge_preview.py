@@ -1,4 +1,4 @@
-"""What comes of putting one cart into another, told before it is done."""
+"""What merging one cart into another would give, shown before it is done."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 
 @dataclass(frozen=True)
 class MergedLine:
-    """A line of the cart that goes, beside the one that it meets in the other cart, if any."""
+    """A line of the source cart, and the line of the same variant in the target cart, if any."""
 
     line: Line
     existing_line: Line | None
@@ -25,7 +25,7 @@ class MergedLine:
 
     @property
     def price(self) -> Money:
-        """What one costs in the other cart: the line that is there keeps its price."""
+        """What one costs in the target cart: a line that is there keeps its price."""
         return self.existing_line.price if self.existing_line else self.line.price
 
     @property
@@ -55,7 +55,7 @@ class MergePreview:
 
     @property
     def obstacles(self) -> list[str]:
-        """Why it cannot be done, in sentences; nothing if it can."""
+        """Why it cannot be done, in sentences; empty if it can."""
         found = [
             f"Together that would be {each.total_quantity} of {each.line.label}, and a cart can have {MAX_QUANTITY} of one thing at most."
             for each in self.lines

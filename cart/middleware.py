@@ -9,7 +9,7 @@ from cart.request_cart import get_request_cart
 
 
 class OwnerMiddleware:
-    """Reads the header's cart beside whatever the page itself reads, and keeps the cookie."""
+    """Reads the header's cart in parallel with what the page itself reads, and sets the cookie."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -23,19 +23,19 @@ class CartByUser(Model):
     activated_at = columns.DateTime()
     # '' for the owner; else viewer, editor or buyer: a copy, people_by_cart decides
     role = columns.Text()
-    shared_by = columns.Text()  # who shared it, by name, with one who is not the owner
+    shared_by = columns.Text()  # who shared it, by name; for a person who is not the owner
 
 
 class ItemByCart(Model):
     """Q9, Q10, K5, U1: what is in a cart, and what happened to it within a day.
 
-    Lines (kind 'line', key = variant id), what is kept for later (kind 'later'), the operations of a day (kind 'op',
-    key = operation id) and the lines of a cart that was emptied, as long as that can be undone (kind 'undo',
-    key = operation id/variant id). Before them all stands a row without kind and key, where a read of the sums stops.
+    Lines (kind 'line', key = variant id), lines saved for later (kind 'later'), the idempotency keys of a day (kind 'op',
+    key = idempotency key) and the lines of a cart that was emptied, as long as that can be undone (kind 'undo',
+    key = idempotency key/variant id). Before them all stands a row without kind and key, where a read of the sums stops.
 
-    The static counts and the subtotal equal the lines, always (fault 18). Only operations and what they can undo have a TTL
-    (fault 17).
-    Bound: 1,000 lines (cart.limits.MAX_LINES) and the operations of a day.
+    The static counts and the subtotal equal the lines, always (fault 18). Only idempotency keys and what they can undo have
+    a TTL (fault 17).
+    Bound: 1,000 lines (cart.limits.MAX_LINES) and the idempotency keys of a day.
     Writer: cart.operations, by conditional batches alone.
     """
 
@@ -55,7 +55,7 @@ class ItemByCart(Model):
     # a guest's cart lives for 30 days after its last change, as a whole
     guest = columns.Boolean(static=True)
     voucher_code = columns.Text(static=True)  # as it was typed; null for none
-    # nothing can be put in any more; a day later all of it goes
+    # nothing can be put in any more; a day later all of it is removed
     deleted_at = columns.DateTime(static=True)
     # the checkout that has this cart, or had it last; an order's id
     checkout_id = columns.UUID(static=True)
@@ -71,12 +71,12 @@ class ItemByCart(Model):
     price = columns.BigInt()
     quantity = columns.Integer()
     added_at = columns.DateTime()
-    # of an operation between carts: JSON, what was put in here, and where it came from
+    # of a move between carts: JSON, what was put in here, and where it came from
     note = columns.Text()
 
 
 class CartByIdempotencyKey(Model):
-    """U1: which cart a press on "Add to cart" went to, so that it goes there when it is sent again; gone after a day.
+    """U1: which cart a submit of "Add to cart" went to, so that a repeat goes there, too; gone after a day.
 
     Bound: one row a partition.
     Writer: cart.operations.idempotency, by conditional writes alone.
@@ -84,7 +84,7 @@ class CartByIdempotencyKey(Model):
 
     __table_name__ = "carts_by_idempotency_key"
     __options__ = {"gc_grace_seconds": 24 * 3600}
-    __personal_data__ = {"why": "the id of a press leads back to nobody"}
+    __personal_data__ = {"why": "an idempotency key leads back to nobody"}
     idempotency_key = columns.UUID(partition_key=True)
     cart_id = columns.UUID()
 
@@ -112,8 +112,9 @@ class PendingCartMoveByMinute(Model):
 class PersonByCart(Model):
     """Who besides its owner may do what in a cart.
 
-    People (kind 'person', key = user id), invitations that are open (kind 'invitation', key = made of cart and e-mail
-    address, gone after 14 days) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `row_count` may be too high and is counted anew when there seems to be no room.
+    People (kind 'person', key = user id), open invitations (kind 'invitation', key = made of cart and e-mail address,
+    gone after 14 days) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `row_count` may be
+    too high and is counted anew when there seems to be no room.
     Bound: 20 rows a cart (static row_count; cart.operations.sharing.MAX_PEOPLE).
     Writer: cart.operations.sharing, by conditional batches alone.
     """
@@ -122,13 +123,13 @@ class PersonByCart(Model):
     __personal_data__ = {
         "columns": ("key", "name", "email"),
         "on_erase": "deleted",
-        "why": "an invitation that is open goes by itself, 14 days after it was made",
+        "why": "an open invitation expires by itself, 14 days after it was made",
     }
     cart_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
     key = columns.Text(primary_key=True)
     row_count = columns.Integer(static=True)
-    # as the owner calls it, for those who have no list with it
+    # as the owner calls it, for those on whose list it is not
     cart_name = columns.Text(static=True)
     owner_name = columns.Text(static=True)
     role = columns.Text()  # viewer, editor or buyer

@@ -16,7 +16,7 @@ _JOINERS = "\u200c\u200d"  # without these some scripts and pictures fall apart;
 
 
 def clean_name(typed: str) -> str:
-    """Return a typed name as it is kept: composed, one space between words, nothing invisible. Raises BadName."""
+    """Return a typed name as it is stored: composed, one space between words, nothing invisible. Raises BadName."""
     visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _is_visible(each))
     name = " ".join(visible.split())
     if not any(unicodedata.category(each)[0] in "LNSP" for each in name):
@@ -29,7 +29,7 @@ def clean_name(typed: str) -> str:
 
 
 def name_key(name: str) -> str:
-    """Return what two names have in common that are the same to a reader: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
+    """Return the key that names share which are the same to a reader: "GIFTS" and "Gifts", "ﬁne" and "fine"."""
     return "".join(
         each for each in unicodedata.normalize("NFKC", name).casefold() if each not in _JOINERS
     )
@@ -47,16 +47,16 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def adopted_name(name: str, device: str, now: datetime, taken: Iterable[str]) -> str:
-    """Return what a guest's cart is called once it is a member's: its own name if it had one and that is free,
+    """Return what a guest's cart is called once it is a member's: its own name if it has one and that is free,
     else where it comes from: "From your phone, 21 November".
     """
     keys = set(taken)
-    given = not name_key(name).startswith(name_key(DEFAULT_NAME))
-    if given and name_key(name) not in keys:
+    has_own_name = not name_key(name).startswith(name_key(DEFAULT_NAME))
+    if has_own_name and name_key(name) not in keys:
         return name
-    whence = f"rom your {device}, {date_format(timezone.localtime(now), 'j F')}"
+    origin = f"rom your {device}, {date_format(timezone.localtime(now), 'j F')}"
     return free_name(
-        f"{name[: LONGEST - len(whence) - 9]}, f{whence}" if given else f"F{whence}", keys
+        f"{name[: LONGEST - len(origin) - 9]}, f{origin}" if has_own_name else f"F{origin}", keys
     )
 
 

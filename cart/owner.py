@@ -1,7 +1,7 @@
-"""Whose carts a request is about: a member's, or those of a guest whom a signed cookie remembers.
+"""Whose carts a request is about: a member's, or those of a guest who has a signed cookie.
 
-The cookie also keeps which cart was active when it was last seen. That is only a hint: it lets the cart page read the
-lines beside the owner's list of carts instead of after it, and is worth nothing until that list has confirmed it.
+The cookie also keeps which cart was active when it was last seen. That is only a guess: it lets the cart page read the
+lines in parallel with the owner's list of carts, and is not trusted until that list has confirmed it.
 """
 
 from uuid import UUID, uuid4
@@ -33,12 +33,12 @@ def get_checked_owner_id(request: HttpRequest) -> UUID | None:
 
 
 def get_guest_id(request: HttpRequest) -> UUID | None:
-    """Return the id in the guest's cookie, or None. A cookie that we have not signed counts as none."""
+    """Return the id in the guest's cookie, or None. A cookie that we have not signed is ignored."""
     return get_request_cart(request).new_guest_id or _read_cookie(request)[0]
 
 
 def get_or_create_owner_id(request: HttpRequest) -> UUID:
-    """Return the owner's id; a new guest gets one, and a cookie with the answer."""
+    """Return the owner's id; a new guest gets one, and a cookie with the response."""
     owner_id = get_owner_id(request)
     if owner_id is None:
         owner_id = get_request_cart(request).new_guest_id = _new_guest_id(request)
@@ -46,7 +46,7 @@ def get_or_create_owner_id(request: HttpRequest) -> UUID:
 
 
 def is_guest(request: HttpRequest) -> bool:
-    """Tell whether the owner is nobody who has signed in: the carts live for 30 days after their last change then."""
+    """Return whether the owner has not signed in: then the carts live for 30 days after their last change."""
     return not request.user.is_authenticated
 
 
@@ -56,7 +56,7 @@ def get_last_active_cart_id(request: HttpRequest) -> UUID | None:
 
 
 def remember_active_cart(request: HttpRequest, cart_id: UUID | None) -> None:
-    """Note which cart is active, for the next request's hint."""
+    """Note which cart is active, as the next request's guess."""
     get_request_cart(request).active_cart_id = cart_id
 
 
@@ -96,8 +96,8 @@ def _read_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
 
 
 def _new_guest_id(request: HttpRequest) -> UUID:
-    # Two tabs that put in their first thing at once have no cart cookie yet, but share the CSRF cookie: an id made from
-    # it gives both the same cart. Otherwise one answer's cookie would win, and what the other tab added would be lost.
+    # Two tabs that add their first line at once have no cart cookie yet, but share the CSRF cookie: an id made from it
+    # gives both the same cart. Otherwise one response's cookie would win, and what the other tab added would be lost.
     shared = request.COOKIES.get(settings.CSRF_COOKIE_NAME)
     return (
         UUID(bytes=salted_hmac(_SALT, shared, algorithm="sha256").digest()[:16], version=4)

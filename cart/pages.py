@@ -1,4 +1,4 @@
-"""The page of a cart: what it draws, and how a press is answered by it."""
+"""The page of a cart: its context, and the responses to a submit."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,13 +24,13 @@ from pricing.templatetags.money import format_money as in_words
 from promotions.operations import voucher_customer_key
 from web.rendering import render_or_redirect, render_page
 
-# How many lines the page draws unless all are asked for.
+# How many lines the page shows unless all are asked for.
 MOST_DRAWN = 100
 
 
 @dataclass(frozen=True)
 class CartDetails:
-    """A cart that a page is about: as it is today, what is kept for later in it, what one may do in it, and who else is there."""
+    """The cart of a page: as it is priced today, its saved lines, what the visitor may do in it, and its people."""
 
     priced_cart: PricedCart
     saved_lines: tuple[Line, ...]
@@ -41,14 +41,14 @@ class CartDetails:
 def render_cart_page(
     request: HttpRequest, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    """Show the cart that a press was about, as it is."""
+    """Show the cart that a submit was about, as it is."""
     return render_page(
         request, "cart/show.html", cart_context(request) | context, part="cart", status=status
     )
 
 
 def render_changed_cart(request: HttpRequest) -> HttpResponse:
-    """Answer a press that has changed the cart."""
+    """Answer a submit that has changed the cart."""
     refresh_badge(request)
     return render_or_redirect(
         request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
@@ -56,38 +56,38 @@ def render_changed_cart(request: HttpRequest) -> HttpResponse:
 
 
 def render_refusal(request: HttpRequest, sentence: str) -> HttpResponse:
-    """Show the cart as it is, and why the press has changed nothing."""
+    """Show the cart as it is, and why the submit has changed nothing."""
     return render_cart_page(request, {"refused": sentence, "has_errors": True}, 422)
 
 
 def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> dict[str, Any]:
-    """Return what the cart's page shows."""
+    """Return the context of the cart's page."""
     prefetch_categories()
     owner_id = owner.get_owner_id(request)
-    opened = _load_cart_details(request, owner_id) if owner_id else None
-    # The member was read beside the cart. One who may not sign in any more has lost the session by this look.
+    details = _load_cart_details(request, owner_id) if owner_id else None
+    # The member is read in parallel with the cart. One who may not sign in any more loses the session at this read.
     if not request.user.is_authenticated and owner.get_owner_id(request) != owner_id:
         return cart_context(request, undo=undo)
     context: dict[str, Any] = {"undo": undo, "operation": uuid4()}
-    if opened is None:
+    if details is None:
         return context | {"shown": None, "cart": None, "later": (), "access": None}
-    found = opened.priced_cart
+    found = details.priced_cart
     context |= {
         "shown": found,
         "cart": found.cart,
-        "later": opened.saved_lines,
-        "access": opened.access,
+        "later": details.saved_lines,
+        "access": details.access,
     }
     context |= (
         {"voucher": _voucher_form(found)}
-        | _people_context(opened)
+        | _people_context(details)
         | _address_context(request, found)
     )
     return context | _quote_context(request, found) | _lines_context(request, found)
 
 
 def _voucher_form(found: PricedCart) -> VoucherForm:
-    """Return the field for a code, with the one that the cart has, and beside it why that takes nothing off."""
+    """Return the form for a code, with the one that the cart has, and the reason if that takes nothing off."""
     typed = found.cart.voucher
     form = VoucherForm({"cart": str(found.cart.cart_id), "code": typed}) if typed else VoucherForm()
     if found.applied_promotions.refusal_reason:
@@ -95,20 +95,21 @@ def _voucher_form(found: PricedCart) -> VoucherForm:
     return form
 
 
-def _people_context(opened: CartDetails) -> dict[str, Any]:
-    """Return who is in the cart, and the version that its page asks about if others may change it meanwhile."""
-    there, mine = opened.people, opened.access
-    live = there.has_others or not mine.is_owner
+def _people_context(details: CartDetails) -> dict[str, Any]:
+    """Return who is in the cart, and the version that its page polls if others may change it meanwhile."""
+    can_change = details.people.has_others or not details.access.is_owner
     return {
-        "people": there,
-        "live": people.page_version(queries.get_cart_version(opened.priced_cart.cart), mine.role)
-        if live
+        "people": details.people,
+        "live": people.page_version(
+            queries.get_cart_version(details.priced_cart.cart), details.access.role
+        )
+        if can_change
         else "",
     }
 
 
 def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return whether this is the active cart, which alone is ordered, and the address of its page."""
+    """Return whether this is the active cart, the only one that is ordered, and the URL of its page."""
     active = found.cart.cart_id == _active_cart_id(request)
     return {
         "active": active,
@@ -117,7 +118,7 @@ def _address_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def _named_cart_id(request: HttpRequest) -> UUID | None:
-    """Return the cart that the address or the press names; None for the active one, whichever that is."""
+    """Return the cart that the URL or the form names; None for the active one, whichever that is."""
     if request.method != "POST":
         named = request.resolver_match.kwargs.get("cart_id") if request.resolver_match else None
         return named if isinstance(named, UUID) else None
@@ -130,7 +131,7 @@ def _named_cart_id(request: HttpRequest) -> UUID | None:
 
 
 def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | None:
-    """Return the cart that a page is about; None if there is none, or it is not shared with this person any more."""
+    """Return the cart of a page; None if there is none, or it is not shared with this person any more."""
     reading = get_request_cart(request).prefetch_badge(person_id)
     wanted, expected_cart_id = _named_cart_id(request), owner.get_last_active_cart_id(request)
     saved_rows = (
@@ -138,7 +139,9 @@ def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | N
         if expected_cart_id and not wanted
         else None
     )
-    around = people.prefetch_people(expected_cart_id) if expected_cart_id and not wanted else None
+    pending_people = (
+        people.prefetch_people(expected_cart_id) if expected_cart_id and not wanted else None
+    )
     customer_key = get_voucher_customer_key(request, person_id)
     found = get_active_priced_cart(reading, expected_cart_id, customer_key) if not wanted else None
     rows = reading.result()[0]
@@ -148,7 +151,7 @@ def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | N
     if row is None:
         return None
     try:
-        mine = (
+        access = (
             require_access(person_id, row.cart_id, VIEW)
             if row.role
             else Access(row.cart_id, row.cart_name)
@@ -161,14 +164,16 @@ def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | N
         )
     if saved_rows is None or row.cart_id != expected_cart_id:
         saved_rows = queries.SAVED_LINES.start(cart_id=row.cart_id)
-    if around is None or row.cart_id != expected_cart_id:
-        around = people.prefetch_people(row.cart_id)
-    there = people.people_from_rows(row.cart_id, around.rows())
-    return CartDetails(found, queries.saved_lines_from_rows(saved_rows.rows()), mine, there)
+    if pending_people is None or row.cart_id != expected_cart_id:
+        pending_people = people.prefetch_people(row.cart_id)
+    found_people = people.people_from_rows(row.cart_id, pending_people.rows())
+    return CartDetails(
+        found, queries.saved_lines_from_rows(saved_rows.rows()), access, found_people
+    )
 
 
 def cart_url(request: HttpRequest) -> str:
-    """Return the page of the cart that a press was about."""
+    """Return the URL of the cart that a submit was about."""
     wanted = _named_cart_id(request)
     return (
         reverse("cart:one", args=[wanted])
@@ -187,38 +192,38 @@ def _active_cart_id(request: HttpRequest) -> UUID | None:
 
 
 def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return what the cart comes to in the country chosen, with each way to get it there."""
+    """Return what the cart comes to in the chosen country, with each delivery method."""
     country, now = get_shipping_country(request), datetime.now(UTC)
-    ways = delivery.list_delivery_methods(country)
-    sums = found.compute_quote(country, ways[0])
+    methods = delivery.list_delivery_methods(country)
+    quote = found.compute_quote(country, methods[0])
     return {
         "country": country,
         "countries": list_shipping_countries(),
-        "sums": sums,
+        "sums": quote,
         "ways": [
             (
-                way,
-                found.applied_promotions.delivery_price(found.quoted_lines, way),
-                *way.delivery_estimate(now),
+                method,
+                found.applied_promotions.delivery_price(found.quoted_lines, method),
+                *method.delivery_estimate(now),
             )
-            for way in ways
+            for method in methods
         ]
-        if sums
+        if quote
         else [],
     }
 
 
 def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
-    """Return the lines that the page draws: the first hundred, or all if that is asked for."""
-    everything = "all" in request.GET or len(found.lines) <= MOST_DRAWN
+    """Return the lines that the page shows: the first hundred, or all if they are asked for."""
+    show_all = "all" in request.GET or len(found.lines) <= MOST_DRAWN
     return {
-        "lines": found.lines if everything else found.lines[:MOST_DRAWN],
-        "everything": everything,
+        "lines": found.lines if show_all else found.lines[:MOST_DRAWN],
+        "everything": show_all,
     }
 
 
 def refresh_badge(request: HttpRequest) -> CartBadge:
-    """Return the active cart's sums as they are now; the header of this answer shows the same."""
+    """Return the active cart's sums as they are now; the header of this response shows the same."""
     badge = queries.collect_badge(
         get_request_cart(request).prefetch_badge_again(owner.get_or_create_owner_id(request))
     )
@@ -227,14 +232,14 @@ def refresh_badge(request: HttpRequest) -> CartBadge:
 
 
 def format_badge(badge: CartBadge) -> str:
-    things = "1 item" if badge.item_count == 1 else f"{badge.item_count} items"
+    items = "1 item" if badge.item_count == 1 else f"{badge.item_count} items"
     return (
-        f"{badge.name}: {things}, {in_words(badge.subtotal)}."
+        f"{badge.name}: {items}, {in_words(badge.subtotal)}."
         if badge.item_count
         else f"{badge.name} is empty."
     )
 
 
 def get_voucher_customer_key(request: HttpRequest, person_id: UUID) -> str:
-    """Return as whom the visitor uses codes: a member by the account; of a guest that is known at the checkout only."""
+    """Return the customer key with which the visitor uses codes: a member's; a guest's is known at the checkout only."""
     return "" if person_id == owner.get_guest_id(request) else voucher_customer_key(person_id)

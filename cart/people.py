@@ -1,4 +1,4 @@
-"""Who is in a cart besides its owner: people, invitations that are open, and links that show the cart to whoever has one."""
+"""Who is in a cart besides its owner: people, open invitations, and links that show the cart to everyone who has one."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
@@ -35,7 +35,7 @@ PERSON_ROW = read(
 
 @dataclass(frozen=True)
 class Member:
-    """A member, as the cart knows one."""
+    """A member, as far as the cart needs to know."""
 
     user_id: UUID
     name: str
@@ -44,7 +44,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with whom a cart is shared."""
+    """A person with whom a cart is shared."""
 
     user_id: UUID
     name: str
@@ -60,7 +60,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Invitation:
-    """An invitation that nobody has accepted yet. Its token names this very one: withdrawn and sent anew, it is another."""
+    """An open invitation. Its token names this very one: withdrawn and sent anew, it is another."""
 
     cart_id: UUID
     key: str
@@ -72,7 +72,7 @@ class Invitation:
 
     @property
     def expires_at(self) -> datetime:
-        """When it ends."""
+        """When it expires."""
         return self.invited_at + INVITED_FOR
 
     @property
@@ -82,12 +82,12 @@ class Invitation:
 
     @property
     def hidden_email(self) -> str:
-        """The address as somebody may see it who has but the link: "a…@example.com"."""
+        """The address as anyone with the link may see it: "a…@example.com"."""
         name, _, domain = self.email.partition("@")
         return f"{name[:1]}…@{domain}"
 
     def is_for(self, email: str) -> bool:
-        """Tell whether the invitation is for whoever has this e-mail address."""
+        """Return whether the invitation is for this e-mail address."""
         return email_key(self.email) == email_key(email)
 
     @property
@@ -98,7 +98,7 @@ class Invitation:
 
 @dataclass(frozen=True)
 class Link:
-    """A link that shows a cart to whoever has it, until it is withdrawn."""
+    """A link that shows a cart to everyone who has it, until it is withdrawn."""
 
     cart_id: UUID
     link_id: UUID
@@ -106,13 +106,13 @@ class Link:
 
     @property
     def url(self) -> str:
-        """The whole address, to be handed on."""
+        """The whole URL, to be passed on."""
         return f"{settings.PUBLIC_URL}{reverse('cart:shared', args=[_sign_ids(LINK, self.cart_id, self.link_id)])}"
 
 
 @dataclass(frozen=True)
 class People:
-    """All whom a cart is shared with, the first first."""
+    """All people, invitations and links of a cart, the oldest first."""
 
     people: tuple[Person, ...] = ()
     invitations: tuple[Invitation, ...] = ()
@@ -120,12 +120,12 @@ class People:
 
     @property
     def count(self) -> int:
-        """How many rows of the cart's room they take."""
+        """How many of the cart's rows for people they take."""
         return len(self.people) + len(self.invitations) + len(self.links)
 
     @property
     def has_others(self) -> bool:
-        """Whether others may change the cart while somebody looks at it, now or as soon as they accept."""
+        """Whether others may change the cart while its page is open, now or as soon as they accept."""
         return bool(self.people or self.invitations)
 
     @property
@@ -136,12 +136,12 @@ class People:
 
 
 def get_people(cart_id: UUID) -> People:
-    """Return all whom a cart is shared with. Raises CassandraUnavailable."""
+    """Return whom a cart is shared with. Raises CassandraUnavailable."""
     return people_from_rows(cart_id, PEOPLE.all(cart_id=cart_id))
 
 
 def prefetch_people(cart_id: UUID) -> Pending:
-    """Start reading all whom a cart is shared with: the rows are for `people_from_rows`."""
+    """Start reading whom a cart is shared with: the rows are for `people_from_rows`."""
     return PEOPLE.start(cart_id=cart_id)
 
 
@@ -178,7 +178,7 @@ def get_invitation(cart_id: UUID, key: str) -> Invitation | None:
 
 
 def has_joined(cart_id: UUID, user_id: UUID) -> bool:
-    """Tell whether somebody has accepted an invitation to a cart. Raises CassandraUnavailable."""
+    """Return whether a user has accepted an invitation to a cart. Raises CassandraUnavailable."""
     row = PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
     return row is not None and row.role is not None
 
@@ -218,17 +218,17 @@ def find_shared_cart(token: str) -> SharedCart | None:
     link = PERSON_ROW.start(cart_id=cart_id, kind=LINK, key=str(link_id))
     sums = queries.SUMS.start(cart_id=cart_id)
     lines = queries.prefetch_lines(cart_id).rows()
-    row, total = link.one(), sums.one()
-    if row is None or row.key is None or (total is not None and total.deleted_at is not None):
+    row, sums_row = link.one(), sums.one()
+    if row is None or row.key is None or (sums_row is not None and sums_row.deleted_at is not None):
         return None
     name = row.cart_name or DEFAULT_NAME
     return SharedCart(queries.cart_from_rows(cart_id, name, lines), row.owner_name or "")
 
 
 def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
-    """Return what tells whether a cart still is as somebody has seen it, or None if it is none of theirs.
+    """Return the version by which a page knows whether a cart has changed, or None if the person may not see it.
 
-    One round: a row of the cart's people beside the cart's static row. Raises CassandraUnavailable.
+    One round: a row of the cart's people in parallel with the cart's static row. Raises CassandraUnavailable.
     """
     person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))
     sums = queries.SUMS.one(cart_id=cart_id)
@@ -241,7 +241,7 @@ def get_page_version(person_id: UUID, cart_id: UUID) -> str | None:
 
 
 def page_version(number: int | None, role: str) -> str:
-    """Return what a page says it has seen of a cart: a change of the lines, the name or one's own role makes another."""
+    """Return a cart's version for a page: a change of the lines, the name or the viewer's role makes another."""
     return f"{number or 0}{role[:1]}"
 
 
@@ -260,7 +260,7 @@ def _parse_token(kind: str, token: str, parts: int) -> list[UUID]:
     text = _signer(kind).unsign(token)
     try:
         ids = urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        return [UUID(bytes=ids[place * 16 : place * 16 + 16]) for place in range(parts)]
+        return [UUID(bytes=ids[index * 16 : index * 16 + 16]) for index in range(parts)]
     except (NotBase64, ValueError) as error:
         raise BadSignature from error
 

@@ -1,4 +1,4 @@
-"""What a cart's lines cost today, and how much of them can be had. The cart's page and the checkout both ask here."""
+"""What a cart's lines cost today, and how many can be ordered. The cart's page and the checkout both use this."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from promotions import queries as promotions
 from promotions.entities import AppliedPromotions
 from promotions.queries import PendingPromotions
 
-# Of so many lines it is asked whether the cart's own checkout keeps what is missing.
+# For how many lines it is checked whether the cart's own checkout has reserved what is missing.
 MOST_LOOKED_AT = 20
 
 
@@ -46,10 +46,10 @@ class PriceConsent:
 
 @dataclass(frozen=True)
 class PricedLine:
-    """A line beside what is true of its variant today. `left` is how many could be bought now.
+    """A line with its variant's price and stock of today. `available` is how many could be bought now.
 
     This is the one rule of what a line costs: today's price. A fall passes through; a rise counts in the sums that are
-    shown, and nothing is ordered before the shopper has agreed to it (`dearer`).
+    shown, and nothing is ordered before the shopper has agreed to it (`dearer_lines`).
     """
 
     line: Line
@@ -80,7 +80,7 @@ class PricedLine:
 
     @property
     def backorder(self) -> Backorder | None:
-        """What so many of it wait for: goods that have still to arrive. None when they are sent at once."""
+        """The backorder that so many units would wait for. None when they are sent at once."""
         stock = self.product_with_stock.stock.get(self.line.variant_id)
         return stock.backorder_for(self.line.quantity) if stock else None
 
@@ -91,7 +91,7 @@ class PricedLine:
 
     @property
     def has_price_rise(self) -> bool:
-        """Whether it can be ordered at a price that has risen since the line was added, and nobody has agreed to that."""
+        """Whether it can be ordered at a price that has risen since the line was added, and was not agreed to yet."""
         return bool(self.orderable_quantity) and self.price > self.line.price
 
     @property
@@ -100,7 +100,7 @@ class PricedLine:
 
     @property
     def price_consent(self) -> PriceConsent:
-        """What a press that agrees to today's price agrees to."""
+        """What a shopper agrees to who accepts today's price."""
         return PriceConsent(
             self.line.key,
             self.line.quantity,
@@ -110,12 +110,12 @@ class PricedLine:
 
     @property
     def orderable_quantity(self) -> int:
-        """How many could be ordered now, of those that are wanted."""
+        """How many of the wanted units could be ordered now."""
         return 0 if self.is_gone else max(0, min(self.line.quantity, self.available))
 
     @property
     def total(self) -> Money:
-        """What those that count cost together."""
+        """What the orderable units cost together."""
         return self.price * self.orderable_quantity
 
     @property
@@ -141,7 +141,7 @@ class PricedCart:
 
     @cached_property
     def dearer_lines(self) -> tuple[PricedLine, ...]:
-        """The lines whose price has risen without anybody having agreed to it."""
+        """The lines whose price has risen without the shopper having agreed to it."""
         return tuple(each for each in self.lines if each.has_price_rise)
 
     @property
@@ -167,16 +167,16 @@ def price_cart(
     *,
     refusal_reason: str = "",
 ) -> PricedCart:
-    """Return a cart beside its goods and what makes it cheaper; `short` knows the stock of some variants better.
+    """Return a cart with its products and promotions; `available_units` is better known stock of some variants.
 
-    `refused` is why the cart's code is known to take nothing off. Raises CassandraUnavailable.
+    `refusal_reason` is why the cart's code is known to take nothing off. Raises CassandraUnavailable.
     """
     lines = []
     for line in cart.lines:
-        there = products[line.product_id]
-        stock = there.stock.get(line.variant_id, Stock())
+        product = products[line.product_id]
+        stock = product.stock.get(line.variant_id, Stock())
         lines.append(
-            PricedLine(line, there, (available_units or {}).get(line.variant_id, stock.available))
+            PricedLine(line, product, (available_units or {}).get(line.variant_id, stock.available))
         )
     if cart.checkout_id and available_units is None:
         lines = _add_own_reservations(cart.checkout_id, lines)
@@ -190,16 +190,16 @@ def price_cart(
 
 
 def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> list[PricedLine]:
-    """Count what the cart's own checkout keeps: nobody's order is in the way of their own cart."""
+    """Count what the cart's own checkout has reserved: an order does not get in the way of its own cart."""
     missing = {
-        each.line.variant_id: place
-        for place, each in enumerate(lines, 1)
+        each.line.variant_id: number
+        for number, each in enumerate(lines, 1)
         if each.is_sold_out or each.is_short
     }
-    # A line's place in its order is that in the cart, or before it.
+    # A line's number in its order is that in the cart, or smaller.
     reserved = get_reserved_units(
         checkout_id,
-        {variant_id: place for variant_id, place in missing.items() if place <= MOST_LOOKED_AT},
+        {variant_id: number for variant_id, number in missing.items() if number <= MOST_LOOKED_AT},
     )
     return [
         replace(each, available=each.available + units)
@@ -216,7 +216,7 @@ def get_priced_cart(
     customer_key: str = "",
     refusal_reason: str = "",
 ) -> PricedCart:
-    """Read what a cart's lines cost today. `person` is who buys (promotions.operations.voucher_customer_key), if that is known.
+    """Read what a cart's lines cost today. `customer_key` is from promotions.operations.voucher_customer_key, if known.
 
     Raises CassandraUnavailable.
     """
@@ -235,8 +235,9 @@ def get_active_priced_cart(
 ) -> PricedCart | None:
     """Return the active cart of the owner whose badge is being read, as it is today, or None.
 
-    Two rounds: `hint` is the cart that is probably active, so its lines are read beside the list of carts, and what
-    they need of the catalogue beside the badge's sums. A wrong hint costs two rounds more. Raises CassandraUnavailable.
+    Two rounds: `expected_cart_id` is the cart that is probably active, so its lines are read in parallel with the list of
+    carts, and their products in parallel with the badge's sums. A wrong guess costs two rounds more. Raises
+    CassandraUnavailable.
     """
     rows = queries.prefetch_lines(expected_cart_id).rows() if expected_cart_id else []
     products, pending_promotions = (

@@ -1,4 +1,4 @@
-"""What carts hold about a person: the person's own with all that is in them, and a place in those of others."""
+"""Personal data in carts: the person's own carts with their contents, and the person's role in those of others."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from web.personal_data import Person
 
 
 def export_personal_data(person: Person) -> dict[str, Any]:
-    """Return the person's carts with lines, what is kept for later, and whom they are shared with; and the carts of others."""
+    """Return the person's carts with lines, saved lines, and whom they are shared with; and the carts of others."""
     listed = [row for row in queries.CARTS.all(owner_id=person.user_id) if row.cart_id is not None]
     return {
         "carts": [_export_cart(row) for row in listed if not row.role],
@@ -29,7 +29,7 @@ def export_personal_data(person: Person) -> dict[str, Any]:
 
 
 def _export_cart(row: Row) -> dict[str, Any]:
-    lines, later = (
+    lines, saved_lines = (
         queries.LINES.start(cart_id=row.cart_id),
         queries.SAVED_LINES.start(cart_id=row.cart_id),
     )
@@ -39,7 +39,7 @@ def _export_cart(row: Row) -> dict[str, Any]:
         "active": row.cart_id == row.active_cart_id,
         "made_at": row.created_at,
         "lines": _export_lines(lines.rows()),
-        "kept_for_later": _export_lines(later.rows()),
+        "kept_for_later": _export_lines(saved_lines.rows()),
         "people": [
             {"name": each.name, "email": each.email, "role": each.role, "since": each.since}
             for each in others.people

@@ -28,7 +28,7 @@ SUMS = read(
        FROM items_by_cart WHERE cart_id = :cart_id LIMIT 1""",
 )
 
-# Q9: a cart's lines and, in each row, its sums. The operations lie behind the lines and are not read.
+# Q9: a cart's lines and, in each row, its sums. The idempotency rows sort after the lines and are not read.
 LINES = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -37,7 +37,7 @@ LINES = read(
        FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line'""",
 )
 
-# What is kept for later in a cart.
+# The lines saved for later in a cart.
 SAVED_LINES = read(
     "Q9",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -45,7 +45,7 @@ SAVED_LINES = read(
        FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'later'""",
 )
 
-# Q10, K5: is this variant in the cart?
+# Q10, K5: whether this variant is in the cart.
 LINE = read(
     "K5",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -64,7 +64,7 @@ SHARING_PEEK = read(
     "K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1"
 )
 
-# Who, besides its owner, may do what in a cart: read where the owner writes it.
+# A person's role in a cart: read where the owner writes it.
 PERSON = read(
     "K1",
     "SELECT role FROM people_by_cart WHERE cart_id = :cart_id AND kind = 'person' AND key = :key",
@@ -72,13 +72,13 @@ PERSON = read(
 
 
 def prefetch_badge(owner_id: UUID) -> Chain:
-    """Start reading the header's cart: its name, then its sums, without anybody waiting in between."""
+    """Start reading the header's cart: its name, then its sums, without blocking in between."""
 
-    def sums_of(carts: list[Row]) -> Mapping[str, Any] | None:
+    def sums_parameters(carts: list[Row]) -> Mapping[str, Any] | None:
         found = find_active_cart_row(carts)
         return {"cart_id": found.cart_id} if found else None
 
-    return CARTS.start(owner_id=owner_id).then(SUMS, sums_of)
+    return CARTS.start(owner_id=owner_id).then(SUMS, sums_parameters)
 
 
 def collect_badge(reading: Chain) -> CartBadge:
@@ -91,8 +91,8 @@ def collect_badge(reading: Chain) -> CartBadge:
     if not sums or sums[0].version is None:
         return CartBadge(found.cart_name, cart_id=found.cart_id, others=others)
     subtotal = from_minor_units(sums[0].subtotal, sums[0].currency)
-    room = limits.line_limit_message(sums[0].line_count)
-    return CartBadge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, room)
+    message = limits.line_limit_message(sums[0].line_count)
+    return CartBadge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, message)
 
 
 def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
@@ -121,11 +121,11 @@ def list_cart_cards(carts: Iterable[Row]) -> list[CartCard]:
         (each, PEEK.start(cart_id=each.cart_id), SHARING_PEEK.start(cart_id=each.cart_id))
         for each in listed_carts_from_rows(carts)
     ]
-    # What its owner has deleted is gone for those whom it was shared with, though it may come back to their lists.
-    there = [(each, rows.rows(), people.rows()) for each, rows, people in reading]
+    # A cart that its owner has deleted is gone for those it was shared with, though it may come back to their lists.
+    read_carts = [(each, rows.rows(), people.rows()) for each, rows, people in reading]
     found = [
         _card(each, rows, people)
-        for each, rows, people in there
+        for each, rows, people in read_carts
         if not (each.role and rows and rows[0].deleted_at is not None)
     ]
     return sorted(found, key=lambda card: (card.cart.is_active, card.changed_at), reverse=True)
@@ -171,12 +171,12 @@ def get_active_cart(owner_id: UUID) -> Cart | None:
 
 
 def get_cart(cart_id: UUID, name: str = DEFAULT_NAME) -> Cart:
-    """Return a cart with its lines; a cart that nobody has put anything into is empty. Raises CassandraUnavailable."""
+    """Return a cart with its lines; a cart that has no rows yet is empty. Raises CassandraUnavailable."""
     return cart_from_rows(cart_id, name, prefetch_lines(cart_id).rows())
 
 
 def get_cart_version(cart: Cart) -> int:
-    """Return the version at which a cart was as it is here. One that has no lines tells it by its sums alone.
+    """Return the version of a cart as it was read. For one without lines it is read from the sums.
 
     Raises CassandraUnavailable.
     """
@@ -216,7 +216,7 @@ def cart_from_rows(cart_id: UUID, name: str, rows: list[Row]) -> Cart:
 
 
 def saved_lines_from_rows(rows: Iterable[Row]) -> tuple[Line, ...]:
-    """Return the rows of what is kept for later as lines, the newest first."""
+    """Return the rows of lines saved for later as lines, the newest first."""
     found = (line_from_row(row) for row in rows if row.key is not None)
     return tuple(sorted(found, key=lambda line: line.added_at, reverse=True))
 

@@ -12,9 +12,9 @@ from cassandra_db import Chain
 
 @dataclass
 class RequestCart:
-    """The header's cart as it is being read, and what the answer's cookie will remember.
+    """The header's cart as it is being read, and what the response's cookie will remember.
 
-    `new_guest_id` is a guest's who has put in a first thing just now; `active_cart_id` the cart that was seen to be active.
+    `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` the cart that was seen to be active.
     """
 
     new_guest_id: UUID | None = None
@@ -22,20 +22,20 @@ class RequestCart:
     _reading: tuple[UUID, Chain] | None = None
 
     def prefetch_badge(self, owner_id: UUID) -> Chain:
-        """Return the header's cart as it is read for this owner, started now if it was not before.
+        """Return the header's cart as it is being read for this owner, started now if it was not before.
 
-        What was started for somebody else is not theirs: a session may end, or begin, while a request is answered.
+        A read that was started for another owner is not used: a session may end, or begin, during a request.
         """
         if self._reading is None or self._reading[0] != owner_id:
             return self.prefetch_badge_again(owner_id)
         return self._reading[1]
 
     def prefetch_badge_again(self, owner_id: UUID) -> Chain:
-        """Start reading the header's cart, once more after a press has changed it."""
+        """Start reading the header's cart again, after a submit has changed it."""
         self._reading = owner_id, queries.prefetch_badge(owner_id)
         return self._reading[1]
 
 
 def get_request_cart(request: HttpRequest) -> RequestCart:
-    """Return what a request knows of its visitor's carts; nothing yet, at the first look."""
+    """Return what a request knows of its visitor's carts; nothing yet at the first call."""
     return cast(RequestCart, vars(request).setdefault("request_cart", RequestCart()))

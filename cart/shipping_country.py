@@ -1,4 +1,4 @@
-"""Where a visitor's things shall go. The cart tells its sums for that country before anything personal is asked."""
+"""The visitor's shipping country. The cart shows its sums for it before anything personal is asked."""
 
 from babel import Locale
 from django.conf import settings
@@ -11,21 +11,21 @@ COUNTRY_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
 
 
 def get_shipping_country(request: HttpRequest) -> str:
-    """Return the country that the address names, or that was chosen last in this browser, or the member's own, or the usual one."""
+    """Return the country in the URL, or the one chosen last in this browser, or the member's own, or the default."""
     # A guest has no preference.
     preferred = getattr(request.user, "delivery_country", None)
-    for known in (
+    for country in (
         request.GET.get("country"),
         request.COOKIES.get(settings.COUNTRY_COOKIE_NAME),
         preferred,
     ):
-        if known in DELIVERY_METHODS:
-            return str(known)
+        if country in DELIVERY_METHODS:
+            return str(country)
     return DEFAULT_COUNTRY
 
 
 def remember_shipping_country(request: HttpRequest, response: HttpResponse) -> None:
-    """Keep in the browser which country was chosen on this page, if one was."""
+    """Remember in the browser which country was chosen on this page, if one was."""
     chosen = request.GET.get("country")
     if chosen in DELIVERY_METHODS and chosen != request.COOKIES.get(settings.COUNTRY_COOKIE_NAME):
         response.set_cookie(

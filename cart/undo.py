@@ -1,4 +1,4 @@
-"""A line that was taken out, as a signed text that the page can hand back: Undo works without a script and without a session."""
+"""What was taken out or changed, as a signed text that the page can send back: Undo works without a script and without a session."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from moneyed import Money
 from pricing.money import from_minor_units, to_minor_units
 
 _SALT = "cart.undo"
-SECONDS = 24 * 3600  # as long as the cart remembers which operations it has seen
+SECONDS = 24 * 3600  # as long as the cart remembers its idempotency keys
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class RemovedLine:
 def parse_removed_line(token: str) -> RemovedLine | None:
     """Return what was taken out, or None if the text is not ours or is older than a day."""
     try:
-        cart, product, variant, name, quantity, price, currency, seconds, operation = signing.loads(
-            token, salt=_SALT, max_age=SECONDS
+        cart, product, variant, name, quantity, price, currency, seconds, idempotency_key = (
+            signing.loads(token, salt=_SALT, max_age=SECONDS)
         )
     except (signing.BadSignature, ValueError):
         return None
@@ -60,15 +60,15 @@ def parse_removed_line(token: str) -> RemovedLine | None:
         quantity,
         from_minor_units(price, currency),
         added_at,
-        UUID(hex=operation),
+        UUID(hex=idempotency_key),
     )
 
 
 @dataclass(frozen=True)
 class Undo:
-    """What was done to a whole cart, and what takes it back: `what` is delete, empty or merge.
+    """What was done to a whole cart, and what undoes it: `action` is delete, empty or merge.
 
-    A merge names the cart that went (`cart_id`) and the one that it went `into`.
+    A merge names the cart that was merged (`cart_id`) and the one that it went into (`target_cart_id`).
     """
 
     action: str
@@ -93,8 +93,10 @@ class Undo:
 def parse_undo(token: str) -> Undo | None:
     """Return what was done, or None if the text is not ours or is older than a day."""
     try:
-        what, name, active, *ids = signing.loads(token, salt=f"{_SALT}.cart", max_age=SECONDS)
+        action, name, is_active, *ids = signing.loads(token, salt=f"{_SALT}.cart", max_age=SECONDS)
     except (signing.BadSignature, ValueError):
         return None
-    person, cart, operation, into = (UUID(hex=each) if each else None for each in ids)
-    return Undo(what, person, cart, name, active, operation, into) if person and cart else None
+    person, cart, idempotency_key, target = (UUID(hex=each) if each else None for each in ids)
+    if not person or not cart:
+        return None
+    return Undo(action, person, cart, name, is_active, idempotency_key, target)

@@ -1,4 +1,4 @@
-"""What the cart offers."""
+"""The URLs of the cart."""
 
 from django.urls import path
 

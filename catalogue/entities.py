@@ -16,7 +16,7 @@ NEW_FOR = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One thing that can be put into a cart: a product in one size, one colour. Prices include tax."""
+    """What can be put into a cart: a product in one size, one colour. Prices include tax."""
 
     variant_id: UUID
     sku: str
@@ -63,7 +63,7 @@ class Product:
         return next((each for each in self.variants if each.variant_id == variant_id), None)
 
     def variant_columns(self, variant: Variant) -> dict[str, Any]:
-        """Return what a line keeps of a variant of it, by the names of pricing.quotes.VariantSnapshot."""
+        """Return what a line stores of one of its variants, by the names of pricing.quotes.VariantSnapshot."""
         return {
             "product_id": self.product_id,
             "variant_id": variant.variant_id,
@@ -75,7 +75,7 @@ class Product:
         }
 
     def quote_line(self, variant: Variant, quantity: int) -> QuotedLine:
-        """Return a line of so many units of a variant of it, at its price."""
+        """Return a line of so many units of one of its variants, at its price."""
         return QuotedLine(
             **self.variant_columns(variant),
             unit_price=variant.price,
@@ -125,7 +125,7 @@ class CategoryNode:
 
     @property
     def ancestors(self) -> list["CategoryNode"]:
-        """The way to this category, from the root down, without itself."""
+        """The path to this category, from the root down, without itself."""
         return [*self.parent.ancestors, self.parent] if self.parent else []
 
     @property
@@ -143,7 +143,7 @@ class CardPage:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A product that a typed beginning may mean."""
+    """A product that a typed prefix may mean."""
 
     product_id: UUID
     name: str
@@ -155,7 +155,7 @@ class Suggestion:
 
 
 class CategoryTree:
-    """All categories, by what they are asked by."""
+    """All categories, by id and by slug, and the roots."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.by_id = {

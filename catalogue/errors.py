@@ -1,4 +1,4 @@
-"""What may be refused: when the catalogue is written, in words for the staff; when something is asked for, for the shopper."""
+"""Why the catalogue refuses something: a write, with a text for the staff; a request, with a text for the shopper."""
 
 
 class ProductRefused(ValueError):

@@ -1,4 +1,4 @@
-"""What the worker does for the catalogue: everything that is derived from products follows them."""
+"""What the worker does for the catalogue: it updates everything that is derived from products."""
 
 import hashlib
 import socket
@@ -24,16 +24,16 @@ def update_search_index(now: datetime) -> str:
 
 def update_lists(now: datetime) -> str:
     """Bring cards, suggestions, related products and the front page up to date with what has changed."""
-    noted = get_position(LISTS)
-    since = datetime.fromisoformat(noted) if noted else now - timedelta(hours=1)
+    position = get_position(LISTS)
+    since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
     until = now - COMPLETE_AFTER
     changed = operations.list_changed_products(since, until)
     due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
         :MOST_AT_ONCE
     ]
     if not due:
-        # Nothing to do, but the next look need not begin as far back.
-        if not noted or until - since > timedelta(minutes=1):
+        # Nothing to do, but the next run need not begin as far back.
+        if not position or until - since > timedelta(minutes=1):
             save_position(LISTS, until.isoformat())
         return ""
     for _, product_id in due:
@@ -44,23 +44,23 @@ def update_lists(now: datetime) -> str:
         operations.refresh_related(product)
     operations.refresh_featured(products.values())
     save_position(LISTS, due[-1][0].isoformat())
-    return f"{len(due)} products followed"
+    return f"lists updated for {len(due)} products"
 
 
 def rebuild_suggestions(now: datetime) -> str:
-    """Write the suggestions anew."""
+    """Rebuild the suggestions."""
     return f"{operations.rebuild_prefixes(queries.iterate_products())} prefixes"
 
 
 def rebuild_front_page(now: datetime) -> str:
-    """Choose the front page's rows among all products."""
+    """Choose the front page's rows from all products."""
     return f"{operations.rebuild_featured(queries.iterate_products())} cards"
 
 
 def host_job_name(name: str) -> str:
-    """Name a job that each host does for itself, since what it writes are files there."""
-    place = hashlib.blake2b(str(settings.SEARCH_INDEX_DIR).encode(), digest_size=4).hexdigest()
-    return f"{name} of {socket.gethostname()} {place}"
+    """Return the name of a job that each host does for itself, since it writes files there."""
+    directory = hashlib.blake2b(str(settings.SEARCH_INDEX_DIR).encode(), digest_size=4).hexdigest()
+    return f"{name} of {socket.gethostname()} {directory}"
 
 
 JOBS = [

@@ -1,4 +1,4 @@
-"""The catalogue's tables: products, the lists they stand in, and what finds them."""
+"""The catalogue's tables: products, the lists they are in, and what finds them."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -8,7 +8,7 @@ READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_par
 
 
 class Card(Model):
-    """The columns that a product's card shows, wherever it stands. Written by catalogue.operations alone."""
+    """The columns that a product's card shows, in whichever list. Written by catalogue.operations alone."""
 
     __abstract__ = True
     name = columns.Text()
@@ -60,7 +60,9 @@ class Product(Model):
     compare_at = columns.BigInt()
     picture = columns.Text()
     weight_grams = columns.Integer()
-    sold = columns.Boolean()  # False: no longer sold, kept for carts and orders that name it
+    sold = (
+        columns.Boolean()
+    )  # False: no longer sold; the row stays for carts and orders that name it
 
 
 class ProductIdBySlug(Model):
@@ -113,7 +115,7 @@ class Category(Model):
 
 
 class ProductByCategory(Card):
-    """Q2: a category's products in one order; a product stands in its category and in every ancestor.
+    """Q2: a category's products in one order; a product is in its category and in every ancestor.
 
     The sort is in the partition key; the sort key keeps its order as bytes, and descending is the reverse read.
     Bound: 400,000 products stay under 100 MB a partition.
@@ -130,10 +132,10 @@ class ProductByCategory(Card):
 
 
 class ListPosition(Model):
-    """Where a product's cards stand, so that old ones are deleted by keys that were read, not computed again.
+    """Where a product's cards are, so that old ones are deleted by keys that were read, not computed again.
 
-    A place is written before its card and removed after it: every card that stands anywhere has its place here, also
-    after a crash and when two people save at once.
+    A position is written before its card and removed after it: every card anywhere has its position here, also after a
+    crash and when two people save at once.
     Bound: a row a category and sort: about 12, and for a moment twice that.
     Writer: catalogue.operations.refresh_cards.
     """

@@ -1,4 +1,4 @@
-"""What happens to the catalogue. Every write to its tables is here."""
+"""Every command on the catalogue, and every write to its tables."""
 
 import json
 import re
@@ -125,9 +125,9 @@ INSERT_CHANGE = write(
 def save_product(product: Product, now: datetime) -> Product:
     """Add a product or change it, with its claims and its cards in every list.
 
-    A variant that was there before and is not in `product.variants` is kept as no longer sold. The first save sets
-    `created_at` to `now` (UTC) unless it is given. A former address keeps leading here. Raises ProductRefused,
-    SlugTaken, SkuTaken, CassandraUnavailable; done again after a failure, it finishes what was begun.
+    A variant that was there before and is not in `product.variants` stays as no longer sold. The first save sets
+    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. Raises ProductRefused, SlugTaken,
+    SkuTaken, CassandraUnavailable; done again after a failure, it finishes what was begun.
     """
     _check(product)
     before = queries.get_current_product(product.product_id)
@@ -143,7 +143,7 @@ def save_product(product: Product, now: datetime) -> Product:
         updated_at=now,
         availability=before.availability if before else "out",
     )
-    # First, so that a crash on the way leaves a hint; last, so that what is derived sees what was written.
+    # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
     record_product_change(product.product_id, datetime.now(UTC))
     write_batch(product_statements(saved))
     refresh_cards(product.product_id)
@@ -187,7 +187,7 @@ def _check(product: Product) -> None:
 
 
 def _claim(product: Product) -> None:
-    """Take the address and the SKUs, those that this product does not have yet."""
+    """Claim the slug and the SKUs, those that this product does not have yet."""
     skus = {
         variant.sku: (variant, queries.prefetch_variant_by_sku(variant.sku))
         for variant in product.variants
@@ -195,8 +195,8 @@ def _claim(product: Product) -> None:
     if queries.find_product_id_by_slug(product.slug) != product.product_id:
         _claim_slug(product)
     for variant, reading in skus.values():
-        standing = reading.one()
-        if standing is None or standing.variant_id != variant.variant_id:
+        existing = reading.one()
+        if existing is None or existing.variant_id != variant.variant_id:
             _claim_sku(product, variant)
 
 
@@ -226,14 +226,16 @@ def _claim_sku(product: Product, variant: Variant) -> None:
 
 
 def _left_out_variants(product: Product, before: Product | None) -> Iterator[Variant]:
-    kept = {variant.variant_id for variant in product.variants}
-    for place, variant in enumerate(before.variants if before else (), start=len(product.variants)):
-        if variant.variant_id not in kept:
-            yield replace(variant, sold=False, position=place)
+    present = {variant.variant_id for variant in product.variants}
+    for position, variant in enumerate(
+        before.variants if before else (), start=len(product.variants)
+    ):
+        if variant.variant_id not in present:
+            yield replace(variant, sold=False, position=position)
 
 
 def product_statements(product: Product) -> list[BoundStatement]:
-    """Return the writes that make up a product's partition; its stock word is not among them."""
+    """Return the writes that make up a product's partition, without its availability."""
     currency = product.variants[0].price.currency.code
     head = INSERT_PRODUCT.bind(
         product_id=product.product_id,
@@ -270,7 +272,7 @@ def product_statements(product: Product) -> list[BoundStatement]:
 
 
 def record_product_change(product_id: UUID, now: datetime) -> None:
-    """Note that something about a product has changed, for the index and the lists made by jobs."""
+    """Record that a product has changed, for the index and the lists that jobs make."""
     INSERT_CHANGE.run(
         day=now.astimezone(UTC).date(),
         shard=product_id.int % CHANGE_SHARDS,
@@ -280,9 +282,9 @@ def record_product_change(product_id: UUID, now: datetime) -> None:
 
 
 def set_availability(product_id: UUID, availability: str) -> None:
-    """Say on every card of a product that it is `in` stock, that `few` are left, that it is sold `ahead`, or `out`.
+    """Set a product's availability, on every card: `in` stock, `few` left, sold `ahead` (backorder), or `out`.
 
-    Raises ValueError for another word, CassandraUnavailable.
+    Raises ValueError for another value, CassandraUnavailable.
     """
     if availability not in AVAILABILITIES:
         raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
@@ -325,7 +327,7 @@ Place = tuple[UUID, str, bytes]
 
 
 def sort_keys(card: Card) -> dict[str, bytes]:
-    """Return a card's keys by sort: bytes that sort as what they stand for."""
+    """Return a card's keys by sort: bytes that sort as the values do."""
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
         "price": _sortable(to_minor_units(card.price)),
@@ -370,10 +372,10 @@ def list_positions_by_product(product: Product, tree: CategoryTree) -> set[Place
 
 
 def refresh_cards(product_id: UUID) -> None:
-    """Make a product's cards what its row says, and take away those that stand elsewhere.
+    """Write a product's cards as its row says, and delete those that are elsewhere.
 
-    Everything is derived from the row and from the places read, so it may be done again at any time: after a crash,
-    and beside another save. It ends only when the row has not changed meanwhile. Raises CassandraUnavailable.
+    Everything is derived from the row and from the positions read, so it may be done again at any time: after a crash,
+    and at the same time as another save. It ends only when the row has not changed meanwhile. Raises CassandraUnavailable.
     """
     seen = None
     while (product := queries.get_current_product(product_id)) is not None and product != seen:
@@ -384,11 +386,11 @@ def refresh_cards(product_id: UUID) -> None:
 def card_statements(
     product: Product, tree: CategoryTree
 ) -> list[tuple[Place, BoundStatement, BoundStatement]]:
-    """Return for each place of a product the writes of the place and of the card there."""
+    """Return for each position of a product the writes of the position and of the card there."""
     values = card_columns(product_card(product)) if product.is_active else {}
     rows = []
     for category_id, sort, key in sorted(list_positions_by_product(product, tree)):
-        place = {
+        key_columns = {
             "product_id": product.product_id,
             "category_id": category_id,
             "sort": sort,
@@ -397,19 +399,19 @@ def card_statements(
         rows.append(
             (
                 (category_id, sort, key),
-                INSERT_PLACE.bind(**place),
-                INSERT_CARD.bind(**place, **values),
+                INSERT_PLACE.bind(**key_columns),
+                INSERT_CARD.bind(**key_columns, **values),
             )
         )
     return rows
 
 
 def _write_cards(product: Product) -> None:
-    standing = PLACES.start(product_id=product.product_id)
+    reading = PLACES.start(product_id=product.product_id)
     belongs = list_positions_by_product(
         product, queries.get_category_tree_with(product.category_id)
     )
-    found = {(row.category_id, row.sort, row.sort_key) for row in standing.rows()}
+    found = {(row.category_id, row.sort, row.sort_key) for row in reading.rows()}
     values = card_columns(product_card(product)) if belongs else {}
     _wait_for_all(
         [
@@ -431,7 +433,7 @@ def _write_cards(product: Product) -> None:
             for category_id, sort, key in belongs
         ]
     )
-    left = [
+    outdated = [
         {
             "product_id": product.product_id,
             "category_id": category_id,
@@ -440,9 +442,9 @@ def _write_cards(product: Product) -> None:
         }
         for category_id, sort, key in found - belongs
     ]
-    # A place is known for as long as a card may stand there.
-    _wait_for_all([DELETE_CARD.start(**place) for place in left])
-    _wait_for_all([DELETE_PLACE.start(**place) for place in left])
+    # A position is recorded for as long as a card may be there.
+    _wait_for_all([DELETE_CARD.start(**each) for each in outdated])
+    _wait_for_all([DELETE_PLACE.start(**each) for each in outdated])
 
 
 def _wait_for_all(under_way: Iterable[Pending]) -> None:
@@ -466,9 +468,9 @@ DELETE_FEATURED = write(
 
 
 def rebuild_featured(candidates: Iterable[Product]) -> int:
-    """Choose the front page's rows among the products given, and return how many cards stand there.
+    """Choose the front page's rows from the products given, and return how many cards they have.
 
-    Deals are the largest discounts, the others the newest first; what is sold out does not take a place there.
+    Deals are the largest discounts, the others the newest first; what is sold out is left out.
     """
     rows: dict[str, list[Card]] = {feature_type: [] for feature_type in FEATURE_TYPES}
     for product in candidates:
@@ -487,7 +489,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
         feature_type: _best_cards(feature_type, chosen) for feature_type, chosen in rows.items()
     }
     for feature_type, chosen in rows.items():
-        puts = [
+        inserts = [
             INSERT_FEATURED.bind(
                 feature_type=feature_type,
                 position=position,
@@ -496,7 +498,9 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
             )
             for position, card in enumerate(chosen)
         ]
-        write_batch([*puts, DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))])
+        write_batch(
+            [*inserts, DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))]
+        )
     return sum(len(chosen) for chosen in rows.values())
 
 
@@ -508,7 +512,7 @@ def _best_cards(feature_type: str, cards: Sequence[Card]) -> list[Card]:
 
 
 def refresh_featured(changed: Iterable[Product]) -> int:
-    """Choose the front page's rows anew among what stands there, what has changed and what is newest.
+    """Choose the front page's rows anew from the present ones, what has changed and what is newest.
 
     It reads no more than that; `rebuild_featured` with all products also finds what was passed over earlier.
     """
@@ -518,10 +522,8 @@ def refresh_featured(changed: Iterable[Product]) -> int:
         queries.get_category_page(root.category_id, "newest", limit=FEATURED_LENGTH)
         for root in roots
     ]
-    standing = [row.product_id for pending in reading for row in pending.rows()]
-    wanted = dict.fromkeys(
-        [*standing, *(card.product_id for part in newest for card in part.cards)]
-    )
+    present = [row.product_id for pending in reading for row in pending.rows()]
+    wanted = dict.fromkeys([*present, *(card.product_id for part in newest for card in part.cards)])
     fresh = {product.product_id: product for product in changed}
     fresh |= queries.get_current_products(
         product_id for product_id in wanted if product_id not in fresh
@@ -549,14 +551,14 @@ DELETE_RELATED = write(
 
 @dataclass(frozen=True, slots=True)
 class RelatedCard:
-    """A card that stands with another product, and whether the staff put it there."""
+    """A card on another product's related list, and whether the staff pinned it there."""
 
     card: Card
     pinned: bool
 
 
 def pin_related(product_id: UUID, pinned: Sequence[UUID]) -> None:
-    """Put products of the staff's choice first among what goes with a product."""
+    """Put products that the staff chose first on a product's related list."""
     found = queries.get_current_products([product_id, *pinned])
     chosen = [found[each] for each in pinned if each in found and each != product_id]
     others = [each for each in list_related_with_pins(product_id) if not each.pinned]
@@ -570,7 +572,7 @@ def pin_related(product_id: UUID, pinned: Sequence[UUID]) -> None:
 
 
 def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
-    """Return what stands with a product now."""
+    """Return a product's related list as it is now."""
     return [
         RelatedCard(queries.card_from_row(row), bool(row.pinned))
         for row in queries.prefetch_related(product_id).rows()
@@ -580,28 +582,28 @@ def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
 def rebuild_related(
     products: Iterable[Product], recommendations: Mapping[UUID, Sequence[UUID]]
 ) -> int:
-    """Choose anew what goes with each of the products, and return for how many it did.
+    """Rebuild the related list of each of the products, and return of how many.
 
-    First what the staff pinned, then what was bought together with it (`together`: product -> others, the most often
-    first), then its neighbours on the shelf. `products` is gone through once, their cards are held in memory.
+    First what the staff pinned, then what was bought together with it (`recommendations`: product -> others, the most
+    often first), then its neighbours in the category. `products` is iterated once, their cards are held in memory.
     """
     cards_by_category: dict[UUID, list[Card]] = {}
     for product in products:
         if product.is_active:
             cards_by_category.setdefault(product.category_id, []).append(product_card(product))
-    known = {card.product_id: card for shelf in cards_by_category.values() for card in shelf}
+    known = {card.product_id: card for cards in cards_by_category.values() for card in cards}
     for category_cards in cards_by_category.values():
         for start in range(0, len(category_cards), RELATED_AT_ONCE):
             part = category_cards[start : start + RELATED_AT_ONCE]
             reading = [queries.prefetch_related(card.product_id) for card in part]
-            for place, pending in enumerate(reading, start):
+            for index, pending in enumerate(reading, start):
                 pinned = [row.product_id for row in pending.rows() if row.pinned]
-                card = category_cards[place]
+                card = category_cards[index]
                 wanted = dict.fromkeys(
                     [
                         *pinned,
                         *recommendations.get(card.product_id, ()),
-                        *_neighbours(category_cards, place),
+                        *_neighbours(category_cards, index),
                     ],
                     False,
                 ) | dict.fromkeys(pinned, True)
@@ -615,10 +617,10 @@ def rebuild_related(
     return len(known)
 
 
-def _neighbours(category_cards: Sequence[Card], place: int) -> Iterator[UUID]:
-    """The next on the shelf, and behind its end the first."""
+def _neighbours(category_cards: Sequence[Card], index: int) -> Iterator[UUID]:
+    """Yield the next products in the category, and after its end the first."""
     for step in range(1, min(RELATED_LENGTH + 1, len(category_cards))):
-        yield category_cards[(place + step) % len(category_cards)].product_id
+        yield category_cards[(index + step) % len(category_cards)].product_id
 
 
 RELATED_AT_ONCE = 32
@@ -635,7 +637,7 @@ def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
 
 
 def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[BoundStatement]:
-    """Return the writes that put cards beside a product, in this order."""
+    """Return the writes that put cards on a product's related list, in this order."""
     return [
         INSERT_RELATED.bind(
             product_id=product_id,
@@ -649,22 +651,22 @@ def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[
 
 
 def refresh_related(product: Product) -> None:
-    """Bring a changed product's card up to date where it stands beside the products on its own list.
+    """Update a changed product's card on the related lists of the products that are on its own list.
 
-    What goes together mostly goes both ways; the rest follows when all are rebuilt.
+    Products are mostly related both ways; the rest follows when all are rebuilt.
     """
     card = product_card(product) if product.is_active else None
-    for beside in list_related_with_pins(product.product_id):
-        standing = list_related_with_pins(beside.card.product_id)
+    for related in list_related_with_pins(product.product_id):
+        present = list_related_with_pins(related.card.product_id)
         fresh = [
             RelatedCard(card, each.pinned)
             if card and each.card.product_id == product.product_id
             else each
-            for each in standing
+            for each in present
             if card or each.card.product_id != product.product_id
         ]
-        if fresh != standing:
-            _write_related(beside.card.product_id, fresh)
+        if fresh != present:
+            _write_related(related.card.product_id, fresh)
 
 
 # ---- Suggestions
@@ -690,7 +692,7 @@ _LAST_DAY = 100_000
 
 
 def prefix_rank(product: Product, place: int) -> int:
-    """Return where a product stands under a prefix: early words first, what is in stock, the newest."""
+    """Return a product's rank under a prefix: early words first, then what is in stock, then the newest."""
     days = (product.created_at or datetime.now(UTC)).timestamp() // 86_400
     return (
         min(place, 9) * 1_000_000
@@ -716,9 +718,9 @@ def prefix_columns(product: Product, category_name: str) -> dict[str, Any]:
 
 
 def rebuild_prefixes(products: Iterable[Product]) -> int:
-    """Write the suggestions anew, from all products of the shop, and return for how many prefixes.
+    """Rebuild the suggestions from all products of the shop, and return for how many prefixes.
 
-    The best 50 of each prefix are kept.
+    The best 50 of each prefix are stored.
     """
     tree = queries.get_category_tree()
     best: dict[str, list[tuple[int, UUID, dict[str, Any]]]] = {}
@@ -728,32 +730,32 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
         node = tree.by_id.get(product.category_id)
         values = prefix_columns(product, node.name if node else "")
         for prefix, place in name_prefixes(product.name).items():
-            kept = best.setdefault(prefix, [])
-            kept.append((prefix_rank(product, place), product.product_id, values))
-            if len(kept) >= 8 * PREFIX_LENGTH:
-                kept[:] = _best_suggestions(kept)
+            rows = best.setdefault(prefix, [])
+            rows.append((prefix_rank(product, place), product.product_id, values))
+            if len(rows) >= 8 * PREFIX_LENGTH:
+                rows[:] = _best_suggestions(rows)
     at = time_ns() // 1000
     for row in PREFIXES.iterate_table():
         if row.prefix not in best:
             DELETE_PREFIX.run(prefix=row.prefix, at=at - 1)
-    for prefix, kept in best.items():
-        puts = [
+    for prefix, rows in best.items():
+        inserts = [
             INSERT_PREFIX_ROW.bind(prefix=prefix, rank=rank, at=at, **values)
-            for rank, _, values in _best_suggestions(kept)
+            for rank, _, values in _best_suggestions(rows)
         ]
         # One microsecond before: in one batch a deletion of the same time would win over what is put in.
-        write_batch([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *puts])
+        write_batch([DELETE_PREFIX.bind(prefix=prefix, at=at - 1), *inserts])
     return len(best)
 
 
 def _best_suggestions(
-    kept: list[tuple[int, UUID, dict[str, Any]]],
+    rows: list[tuple[int, UUID, dict[str, Any]]],
 ) -> list[tuple[int, UUID, dict[str, Any]]]:
-    return sorted(kept, key=lambda each: each[:2])[:PREFIX_LENGTH]
+    return sorted(rows, key=lambda each: each[:2])[:PREFIX_LENGTH]
 
 
 def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None:
-    """Bring one product's suggestions up to date.
+    """Update one product's suggestions.
 
     `former_names` are names under which it may still be suggested. A prefix may hold a few more than 50 until all are
     rebuilt.

@@ -1,8 +1,8 @@
 """The shop's own illustrations: a shape and one to three colours give a picture.
 
-A variant's picture is kept as text, `mug/4f6d7a-e8d9c5`, and drawn when it is asked for. `drawings/mug.svg` is the
-drawing: an SVG file with slots, `{b.down(.17)}`, where its colours belong. Its first line names the colours that the
-shape takes, `<!-- a; b = #f6f1e6 -->`, and what those are that a picture leaves out. What a slot may hold:
+A variant's picture is stored as text, `mug/4f6d7a-e8d9c5`, and drawn on request. `drawings/mug.svg` is the drawing: an
+SVG file with slots, `{b.down(.17)}`, for its colours. Its first line names the colours that the shape takes,
+`<!-- a; b = #f6f1e6 -->`, and the defaults of those that a picture leaves out. What a slot may hold:
 
     a  b  c      a colour of the picture          .up(.1)  .down(.1)  in more light, in shade
     backdrop     the ground, which answers a      .against(.3)        in more light if dark, in shade if light
@@ -43,12 +43,12 @@ class UnknownPicture(ValueError):
 
 
 class BadDrawing(ValueError):
-    """A slot holds what no slot may; tells what is left from there on."""
+    """A slot holds what no slot may; the text is what is left from there on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A file taken apart: texts with a number where a slot stood, and what to paint there."""
+    """A parsed file: texts with a number in place of each slot, and what to paint there."""
 
     colours: Mapping[str, Paint | None]
     paints: tuple[Paint, ...]
@@ -59,7 +59,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Shape:
-    """A drawing, which is read from its file when it is first asked for."""
+    """A drawing, which is read from its file on first use."""
 
     file: Path
 
@@ -84,7 +84,7 @@ def parse_picture(picture: str) -> tuple[str, tuple[str, ...]]:
 
 
 def check_picture(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return what it is given if it can be drawn, and raise UnknownPicture otherwise."""
+    """Return shape and colours if they can be drawn, and raise UnknownPicture otherwise."""
     if shape not in SHAPES:
         raise UnknownPicture(f"no shape is called {shape!r}")
     most = SHAPES[shape].most_colours
@@ -123,8 +123,8 @@ def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:
 
 
 def backdrop_tone(tone: Tone) -> Tone:
-    """Return a calm ground on which a thing of this colour stands out."""
-    # A pale thing stands on a deeper ground. The hue answers the thing's own, and warm paper calms it.
+    """Return a calm background on which an object of this colour stands out."""
+    # A pale object gets a deeper background. The hue is opposite to the object's own, and warm paper calms it.
     lightness = 0.905 if tone.lightness < 0.8 else 0.82
     paper = Tone.from_polar(lightness, 0.02, math.radians(80))
     if tone.chroma < 0.03:
@@ -143,8 +143,8 @@ def parse_drawing(text: str) -> Drawing:
     found: dict[str, int] = {}
     marks = _number_slots("".join(lines[end:]), found)
     definitions = [
-        _number_slots(line, found).split(f' id="g{place}"')
-        for place, line in enumerate(lines[start + 1 : end])
+        _number_slots(line, found).split(f' id="g{number}"')
+        for number, line in enumerate(lines[start + 1 : end])
     ]
     return Drawing(
         colours=colours,
@@ -163,7 +163,7 @@ def _number_slots(text: str, found: dict[str, int]) -> str:
 
 
 def parse_slot(text: str, names: frozenset[str]) -> Paint:
-    """Read what a slot holds, which may speak of these names; raises BadDrawing."""
+    """Parse a slot, which may refer to these names; raises BadDrawing."""
     words = _WORD.findall(text)
     paint = _colour(words, names)
     if words:

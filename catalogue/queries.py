@@ -48,7 +48,7 @@ PRODUCT = read(
        weight_grams, sold FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
-# The same, when whatever was acknowledged must be seen: where something is written, put into a cart, counted or ordered.
+# The same, when every acknowledged write must be seen: where something is written, put into a cart, counted or ordered.
 PRODUCT_NOW = PRODUCT.with_consistency(LOCAL_QUORUM)
 PRODUCTS = scan(
     "Q1",
@@ -74,10 +74,10 @@ def prefetch_current_product(product_id: UUID) -> Pending:
 
 def product_from_rows(rows: Sequence[Row]) -> Product | None:
     """Return the product that the rows of Q1 hold, or None."""
-    kept = [row for row in rows if row.variant_id is not None]
-    if not kept or kept[0].name is None:
+    variant_rows = [row for row in rows if row.variant_id is not None]
+    if not variant_rows or variant_rows[0].name is None:
         return None
-    head = kept[0]
+    head = variant_rows[0]
     return Product(
         product_id=head.product_id,
         slug=head.slug,
@@ -88,7 +88,9 @@ def product_from_rows(rows: Sequence[Row]) -> Product | None:
         category_id=head.category_id,
         option_names=tuple(head.option_names or ()),
         tax_class=head.tax_class,
-        variants=tuple(sorted((_variant(row) for row in kept), key=lambda each: each.position)),
+        variants=tuple(
+            sorted((_variant(row) for row in variant_rows), key=lambda each: each.position)
+        ),
         status=head.status,
         featured=bool(head.featured),
         created_at=head.created_at,
@@ -119,7 +121,7 @@ def get_product(product_id: UUID) -> Product | None:
 
 
 def get_current_product(product_id: UUID) -> Product | None:
-    """Return the product as a quorum knows it: whatever was acknowledged is in it. Raises CassandraUnavailable."""
+    """Return the product as a quorum knows it, with every acknowledged write. Raises CassandraUnavailable."""
     return product_from_rows(prefetch_current_product(product_id).rows())
 
 
@@ -131,7 +133,7 @@ def get_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
 
 
 def get_current_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
-    """Return those of the products that exist as a quorum knows them, for what is made from them and kept.
+    """Return those of the products that exist as a quorum knows them, for what is derived from them and stored.
 
     Raises CassandraUnavailable.
     """
@@ -172,7 +174,7 @@ LONGEST_SKU = 64
 
 
 def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
-    """Return the product's variant, or None if it is not sold, or not any more."""
+    """Return the product's variant, or None if it is not sold (any more)."""
     variant = product.get_variant(variant_id) if product and product.is_active else None
     return variant if variant and variant.sold else None
 
@@ -203,15 +205,17 @@ class _TreeCopy:
     """This process's copy of the tree, read again after 30 seconds. Two threads at once may read it twice, harmlessly."""
 
     def __init__(self) -> None:
-        self._kept: tuple[str, float, CategoryTree] | None = None
+        self._cached: tuple[str, float, CategoryTree] | None = None
         self._reading: Pending | None = None
-        self._forgotten = 0
+        self._generation = 0
 
     def _fresh(self) -> CategoryTree | None:
-        if self._kept is None:
+        if self._cached is None:
             return None
-        of, read_at, tree = self._kept
-        return tree if of == keyspace_name() and monotonic() - read_at < TREE_SECONDS else None
+        keyspace, read_at, tree = self._cached
+        return (
+            tree if keyspace == keyspace_name() and monotonic() - read_at < TREE_SECONDS else None
+        )
 
     def prefetch(self) -> None:
         if self._reading is None and self._fresh() is None:
@@ -220,29 +224,29 @@ class _TreeCopy:
     def get_tree(self) -> CategoryTree:
         if fresh := self._fresh():
             return fresh
-        asked, (reading, self._reading) = (
-            self._forgotten,
+        generation, (reading, self._reading) = (
+            self._generation,
             (self._reading or CATEGORIES.start(tree=SHOP_TREE), None),
         )
         tree = CategoryTree(reading.rows())
-        # what was read before somebody changed the tree is kept for nobody
-        if asked == self._forgotten:
-            self._kept = keyspace_name(), monotonic(), tree
+        # what was read before a change of the tree is not cached
+        if generation == self._generation:
+            self._cached = keyspace_name(), monotonic(), tree
         return tree
 
     def forget(self) -> None:
-        self._forgotten += 1
-        self._kept = self._reading = None
+        self._generation += 1
+        self._cached = self._reading = None
 
 
 _copy = _TreeCopy()
-# A page that is about to wait for something else lets the tree be read beside it.
+# A page that is about to wait for something else starts reading the tree in parallel.
 prefetch_categories = _copy.prefetch
 clear_category_cache = _copy.forget
 
 
 def get_current_category_tree() -> CategoryTree:
-    """Return the tree of categories as it stands, for whoever is about to change it. Raises CassandraUnavailable."""
+    """Return the tree of categories as a quorum knows it, for changing it. Raises CassandraUnavailable."""
     return CategoryTree(CATEGORIES_NOW.all(tree=SHOP_TREE))
 
 
@@ -252,7 +256,7 @@ def get_category_tree() -> CategoryTree:
 
 
 def get_category_tree_with(category_id: UUID) -> CategoryTree:
-    """Return the tree of categories, for a product that is written: as it stands, if the copy does not know its category yet.
+    """Return the tree of categories, for a product that is written: a current one, if the copy does not have its category yet.
 
     Raises CassandraUnavailable.
     """
@@ -261,7 +265,7 @@ def get_category_tree_with(category_id: UUID) -> CategoryTree:
 
 
 def get_category(category_id: UUID) -> CategoryNode | None:
-    """Return the category of a product that is written, or None if there is none, not even since a moment.
+    """Return the category of a product that is written, or None if there is none, not even a new one.
 
     Raises CassandraUnavailable.
     """
@@ -279,7 +283,7 @@ def find_category_by_slug(slug: str) -> CategoryNode | None:
 
 
 def is_database_answering() -> bool:
-    """Tell whether Cassandra answers a read of the shop's own. Raises CassandraUnavailable if it does not."""
+    """Return whether Cassandra answers one of the shop's reads. Raises CassandraUnavailable if it does not."""
     CATEGORIES.all(tree=SHOP_TREE)
     return True
 
@@ -347,18 +351,20 @@ def get_category_page(
     `sort` is one of SORTS, `after` the token of the part before. Raises BadPageToken, CassandraUnavailable.
     """
     order, down = SORTS[sort]
-    of = f"Q2 {category_id.hex} {sort}"
-    place = {"category_id": category_id, "sort": order, "most": limit + 1}
+    list_name = f"Q2 {category_id.hex} {sort}"
+    key_columns = {"category_id": category_id, "sort": order, "most": limit + 1}
     if after:
-        sort_key, product_id = page_key(after, of)
+        sort_key, product_id = page_key(after, list_name)
         rows = (CARDS_DOWN_AFTER if down else CARDS_AFTER).all(
-            **place, sort_key=sort_key, product_id=product_id
+            **key_columns, sort_key=sort_key, product_id=product_id
         )
     else:
-        rows = (CARDS_DOWN if down else CARDS).all(**place)
-    shown = rows[:limit]
-    token = page_token([shown[-1].sort_key, shown[-1].product_id], of) if len(rows) > limit else ""
-    return CardPage(tuple(card_from_row(row) for row in shown), token)
+        rows = (CARDS_DOWN if down else CARDS).all(**key_columns)
+    page = rows[:limit]
+    token = (
+        page_token([page[-1].sort_key, page[-1].product_id], list_name) if len(rows) > limit else ""
+    )
+    return CardPage(tuple(card_from_row(row) for row in page), token)
 
 
 # Q4: the rows of the front page.
@@ -391,16 +397,16 @@ RELATED = read(
 
 
 def prefetch_related(product_id: UUID) -> Pending:
-    """Start reading what goes with a product."""
+    """Start reading a product's related list."""
     return RELATED.start(product_id=product_id)
 
 
 def list_related(product_id: UUID) -> list[Card]:
-    """Return what goes with a product, the best first. Raises CassandraUnavailable."""
+    """Return a product's related list, the best first. Raises CassandraUnavailable."""
     return [card_from_row(row) for row in prefetch_related(product_id).rows()]
 
 
-# Q3: suggestions for the beginning of a word.
+# Q3: suggestions for a prefix of a word.
 BY_PREFIX = read(
     "Q3",
     """SELECT rank, product_id, name, slug, picture, price, price_varies, currency, category_name
@@ -410,7 +416,7 @@ BY_PREFIX = read(
 
 
 def list_suggestions(typed: str, most: int = MOST_SUGGESTIONS) -> list[Suggestion]:
-    """Return the products one of whose words begins as each of the typed words does: every letter narrows.
+    """Return the products whose names have, for each typed word, a word that begins with it: every letter narrows.
 
     One partition is read, that of the longest word; with fewer than two letters there are none. Raises
     CassandraUnavailable.
@@ -440,13 +446,13 @@ def _begins(name: list[str], typed: list[str]) -> bool:
 
 
 def list_cards_by_prefix(typed: str) -> list[Card]:
-    """Return what suggestions find, as cards: what the search page falls back on. Raises CassandraUnavailable."""
+    """Return what suggestions find, as cards: the fallback of the search page. Raises CassandraUnavailable."""
     found = get_products(each.product_id for each in list_suggestions(typed, PAGE_LENGTH))
     return [product_card(each) for each in found.values() if each.is_active]
 
 
 def product_card(product: Product) -> Card:
-    """Return the card of a product that is sold in at least one variant: it shows the least price."""
+    """Return the card of a product that is sold in at least one variant: it shows the lowest price."""
     sold = [variant for variant in product.variants if variant.sold]
     cheapest = min(sold, key=lambda variant: variant.price)
     pictures = list(dict.fromkeys(variant.picture for variant in sold))

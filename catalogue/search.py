@@ -1,11 +1,11 @@
-"""Search by words (Q3): a tantivy index on each host, derived from Cassandra and never a truth of its own.
+"""Search by words (Q3): a tantivy index on each host, derived from Cassandra and never the source of truth.
 
     SEARCH_INDEX_DIR/<keyspace>/<version>/   an index, and `position`: until when changes are in it
     SEARCH_INDEX_DIR/<keyspace>/current      the name of the version that is searched
 
-A new index is built beside the one in use and taken into use by replacing `current`. One process a host writes, which
-a lock sees to; those that serve pages open the index for reading and look at most once a second whether it has changed.
-Words are folded and taken apart by `catalogue.words` on both sides, so the index itself only splits at blanks.
+A new index is built beside the one in use and put into use by replacing `current`. One process a host writes, which
+a lock ensures; those that serve pages open the index for reading and check at most once a second whether it has changed.
+Words are folded and split by `catalogue.words` on both sides, so the index itself only splits at blanks.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from catalogue.words import search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
 
 MOST_WORDS = 8
-# No name has a longer word; tantivy refuses to look for the beginning of a very long one.
+# No name has a longer word; tantivy refuses to search for the prefix of a very long one.
 LONGEST_WORD = 40
 DEEPEST = 1000
 LOOK_EVERY_SECONDS = 1.0
-# Clocks differ, and a change is noted a moment before others can see it: the last seconds are looked at again.
+# Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
 _TYPO_FROM_LETTERS = 5
 _BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
@@ -137,8 +137,8 @@ def search_products(
     or more may have one typo. Raises NoIndex.
     """
     schema, searcher = _reader.searcher()
-    asked = _query_words(query)
-    if not asked or offset + limit > DEEPEST:
+    words = _query_words(query)
+    if not words or offset + limit > DEEPEST:
         return SearchResult((), 0)
     field, down = SORTS[sort]
     order = (
@@ -146,7 +146,7 @@ def search_products(
         if field
         else {}
     )
-    result = searcher.search(_query(schema, asked), limit=limit, offset=offset, count=True, **order)
+    result = searcher.search(_query(schema, words), limit=limit, offset=offset, count=True, **order)
     found = (searcher.doc(address) for _, address in result.hits)
     return SearchResult(tuple(_card(document["card"][0]) for document in found), result.count)
 
@@ -155,24 +155,24 @@ def _query_words(query: str) -> list[str]:
     return [word[:LONGEST_WORD] for word in split_words(query)[:MOST_WORDS]]
 
 
-def _query(schema: Any, asked: list[str]) -> Any:
-    """All words, each in any of its forms and any field; or two neighbours written as one."""
+def _query(schema: Any, words: list[str]) -> Any:
+    """Return the query for all words, each in any of its forms and any field; or two neighbours written as one."""
     must = tantivy.Occur.Must
     all_words = tantivy.Query.boolean_query(
         [
-            (must, _word(schema, word, is_last=place == len(asked) - 1))
-            for place, word in enumerate(asked)
+            (must, _word(schema, word, is_last=index == len(words) - 1))
+            for index, word in enumerate(words)
         ]
     )
-    together = [all_words]
-    for place in range(len(asked) - 1):
-        joined = [*asked[:place], asked[place] + asked[place + 1], *asked[place + 2 :]]
-        together.append(
+    alternatives = [all_words]
+    for index in range(len(words) - 1):
+        joined = [*words[:index], words[index] + words[index + 1], *words[index + 2 :]]
+        alternatives.append(
             tantivy.Query.boolean_query(
                 [(must, _word(schema, word, is_last=False)) for word in joined]
             )
         )
-    return _any(together)
+    return _any(alternatives)
 
 
 def _word(schema: Any, word: str, *, is_last: bool) -> Any:
@@ -203,19 +203,19 @@ def _any(found: list[Any]) -> Any:
 
 
 def find_near_queries(query: str, most: int = 4) -> list[str]:
-    """Return queries that find something and are near to one that found nothing: other spellings, fewer words.
+    """Return queries that find something and are similar to one that found nothing: other spellings, fewer words.
 
     Raises NoIndex.
     """
     _reader.searcher()
-    asked = _query_words(query)
-    respelt = [" ".join(_spellings(word)[:1] or [word]) for word in asked]
-    tries = [" ".join(respelt)] if respelt != asked else []
-    if len(asked) > 1:
-        tries += [" ".join(asked[:place] + asked[place + 1 :]) for place in range(len(asked))]
-        tries += asked
-    tries += [near for word in asked for near in _spellings(word)]
-    candidates = [each for each in dict.fromkeys(tries) if each != " ".join(asked)][: 4 * most]
+    words = _query_words(query)
+    respelt = [" ".join(_spellings(word)[:1] or [word]) for word in words]
+    tries = [" ".join(respelt)] if respelt != words else []
+    if len(words) > 1:
+        tries += [" ".join(words[:index] + words[index + 1 :]) for index in range(len(words))]
+        tries += words
+    tries += [near for word in words for near in _spellings(word)]
+    candidates = [each for each in dict.fromkeys(tries) if each != " ".join(words)][: 4 * most]
     return [each for each in candidates if search_products(each, limit=1).total][:most]
 
 
@@ -230,9 +230,9 @@ def _spellings(word: str) -> list[str]:
 
 
 def build_index(products: Iterable[Product] | None = None) -> int:
-    """Build the index anew from all products of the shop, take it into use, and return their number.
+    """Rebuild the index from all products of the shop, put it into use, and return their number.
 
-    Raises CassandraUnavailable; the index in use stays as it is until the new one is whole.
+    Raises CassandraUnavailable; the index in use stays as it is until the new one is complete.
     """
     began = datetime.now(UTC)
     home = _home()
@@ -264,14 +264,14 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
                 count += 1
         writer.commit()
     finally:
-        # Its threads write files: they end before anybody removes the folder.
+        # Its threads write files: they must end before the folder is removed.
         writer.wait_merging_threads()
     _note(path / "vocabulary", " ".join(sorted(seen)))
     return count
 
 
 def refresh_index(now: datetime) -> int:
-    """Bring what has changed since the last time into the index, and return how many products.
+    """Index what has changed since the last time, and return how many products.
 
     Without an index on this host it builds one. Raises CassandraUnavailable.
     """
@@ -297,7 +297,7 @@ def refresh_index(now: datetime) -> int:
 
 
 class _Done:
-    """Which changes of the last seconds are in the index already, so that looking again costs nothing."""
+    """Which changes of the last seconds are in the index already, so that reading them again costs nothing."""
 
     def __init__(self, done: dict[str, str]) -> None:
         self._done = done
@@ -312,14 +312,14 @@ class _Done:
         return datetime.fromisoformat(known) if known else datetime.min.replace(tzinfo=UTC)
 
     def note(self, path: Path, changed: dict[UUID, datetime], since: datetime) -> None:
-        kept = {
+        recent = {
             key: at
             for key, at in self._done.items()
             if datetime.fromisoformat(at) > since - OVERLAP
         }
         _note(
             path / "done",
-            json.dumps(kept | {key.hex: at.isoformat() for key, at in changed.items()}),
+            json.dumps(recent | {key.hex: at.isoformat() for key, at in changed.items()}),
         )
 
 
@@ -340,7 +340,7 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
 
 def _document(product: Product) -> Any:
     node = queries.get_category(product.category_id)
-    line = [*node.ancestors, node] if node else []
+    path = [*node.ancestors, node] if node else []
     card = product_card(product)
     sold = [variant for variant in product.variants if variant.sold]
     options = {value for variant in sold for value in variant.options.values()}
@@ -349,7 +349,7 @@ def _document(product: Product) -> Any:
         id=product.product_id.hex,
         card=_packed(card),
         name=" ".join(search_terms(product.name)),
-        kind=" ".join(search_terms(" ".join(each.name for each in line))),
+        kind=" ".join(search_terms(" ".join(each.name for each in path))),
         brand=" ".join(search_terms(product.brand)),
         sku=" ".join(
             {part for sku in skus for part in (*split_words(sku), "".join(split_words(sku)))}
@@ -410,21 +410,21 @@ def _position(path: Path) -> datetime:
 
 def _note(file: Path, text: str) -> None:
     """Write a small file in one go: a reader sees the old text or the new one."""
-    beside = file.with_name(f"{file.name}.{uuid4().hex}")
-    beside.write_text(text)
-    beside.replace(file)
+    temporary = file.with_name(f"{file.name}.{uuid4().hex}")
+    temporary.write_text(text)
+    temporary.replace(file)
 
 
 @contextmanager
 def _writing(home: Path) -> Iterator[None]:
-    """Keep other processes of this host from writing meanwhile; a dead one's lock is gone with it."""
+    """Keep other processes of this host from writing meanwhile; the lock of a dead one is released."""
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def _remove_others(home: Path, keep: set[str]) -> None:
-    # The former one stays: somebody may be about to open it.
+    # The former one stays: a process may be about to open it.
     for path in home.iterdir():
         if path.is_dir() and path.name not in keep and (path / "meta.json").exists():
             shutil.rmtree(path)

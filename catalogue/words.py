@@ -1,4 +1,4 @@
-"""Words as the shop compares them: without case, accents, plural and the hyphens that people put or leave out."""
+"""Words as the shop compares them: without case, accents, plural and hyphens."""
 
 import re
 import unicodedata
@@ -45,10 +45,10 @@ def search_terms(text: str) -> list[str]:
 
 
 def name_prefixes(name: str) -> dict[str, int]:
-    """Return each beginning, of 2 to 8 letters, of a name's words, with the place of the first such word."""
+    """Return each prefix, of 2 to 8 letters, of a name's words, with the position of the first such word."""
     found: dict[str, int] = {}
-    for place, word in enumerate(split_words(name)):
+    for position, word in enumerate(split_words(name)):
         for length in PREFIX_LETTERS:
             if length <= len(word):
-                found.setdefault(word[:length], place)
+                found.setdefault(word[:length], position)
     return found

@@ -1,4 +1,4 @@
-"""What there is of a variant, and who has taken it."""
+"""A variant's stock, and the units that orders have reserved."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -7,9 +7,9 @@ from uuid import UUID
 
 from django.utils.timezone import localdate
 
-# Where units stand that are sold before they have arrived: no house, so nobody packs them.
+# The stock item of units that are sold before they have arrived: no real warehouse, so nobody packs them.
 BACKORDER_WAREHOUSE = "ahead"
-# The row that is no hold: it sorts first and lets the numbers be read quickly.
+# The row that is no reservation: it sorts first and lets the numbers be read quickly.
 SENTINEL = UUID(int=0)
 BACKORDER, PREORDER = "backorder", "preorder"
 Availability = Literal["in", "few", "ahead", "out"]
@@ -17,7 +17,7 @@ Availability = Literal["in", "few", "ahead", "out"]
 
 @dataclass(frozen=True)
 class Backorder:
-    """That a variant is sold before it has arrived: how (backorder or preorder), how many more, and from when it is sent."""
+    """A variant is sold before it has arrived: how (backorder or preorder), how many more, and from when it is sent."""
 
     kind: str
     units: int
@@ -25,7 +25,7 @@ class Backorder:
 
     @property
     def customer_label(self) -> str:
-        """What its buyers are told: "Pre-order: sent from 3 December"; a day that is over is not told any more."""
+        """What its buyers read: "Pre-order: sent from 3 December"; a day that is over is left out."""
         sort = "Pre-order" if self.kind == PREORDER else "On order"
         if self.expected_on is None or self.expected_on <= localdate():
             return f"{sort}: sent as soon as it is here"
@@ -35,9 +35,9 @@ class Backorder:
 
 @dataclass(frozen=True)
 class Stock:
-    """What a page may say of a variant: how many can be bought, the word for it, and where they are.
+    """What a page may say of a variant: how many can be bought, its availability, and where the units are.
 
-    A line is sent from the warehouses or waits for goods as a whole: so what can be bought is the larger of the two.
+    A line is sent from the warehouses or waits for new stock as a whole: so what can be bought is the larger of the two.
     """
 
     available: int = 0
@@ -49,11 +49,13 @@ class Stock:
     def total_in_stock(self) -> int:
         """How many there are over all warehouses."""
         return sum(
-            units for place, units in self.by_warehouse.items() if place != BACKORDER_WAREHOUSE
+            units
+            for warehouse, units in self.by_warehouse.items()
+            if warehouse != BACKORDER_WAREHOUSE
         )
 
     def backorder_for(self, quantity: int) -> Backorder | None:
-        """Return what so many units would wait for, or None when they are sent at once, or cannot be had."""
+        """Return what so many units would wait for, or None when they are sent at once, or cannot be ordered."""
         return (
             self.backorder
             if self.backorder and self.total_in_stock < quantity <= self.backorder.units
@@ -84,7 +86,7 @@ class WantedLine:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Units of a line that one warehouse keeps, or has sent."""
+    """Units of a line that are reserved in one warehouse, or were sent from it."""
 
     line_number: int
     product_id: UUID
@@ -92,5 +94,5 @@ class Allocation:
     warehouse_id: str
     quantity: int
     reservation_id: UUID
-    # Whose they are; a hold that belongs to no order (any more) has nothing to tell the ledger.
+    # The order that they belong to; a reservation of no order (any more) writes nothing to the ledger.
     order_id: UUID = SENTINEL

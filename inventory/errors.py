@@ -5,7 +5,7 @@ from uuid import UUID
 
 
 class OutOfStock(Exception):
-    """There are fewer units than wanted; nothing is held. `shortages` tells how many there are, by variant."""
+    """There are fewer units than wanted; nothing is reserved. `shortages` is how many there are, by variant."""
 
     def __init__(self, shortages: Mapping[UUID, int]) -> None:
         super().__init__(f"not enough of {len(shortages)} variants")
@@ -13,7 +13,7 @@ class OutOfStock(Exception):
 
 
 class NotEnoughAvailable(Exception):
-    """More units were to be taken off a shelf than are free there; nothing was. `available` tells how many are."""
+    """More units were to be taken off a stock item than are free; nothing was. `available` is how many are free."""
 
     def __init__(self, available: int) -> None:
         super().__init__(f"only {available} units are free")
@@ -21,8 +21,8 @@ class NotEnoughAvailable(Exception):
 
 
 class NothingReceived(Exception):
-    """The ledger knows of no goods that ever arrived in a place, so its numbers cannot be made from it."""
+    """The ledger has no receipt of a stock item, so its numbers cannot be rebuilt from it."""
 
 
 class StockNumbersChanging(Exception):
-    """A place's numbers changed each time somebody looked, so they were left as they are."""
+    """A stock item's numbers changed at every try, so they were left as they are."""

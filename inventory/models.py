@@ -1,24 +1,24 @@
-"""Stock: what is available, reserved, committed and shipped, and who holds it."""
+"""Stock: what is available, reserved, committed and shipped, and for which orders."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
 
 class Inventory(Model):
-    """Q16, Q17: a variant's stock in one warehouse. The numbers are static, a row is a hold, a receipt, a correction or a return.
+    """Q16, Q17: a stock item: a variant in one warehouse. The numbers are static; a row is a reservation, a receipt, a correction or a return.
 
     All numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing.
     received = available + reserved + committed + shipped, always (I1). The row with the nil id is a sentinel that sorts
-    first, so that the numbers are read quickly whatever lies behind it. A hold that has ended leaves; the rows of
-    receipts, corrections and returns stay: they make each of them count once, however often it is told.
-    Bound: the holds of ten minutes, the committed units not yet shipped, the receipts and corrections, some tens a
-    year, and a share of the orders, for what was sent back.
+    first, so that the numbers are read quickly whatever lies behind it. The row of a reservation that has ended is
+    deleted; the rows of receipts, corrections and returns stay: they make each count once, however often it is sent.
+    Bound: the reservations of ten minutes, the committed units not yet shipped, the receipts and corrections, some
+    tens a year, and the returns of some of the orders.
     Writer: inventory.operations, by conditional batches alone.
     """
 
     __table_name__ = "inventory"
-    __personal_data__ = {"why": "a hold knows its order, and no more"}
-    # Cassandra's own ten days: a deleted hold that a repair missed and that came back would move the numbers twice.
+    __personal_data__ = {"why": "a reservation knows its order, and no more"}
+    # Cassandra's own ten days: a deleted reservation that a repair missed and that came back would move the numbers twice.
     __options__ = {"gc_grace_seconds": 10 * 24 * 3600}
     variant_id = columns.UUID(partition_key=True)
     warehouse_id = columns.Text(partition_key=True)
@@ -30,10 +30,12 @@ class Inventory(Model):
     shipped = columns.Integer(static=True)
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
-    quantity = columns.Integer()  # of a hold: what it keeps still
-    sent = columns.Integer()  # of a hold: what has left the house; null for nothing
-    released = columns.Integer()  # of a paid hold: what was given back; null for nothing
-    # held, committed, ended (until the ledger knows); received, adjusted, returned
+    quantity = columns.Integer()  # of a reservation: the units that are still reserved
+    sent = (
+        columns.Integer()
+    )  # of a reservation: the units that have left the warehouse; null for none
+    released = columns.Integer()  # of a paid reservation: the units given back; null for none
+    # held, committed, ended (until the ledger has it); received, adjusted, returned
     state = columns.Text()
     order_id = columns.UUID()
     line_number = columns.Integer()
@@ -44,8 +46,8 @@ class StockLedger(Model):
     """Q16: what has happened to a variant in a warehouse for good, by order or receipt; nothing in it is ever changed.
 
     Kinds: received and adjusted (by staff, with a reason), committed, released_committed and shipped of an order's
-    line (units so far: the largest holds), returned. With the rows of `inventory` it gives every number anew.
-    Bound: 16 partitions a shelf, so that a million sales are some ten megabytes in each (STOCK_LEDGER_SHARDS).
+    line (units so far: the largest counts), returned. With the rows of `inventory` it rebuilds every number.
+    Bound: 16 partitions a stock item, so that a million sales are some ten megabytes in each (STOCK_LEDGER_SHARDS).
     Writer: inventory.operations, after each step and again whenever the step is repeated.
     """
 
@@ -57,7 +59,7 @@ class StockLedger(Model):
     source_id = columns.UUID(primary_key=True)  # the order, or the receipt
     line_number = columns.Integer(primary_key=True)
     kind = columns.Text(primary_key=True)
-    ref = columns.UUID(primary_key=True)  # the row of `inventory` that it tells of
+    ref = columns.UUID(primary_key=True)  # the row of `inventory` that it is about
     units = columns.Integer(primary_key=True)
     booked_at = columns.DateTime()  # of receipts and corrections; an order has its own history
     actor = columns.Text()
@@ -65,9 +67,9 @@ class StockLedger(Model):
 
 
 class StockByProduct(Model):
-    """Q16: a product's stock for its pages; a copy of `inventory`, rewritten from a read, and what is sold ahead.
+    """Q16: a product's stock for its pages: a copy of `inventory`, rewritten from a read, and its backorders.
 
-    What is sold before it has arrived is a shelf of its own, "ahead": its units are how many more may be promised.
+    What is sold before it has arrived is a stock item of its own, "ahead": its units are how many more may be promised.
     Bound: variants times warehouses, at most 2,000 rows.
     Writer: inventory.operations.copy_stock, with the time of its read, so that a slower and older copy loses;
     set_backorder.
@@ -80,9 +82,9 @@ class StockByProduct(Model):
     warehouse_id = columns.Text(primary_key=True)
     available = columns.Integer()
     threshold = columns.Integer()
-    # of the shelf "ahead": backorder or preorder; null when nothing is sold ahead (any more)
+    # of the stock item "ahead": backorder or preorder; null when it cannot be backordered (any more)
     backorder_kind = columns.Text()
-    expected_on = columns.Date()  # when the goods are expected; null when nobody knows
+    expected_on = columns.Date()  # when the units are expected; null when unknown
 
 
 class BackorderedVariant(Model):
@@ -100,9 +102,9 @@ class BackorderedVariant(Model):
 
 
 class ReservationByMinute(Model):
-    """Q17: which holds run out in a minute. Written before the hold, so that a crash leaves a hint too many, never one too few.
+    """Q17: which reservations expire in a minute. Written before the reservation, so that a crash leaves an expiry too many, never one too few.
 
-    Bound: the holds of one minute.
+    Bound: the reservations of one minute.
     Writer: inventory.operations.reserve_stock, extend_reservations and clear_reservation_expiry.
     """
 

@@ -23,9 +23,9 @@ class ProductWithStock:
 
 
 class PendingProductsWithStock:
-    """Products and their stock on their way: the first hundred at once, the others when these are here.
+    """Products and their stock being read: the first hundred at once, the others when these are here.
 
-    As a quorum knows them: a node that was away would leave a line out of an order, or say that it is sold out.
+    As a quorum knows them: a node that was down would leave a line out of an order, or say that it is sold out.
     """
 
     def __init__(self, product_ids: Iterable[UUID]) -> None:

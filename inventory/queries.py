@@ -16,7 +16,7 @@ from inventory.entities import (
     StockNumbers,
 )
 
-# In the order in which they are asked for goods (see inventory.allocation).
+# In the order in which stock is taken from them (see inventory.allocation).
 WAREHOUSES = ("berlin", "cork")
 PLACES = (*WAREHOUSES, BACKORDER_WAREHOUSE)
 
@@ -28,7 +28,7 @@ STOCK = read(
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
-# The same, when whatever was acknowledged must be seen: a node that was away may know nothing of what it missed.
+# The same, when every acknowledged write must be seen: a node that was down may not know what it missed.
 STOCK_NOW = STOCK.with_consistency(LOCAL_QUORUM)
 
 
@@ -56,29 +56,31 @@ def stock_from_rows(rows: Iterable[Row]) -> dict[UUID, Stock]:
     few: dict[UUID, int] = {}
     backorders: dict[UUID, Backorder] = {}
     for row in rows:
-        there = units.setdefault(row.variant_id, {})
+        by_warehouse = units.setdefault(row.variant_id, {})
         if row.warehouse_id != BACKORDER_WAREHOUSE:
-            there[row.warehouse_id] = row.available or 0
+            by_warehouse[row.warehouse_id] = row.available or 0
             few[row.variant_id] = max(few.get(row.variant_id, 0), row.threshold or 0)
         elif row.backorder_kind:
-            there[BACKORDER_WAREHOUSE] = max(row.available or 0, 0)
-            on = row.expected_on.date() if row.expected_on else None
+            by_warehouse[BACKORDER_WAREHOUSE] = max(row.available or 0, 0)
+            expected_on = row.expected_on.date() if row.expected_on else None
             backorders[row.variant_id] = Backorder(
-                row.backorder_kind, there[BACKORDER_WAREHOUSE], on
+                row.backorder_kind, by_warehouse[BACKORDER_WAREHOUSE], expected_on
             )
     return {
-        variant_id: _stock(there, few.get(variant_id, 0), backorders.get(variant_id))
-        for variant_id, there in units.items()
+        variant_id: _stock(by_warehouse, few.get(variant_id, 0), backorders.get(variant_id))
+        for variant_id, by_warehouse in units.items()
     }
 
 
-def _stock(there: dict[str, int], few: int, backorder: Backorder | None) -> Stock:
-    total_in_stock = sum(units for place, units in there.items() if place != BACKORDER_WAREHOUSE)
+def _stock(by_warehouse: dict[str, int], few: int, backorder: Backorder | None) -> Stock:
+    total_in_stock = sum(
+        units for warehouse, units in by_warehouse.items() if warehouse != BACKORDER_WAREHOUSE
+    )
     promised = backorder.units if backorder else 0
     availability = (
         "ahead" if total_in_stock < 1 and promised else stock_availability(total_in_stock, few)
     )
-    return Stock(max(total_in_stock, promised), availability, there, backorder)
+    return Stock(max(total_in_stock, promised), availability, by_warehouse, backorder)
 
 
 def stock_availability(available: int, threshold: int) -> Availability:
@@ -90,12 +92,12 @@ BEST_FIRST: tuple[Availability, ...] = ("in", "few", "ahead", "out")
 
 
 def product_availability(stock: Iterable[Stock]) -> Availability:
-    """Return the word for a whole product: that of its best variant."""
-    words = {each.availability for each in stock}
-    return next((word for word in BEST_FIRST if word in words), "out")
+    """Return the availability of a whole product: that of its best variant."""
+    found = {each.availability for each in stock}
+    return next((each for each in BEST_FIRST if each in found), "out")
 
 
-# Q17: a variant's numbers in a warehouse and, among them, the holds that somebody asks for.
+# Q17: a variant's numbers in a warehouse and, among them, the reservations asked for.
 NUMBERS = read(
     "Q17",
     """SELECT reservation_id, quantity, state, line_number, product_id, available, reserved, committed, shipped, received, threshold
@@ -106,7 +108,7 @@ NUMBERS = read(
 def prefetch_stock_numbers(
     variant_id: UUID, warehouse_id: str, reservation_id: UUID = SENTINEL
 ) -> Pending:
-    """Start reading a variant's numbers in a warehouse and, beside the sentinel's row, that of a hold."""
+    """Start reading a variant's numbers in a warehouse and, beside the sentinel's row, that of a reservation."""
     return NUMBERS.start(
         variant_id=variant_id,
         warehouse_id=warehouse_id,
@@ -129,30 +131,30 @@ def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
 def make_reservation_id(
     order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0
 ) -> UUID:
-    """Return the id that a hold always has, so that a repeated hold is recognised by its own row.
+    """Return the id that a reservation always has, so that a repeated one is recognised by its own row.
 
-    `take` tells apart the times an order takes its stock: a paid order that had expired takes it once more.
+    `take` numbers the times an order reserves its stock: a paid order that had expired reserves once more.
     """
     return uuid5(order_id, f"{take}:{line_number}:{variant_id}:{warehouse_id}")
 
 
 def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:
-    """Return how many units of variants an order keeps that is not paid yet; `lines` has the last line where each may stand.
+    """Return how many units of variants an unpaid order has reserved; `lines` has the last line number that each may have.
 
     Raises CassandraUnavailable.
     """
     reading = []
     for variant_id, last in lines.items():
-        for place in WAREHOUSES:
+        for warehouse in WAREHOUSES:
             ids = [
-                make_reservation_id(order_id, number, variant_id, place)
+                make_reservation_id(order_id, number, variant_id, warehouse)
                 for number in range(1, last + 1)
             ]
             reading += [
                 (
                     variant_id,
                     reservation_id,
-                    prefetch_stock_numbers(variant_id, place, reservation_id),
+                    prefetch_stock_numbers(variant_id, warehouse, reservation_id),
                 )
                 for reservation_id in ids
             ]
@@ -166,7 +168,7 @@ def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, 
     return reserved
 
 
-# I4: the holds that run out in a minute.
+# I4: the reservations that expire in a minute.
 RESERVATION_EXPIRIES = read(
     "Q17",
     "SELECT variant_id, warehouse_id, reservation_id, order_id, quantity FROM reservations_by_minute WHERE minute = :minute",
@@ -174,12 +176,12 @@ RESERVATION_EXPIRIES = read(
 
 
 def list_reservation_expiries(minutes: Sequence[datetime]) -> dict[datetime, list[Row]]:
-    """Return the hints of holds that run out in these minutes. Raises CassandraUnavailable."""
+    """Return the expiries of reservations in these minutes. Raises CassandraUnavailable."""
     reading = {minute: RESERVATION_EXPIRIES.start(minute=minute) for minute in minutes}
     return {minute: rows for minute, pending in reading.items() if (rows := pending.rows())}
 
 
-# Q16: all that lies on a shelf: its numbers, and the holds, receipts, corrections and returns.
+# Q16: a whole stock item: its numbers, and the reservations, receipts, corrections and returns.
 STOCK_ITEM = read(
     "Q16",
     """SELECT reservation_id, quantity, sent, state, order_id, reserved_at, available, reserved, committed, shipped, received
@@ -189,16 +191,16 @@ STOCK_ITEM = read(
 
 
 def get_stock_item(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, list[Row]]:
-    """Return a shelf's numbers and its rows, for commands. Raises CassandraUnavailable."""
+    """Return a stock item's numbers and its rows, for commands. Raises CassandraUnavailable."""
     rows = STOCK_ITEM.all(variant_id=variant_id, warehouse_id=warehouse_id)
     if not rows:
         return StockNumbers(0, 0, 0, 0, 0), []
     row = rows[0]
-    there = StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
-    return there, [row for row in rows if row.state]
+    numbers = StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
+    return numbers, [row for row in rows if row.state]
 
 
-# Over so many partitions a shelf's ledger is spread at most (STOCK_LEDGER_SHARDS).
+# Over how many partitions a stock item's ledger is spread at most (STOCK_LEDGER_SHARDS).
 SHARDS_AT_MOST = 16
 
 
@@ -217,10 +219,10 @@ LEDGER = read(
 
 
 def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = False) -> list[Row]:
-    """Return a shelf's ledger, in no order that matters, for commands and staff. Raises CassandraUnavailable.
+    """Return a stock item's ledger, in no order that matters, for commands and staff. Raises CassandraUnavailable.
 
-    `whole`: with what was written while it was spread over more partitions. What was written under several settings may
-    stand there twice; it counts once (see fold_stock_numbers).
+    `whole`: with what was written while it was spread over more partitions. An entry written under several settings may
+    be there twice; it counts once (see fold_stock_numbers).
     """
     shards = range(SHARDS_AT_MOST if whole else settings.STOCK_LEDGER_SHARDS)
     reading = [
@@ -231,10 +233,10 @@ def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = Fa
 
 
 def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> StockNumbers:
-    """Return a shelf's numbers as its rows and its ledger have them, which must have been read in this order.
+    """Return a stock item's numbers as its rows and its ledger have them, which must have been read in this order.
 
-    What still lies on the shelf as a row speaks for itself; the ledger speaks for what has left. Its entries count up:
-    of one source, line, kind and reference the largest holds.
+    A reservation that still has a row is counted by that; the ledger counts for those that are gone. Its entries count
+    up: of one source, line, kind and reference the largest counts.
     """
     received = reserved = committed = shipped = 0
     known_rows = set()
@@ -272,7 +274,7 @@ BACKORDERED_VARIANTS = read(
 
 
 def list_backordered_variants() -> list[tuple[UUID, UUID]]:
-    """Return the variants that are, or were, sold ahead, each with its product. Raises CassandraUnavailable."""
+    """Return the variants that can, or could, be backordered, each with its product. Raises CassandraUnavailable."""
     return [(row.variant_id, row.product_id) for row in BACKORDERED_VARIANTS.all(shop=SHOP)]
 
 
@@ -281,12 +283,12 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
 
     Raises CassandraUnavailable.
     """
-    reading = {place: prefetch_stock_numbers(variant_id, place) for place in PLACES}
-    there = {place: pending.one() for place, pending in reading.items()}
-    waits = there.pop(BACKORDER_WAREHOUSE)
-    # What is held may be held for one of these, by whoever died on the way.
-    if not (waits and waits.committed) or not any(
-        row and row.available + row.reserved > 0 for row in there.values()
+    reading = {warehouse: prefetch_stock_numbers(variant_id, warehouse) for warehouse in PLACES}
+    numbers = {warehouse: pending.one() for warehouse, pending in reading.items()}
+    backordered = numbers.pop(BACKORDER_WAREHOUSE)
+    # Reserved units may be reserved for one of these, by a process that crashed on the way.
+    if not (backordered and backordered.committed) or not any(
+        row and row.available + row.reserved > 0 for row in numbers.values()
     ):
         return []
     rows = [

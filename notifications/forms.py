@@ -1,4 +1,4 @@
-"""Untrusted input -> clean values."""
+"""The form of a back-in-stock subscription."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _EMAIL_WRONG = "Enter an e-mail address like name@example.com"
 
 
 class SubscriptionForm(Form):
-    """Asks to be told when a variant is back in stock. A member's address is known already."""
+    """Subscribes to a mail when a variant is back in stock. A member's address is known already."""
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
     email = forms.EmailField(

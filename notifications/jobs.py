@@ -1,4 +1,4 @@
-"""What the worker does for those who wait."""
+"""What the worker does for back-in-stock subscriptions."""
 
 from datetime import datetime, timedelta
 
@@ -7,9 +7,9 @@ from notifications.operations import notify_subscribers
 
 
 def send_back_in_stock_mails(now: datetime) -> str:
-    """Mail everybody who waits for something that is in stock again."""
-    told = notify_subscribers(now)
-    return f"{told} told that something is back" if told else ""
+    """Mail all subscribers of variants that are in stock again."""
+    sent = notify_subscribers(now)
+    return f"{sent} back-in-stock mails queued" if sent else ""
 
 
 JOBS = [Job("back in stock", timedelta(minutes=1), send_back_in_stock_mails)]

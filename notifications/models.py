@@ -1,14 +1,14 @@
-"""Who wants to be told when something is back in stock."""
+"""Back-in-stock subscriptions."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
 
 class SubscriberByVariant(Model):
-    """Who wants to be told when a variant is back in stock, an address once.
+    """The subscribers of a variant that shall be back in stock, each address once.
 
-    Gone after 30 days, or once they were told.
-    Bound: as many as wait for one variant; they are read 200 at a time (notifications.queries.AT_ONCE).
+    Gone after 30 days, or once the mail was queued.
+    Bound: the subscribers of one variant; they are read 200 at a time (notifications.queries.AT_ONCE).
     Writer: notifications.operations, by conditional writes alone.
     """
 
@@ -23,9 +23,9 @@ class SubscriberByVariant(Model):
 
 
 class SubscriptionByAddress(Model):
-    """Which variants an e-mail address waits for. Written before the waiter, so that no waiter is missing here.
+    """The variants that an e-mail address has subscribed to. Written before the subscriber, so that none is missing here.
 
-    Bound: the variants that one asks for within 30 days; 20 an hour (settings.RATE_LIMITS).
+    Bound: the variants of one address within 30 days; 20 an hour (settings.RATE_LIMITS).
     Writer: notifications.operations.
     """
 
@@ -38,9 +38,9 @@ class SubscriptionByAddress(Model):
 
 
 class SubscribedVariant(Model):
-    """Which variants somebody waits for, so that the worker looks at these and at no others.
+    """Which variants have subscribers, so that the worker looks at these and at no others.
 
-    Written before the waiter: a crash leaves a row too many, never one too few.
+    Written before the subscriber: a crash leaves a row too many, never one too few.
     Bound: the variants that are sold out and wanted, over 16 buckets; gone after 31 days.
     Writer: notifications.operations.
     """

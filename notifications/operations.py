@@ -1,7 +1,6 @@
-"""Being told when something is back in stock: asked for, confirmed, told once, ended.
+"""Back-in-stock subscriptions: requested, confirmed, notified once, ended.
 
-An address that nobody has proved is kept nowhere: it stands in the link that is mailed to it, and only whoever follows that
-link is written down.
+An unconfirmed address is stored nowhere: it is in the link that is mailed to it, and only following that link stores it.
 """
 
 from datetime import datetime, timedelta
@@ -20,7 +19,7 @@ from inventory.products_with_stock import AT_ONCE, ProductWithStock, get_product
 from jobs.shards import Shard
 from mail.addresses import email_key
 from mail.operations import queue_mail
-from notifications import queries as waiting
+from notifications import queries
 from notifications.queries import Subscription, sign_unsubscribe_token, variant_bucket
 from pricing.quotes import line_label
 
@@ -28,7 +27,7 @@ INSERT_SUBSCRIBED_VARIANT = write(
     "waiting",
     "INSERT INTO subscribed_variants (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
 )
-# With the time of the row that was read: one that somebody has written meanwhile stays.
+# With the time of the row that was read: one that was written meanwhile stays.
 DELETE_SUBSCRIBED_VARIANT = write(
     "waiting",
     "DELETE FROM subscribed_variants USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
@@ -46,7 +45,7 @@ INSERT_SUBSCRIBER = conditional_write(
     """INSERT INTO subscriptions_by_variant (variant_id, email_key, email, product_id, asked_at)
        VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
 )
-# All its columns, so that none is forgotten before the others.
+# All its columns, so that none expires before the others.
 UPDATE_SUBSCRIBER = conditional_write(
     "waiting",
     """UPDATE subscriptions_by_variant SET email = :email, product_id = :product_id, asked_at = :now
@@ -56,7 +55,7 @@ DELETE_SUBSCRIBER = conditional_write(
     "waiting",
     "DELETE FROM subscriptions_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )
-# A variant is written down before its waiter: only after this time the lack of one means that there is none.
+# A variant is written before its subscriber: only after this time the lack of one means that there is none.
 SUBSCRIBER_GRACE = timedelta(minutes=5)
 ALL_SUBSCRIPTIONS = Shard("back in stock")
 
@@ -64,9 +63,9 @@ ALL_SUBSCRIPTIONS = Shard("back in stock")
 def request_subscription(
     subscription: Subscription, product: Product, variant: Variant, now: datetime
 ) -> None:
-    """Mail a link to an address, to confirm that it wants to be told. Once a day for each variant.
+    """Mail a link to an address, to confirm the subscription. Once a day for each variant.
 
-    The same happens whether the address is known or not, and waits already or not. Raises CassandraUnavailable.
+    The same happens whether the address is known or not, and subscribed already or not. Raises CassandraUnavailable.
     """
     link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[subscription.sign_token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
@@ -82,25 +81,25 @@ def request_subscription(
 
 
 def subscribe(subscription: Subscription, now: datetime) -> None:
-    """Note that an address that is known to be its owner's wants to be told; twice is once, for 30 days from the last time.
+    """Subscribe a confirmed address; twice is once, for 30 days from the last time.
 
     Raises CassandraUnavailable.
     """
-    key, what = (
+    key, variant_columns = (
         email_key(subscription.email),
         {"variant_id": subscription.variant_id, "product_id": subscription.product_id},
     )
-    INSERT_SUBSCRIBED_VARIANT.run(bucket=variant_bucket(subscription.variant_id), **what)
-    INSERT_SUBSCRIPTION.run(email_key=key, **what)
-    subscriber = {"email_key": key, "email": subscription.email, "now": now, **what}
+    INSERT_SUBSCRIBED_VARIANT.run(bucket=variant_bucket(subscription.variant_id), **variant_columns)
+    INSERT_SUBSCRIPTION.run(email_key=key, **variant_columns)
+    subscriber = {"email_key": key, "email": subscription.email, "now": now, **variant_columns}
     if not INSERT_SUBSCRIBER.apply(**subscriber, if_lost=SEND_AGAIN):
         UPDATE_SUBSCRIBER.apply(**subscriber, if_lost=SEND_AGAIN)
 
 
 def unsubscribe(email: str) -> int:
-    """Forget all that an address waits for, and return how much that was. Raises CassandraUnavailable."""
+    """Delete all subscriptions of an address, and return how many. Raises CassandraUnavailable."""
     key = email_key(email)
-    rows = waiting.SUBSCRIPTIONS.all(email_key=key)
+    rows = queries.SUBSCRIPTIONS.all(email_key=key)
     for row in rows:
         # In this order: what is left by a crash can still be found by the address.
         DELETE_SUBSCRIBER.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=key)
@@ -109,14 +108,14 @@ def unsubscribe(email: str) -> int:
 
 
 def notify_subscribers(now: datetime, shard: Shard = ALL_SUBSCRIPTIONS) -> int:
-    """Mail everybody whose variant is back and in the share, each once, and forget them; return how many that were.
+    """Mail all subscribers whose variant is back and in the shard, each once, and delete them; return how many.
 
     At most 200 a variant and call; the next call goes on. Raises CassandraUnavailable; called again it goes on, and a
-    mail that was written is not written twice.
+    mail that was queued is not queued twice.
     """
     count, rows = (
         0,
-        (row for row in waiting.iterate_subscribed_variants() if shard.has_id(row.variant_id)),
+        (row for row in queries.iterate_subscribed_variants() if shard.has_id(row.variant_id)),
     )
     while part := list(islice(rows, AT_ONCE)):
         products = get_products_with_stock(row.product_id for row in part)
@@ -133,22 +132,22 @@ def _notify_variant_subscribers(
     stock = product_with_stock.stock.get(row.variant_id, Stock())
     if product_with_stock.product is None or variant is None or stock.available < 1:
         return 0
-    subscribers = waiting.SUBSCRIBERS.all(variant_id=row.variant_id)
-    for waiter in subscribers:
+    subscribers = queries.SUBSCRIBERS.all(variant_id=row.variant_id)
+    for subscriber in subscribers:
         queue_mail(
-            uuid5(row.variant_id, waiter.email_key),
-            f"back:{waiter.asked_at.isoformat()}",
-            waiter.email,
+            uuid5(row.variant_id, subscriber.email_key),
+            f"back:{subscriber.asked_at.isoformat()}",
+            subscriber.email,
             "back_in_stock",
-            _mail_context(product_with_stock.product, variant, waiter.email),
+            _mail_context(product_with_stock.product, variant, subscriber.email),
             now,
         )
-        # In this order: whoever asks again in between is still found by the address.
-        DELETE_SUBSCRIPTION.run(email_key=waiter.email_key, variant_id=row.variant_id)
+        # In this order: an address that subscribes again in between can still be found.
+        DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)
         DELETE_SUBSCRIBER.apply(
-            if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=waiter.email_key
+            if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=subscriber.email_key
         )
-    if not subscribers and waiting.row_write_time(row) < now - SUBSCRIBER_GRACE:
+    if not subscribers and queries.row_write_time(row) < now - SUBSCRIBER_GRACE:
         DELETE_SUBSCRIBED_VARIANT.run(
             bucket=variant_bucket(row.variant_id), variant_id=row.variant_id, written=row.written
         )

@@ -1,4 +1,4 @@
-"""What is held about whoever waits for something."""
+"""Personal data in back-in-stock subscriptions."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from web.personal_data import Person
 
 
 def export_personal_data(person: Person) -> dict[str, Any]:
-    """Return what the person waits for, and since when."""
+    """Return what the person has subscribed to, and since when."""
     return {
         "waits_for": [
             {"product_id": row.product_id, "since": row.asked_at}
@@ -19,5 +19,5 @@ def export_personal_data(person: Person) -> dict[str, Any]:
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:
-    """Forget what the person waits for."""
+    """Delete the person's subscriptions."""
     unsubscribe(person.email)

@@ -1,4 +1,4 @@
-"""Who waits for what to be back in stock; and the signed texts of the mails about it."""
+"""What is read of back-in-stock subscriptions, and the signed tokens in their mails."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,21 +36,21 @@ SUBSCRIPTIONS = read(
 
 @dataclass(frozen=True)
 class Subscription:
-    """That an address wants to be told when a variant is back."""
+    """An address that gets a mail when a variant is back."""
 
     product_id: UUID
     variant_id: UUID
     email: str
 
     def sign_token(self) -> str:
-        """Return it signed, for the link that confirms it."""
+        """Return it as a signed token, for the link that confirms it."""
         return signing.dumps(
             [self.product_id.hex, self.variant_id.hex, self.email], salt=_SALT, compress=True
         )
 
 
 def parse_subscription_token(token: str) -> Subscription | None:
-    """Return what a link confirms; None if it is not ours or older than seven days."""
+    """Return the subscription that a link confirms; None if it is not ours or older than seven days."""
     try:
         product, variant, email = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
     except (signing.BadSignature, ValueError):
@@ -59,12 +59,12 @@ def parse_subscription_token(token: str) -> Subscription | None:
 
 
 def sign_unsubscribe_token(email: str) -> str:
-    """Return the signed text with which an address ends all its waiting, at any time."""
+    """Return the signed token with which an address ends all its subscriptions, at any time."""
     return signing.dumps(email, salt=f"{_SALT}.end", compress=True)
 
 
 def parse_unsubscribe_token(token: str) -> str | None:
-    """Return the address whose waiting a link ends, or None if it is not ours."""
+    """Return the address whose subscriptions a link ends, or None if it is not ours."""
     try:
         return str(signing.loads(token, salt=f"{_SALT}.end"))
     except signing.BadSignature:
@@ -72,19 +72,19 @@ def parse_unsubscribe_token(token: str) -> str | None:
 
 
 def variant_bucket(variant_id: UUID) -> int:
-    """Return where a variant stands among those that are waited for."""
+    """Return the bucket of a subscribed variant."""
     return variant_id.int % BUCKETS
 
 
 def iterate_subscribed_variants() -> Iterator[Row]:
-    """Yield the variants that somebody waits for, or has waited for lately. Raises CassandraUnavailable."""
+    """Yield the variants that have, or recently had, subscribers. Raises CassandraUnavailable."""
     reading = [SUBSCRIBED_VARIANTS.start(bucket=bucket) for bucket in range(BUCKETS)]
     for pending in reading:
         yield from pending.rows()
 
 
 def list_subscriptions(email: str) -> list[Row]:
-    """Return what an address waits for: variant, product and since when. Raises CassandraUnavailable."""
+    """Return an address's subscriptions: variant, product and since when. Raises CassandraUnavailable."""
     key = email_key(email)
     reading = [
         SUBSCRIBER.start(variant_id=row.variant_id, email_key=key)

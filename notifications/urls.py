@@ -1,4 +1,4 @@
-"""What the app offers."""
+"""The URLs of back-in-stock subscriptions."""
 
 from django.urls import path
 

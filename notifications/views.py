@@ -1,4 +1,4 @@
-"""Being told when something is back in stock: a member by one press, a guest by a mailed link."""
+"""Back-in-stock subscriptions: a member subscribes with one click, a guest by a mailed link."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -29,16 +29,16 @@ from web.rendering import render_or_redirect, render_page, render_too_many_attem
 @never_cache
 @owner_only
 def subscribe(request: HttpRequest) -> HttpResponse:
-    """Ask to be told when a variant is back. A member's address is known; a guest's is confirmed by a mail."""
+    """Subscribe to a variant that is sold out. A member's address is known; a guest's is confirmed by a mail."""
     form = SubscriptionForm(
         request.POST if request.method == "POST" else None,
         initial={"variant": request.GET.get("variant")},
     )
     try:
         product_and_variant = find_product_and_variant(form["variant"].value())
-    except NoLongerSold as gone:
+    except NoLongerSold as error:
         return render_page(
-            request, "notifications/wait.html", {"gone": str(gone)}, part="answer", status=422
+            request, "notifications/wait.html", {"gone": str(error)}, part="answer", status=422
         )
     context: dict[str, Any] = {
         "form": form,
@@ -48,11 +48,11 @@ def subscribe(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render_page(request, "notifications/wait.html", context)
     if _available_units(*product_and_variant):
-        words = f"{_label(*product_and_variant)} is in stock."
+        message = f"{_label(*product_and_variant)} is in stock."
     elif request.user.is_authenticated:
         email = request.user.get_username()
         operations.subscribe(_subscription(product_and_variant, email), datetime.now(UTC))
-        words = f"We will write to {email} as soon as {_label(*product_and_variant)} is back."
+        message = f"We will write to {email} as soon as {_label(*product_and_variant)} is back."
     elif form.is_valid():
         email = form.cleaned_data["email"]
         try:
@@ -62,15 +62,15 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         operations.request_subscription(
             _subscription(product_and_variant, email), *product_and_variant, datetime.now(UTC)
         )
-        words = f"A mail is on its way to {email}. Follow the link in it, and we will tell you."
+        message = f"A mail is on its way to {email}. Follow the link in it, and we will tell you."
     else:
         return render_page(request, "notifications/wait.html", context, part="answer", status=422)
-    messages.success(request, words)
+    messages.success(request, message)
     return render_or_redirect(
         request,
         _product_url(*product_and_variant),
         "notifications/wait.html",
-        {"words": words},
+        {"words": message},
         part="answer",
     )
 
@@ -79,7 +79,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
 @never_cache
 @owner_only
 def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
-    """Confirm by the mailed link, and a press, that an address wants to be told."""
+    """Confirm a subscription by the mailed link and a submit."""
     subscription = parse_subscription_token(token)
     found = get_current_product(subscription.product_id) if subscription else None
     variant = get_sellable_variant(found, subscription.variant_id) if subscription else None
@@ -103,7 +103,7 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @owner_only
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """End, by the link in a mail and a press, all that an address waits for."""
+    """End all subscriptions of an address by the link in a mail and a submit."""
     email = parse_unsubscribe_token(token)
     if email is None:
         return render_page(request, "notifications/wait_over.html", {}, status=410)

@@ -20,7 +20,7 @@ HEAVIEST_PARCEL = BANDS[-1][0]
 
 @dataclass(frozen=True)
 class DeliveryMethod:
-    """One way to deliver. Days are working days from the order on; `free_from` is a sum of goods, None for never.
+    """One way to deliver. Days are working days from the order on; `free_from` is a subtotal, None for never.
 
     `price` is for a parcel of the lightest band.
     """
@@ -33,7 +33,7 @@ class DeliveryMethod:
     free_from: Money | None = None
 
     def price_for(self, subtotal: Money, grams: int = 0) -> Money:
-        """Return what this costs for goods of that sum and weight (with tax, or without where tax is added).
+        """Return what this costs for lines of that subtotal and weight (with tax, or without where tax is added).
 
         What is too heavy for one parcel goes in several, each but the last as heavy as may be. From `free_from` on the
         first of them costs nothing, whatever it weighs.

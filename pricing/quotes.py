@@ -1,6 +1,6 @@
-"""What an order comes to: goods, what is taken off, delivery and tax. Pure sums; nothing here reads or writes.
+"""What an order comes to: subtotal, discounts, delivery and tax. Pure sums; nothing here reads or writes.
 
-How it is rounded: a unit has a price in whole cents, so lines and goods need no rounding. A percentage is taken of the sum of
+How it is rounded: a unit has a price in whole cents, so lines and subtotal need no rounding. A percentage is taken of the sum of
 all that it is on and rounded half up once, then spread over the lines in proportion (pricing.shares.spread_amount). Tax is
 computed from the sum of all that has one rate and rounded half up once for each rate (pricing.tax). So everything adds up,
 to the cent: lines + delivery + tax that is added - discount = total (I9), and the lines' parts to the whole.
@@ -37,7 +37,7 @@ class VariantSnapshot:
 
 
 def snapshot_columns(source: Any) -> dict[str, Any]:
-    """Return the columns of a snapshot by their names: from a line, or from a row of Cassandra, which knows no empty map."""
+    """Return the columns of a snapshot by their names: from a line, or from a row of Cassandra, which has no empty map."""
     found = {each.name: getattr(source, each.name) for each in fields(VariantSnapshot)}
     return found | {"options": dict(source.options or {})}
 
@@ -73,7 +73,7 @@ class Promotion(Protocol):
         """Its name, in words for the shopper."""
 
     def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
-        """Return what it takes off; `left` is what other promotions have left of each line, in minor units."""
+        """Return what it takes off; `remaining` is what other promotions have left of each line, in minor units."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Discount:
 class Quote:
     """What an order comes to: total = subtotal + delivery + tax_added - discount (I9).
 
-    `subtotal` is the goods before anything is taken off, `delivery` what it costs in the end, `tax` included in the total
+    `subtotal` is the lines before anything is taken off, `delivery` what it costs in the end, `tax` included in the total
     in either case. `line_discounts` and `line_taxes` (added tax) are what of the whole belongs to each line; tax that is
     left belongs to the delivery.
     """
@@ -120,15 +120,15 @@ def compute_quote(
 ) -> Quote:
     """Add up an order's lines and its delivery, which is taxed at the standard rate; promotions apply in their order.
 
-    Whether delivery is free from a sum on goes by the goods before anything is taken off: no code makes it dearer.
+    Whether delivery is free goes by the subtotal before anything is taken off: no code makes it dearer.
     Raises ValueError without lines.
     """
     if not lines:
         raise ValueError("an order has at least one line")
     subtotal = lines_subtotal(lines)
     currency = subtotal.currency.code
-    off, discounts, delivered = _apply_promotions(lines, promotions)
-    price = subtotal * 0 if delivered else method.price_for(subtotal, lines_weight(lines))
+    off, discounts, free_delivery = _apply_promotions(lines, promotions)
+    price = subtotal * 0 if free_delivery else method.price_for(subtotal, lines_weight(lines))
     discount = from_minor_units(sum(off), currency)
     left = [
         line.total - from_minor_units(less, currency) for line, less in zip(lines, off, strict=True)
@@ -160,20 +160,20 @@ def _apply_promotions(
 ) -> tuple[list[int], list[tuple[str, int]], bool]:
     """Return what is off each line, what each promotion did, and whether delivery is free. No line falls below zero."""
     left = [to_minor_units(line.total) for line in lines]
-    off, discounts, delivered = [0] * len(lines), [], False
+    off, discounts, free_delivery = [0] * len(lines), [], False
     for each in promotions:
         reduction = each.compute_reduction(lines, left)
         less = [
-            max(0, min(wanted, there))
-            for wanted, there in zip(reduction.line_amounts, left, strict=True)
+            max(0, min(wanted, remaining))
+            for wanted, remaining in zip(reduction.line_amounts, left, strict=True)
         ]
-        if not any(less) and (delivered or not reduction.has_free_delivery):
+        if not any(less) and (free_delivery or not reduction.has_free_delivery):
             continue
         off = [before + more for before, more in zip(off, less, strict=True)]
-        left = [there - more for there, more in zip(left, less, strict=True)]
-        delivered = delivered or reduction.has_free_delivery
+        left = [remaining - more for remaining, more in zip(left, less, strict=True)]
+        free_delivery = free_delivery or reduction.has_free_delivery
         discounts.append((each.title, sum(less)))
-    return off, discounts, delivered
+    return off, discounts, free_delivery
 
 
 def added_tax_by_line(
@@ -185,14 +185,14 @@ def added_tax_by_line(
     """
     shares = [amount * 0 for _, amount in taxed]
     for part in parts:
-        places = [
-            place for place, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate
+        indexes = [
+            index for index, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate
         ]
         cents_each = spread_amount(
-            to_minor_units(part.tax), [to_minor_units(taxed[place][1]) for place in places]
+            to_minor_units(part.tax), [to_minor_units(taxed[index][1]) for index in indexes]
         )
-        for place, cents in zip(places, cents_each, strict=True):
-            shares[place] = from_minor_units(cents, part.tax.currency.code)
+        for index, cents in zip(indexes, cents_each, strict=True):
+            shares[index] = from_minor_units(cents, part.tax.currency.code)
     return tuple(shares)
 
 
@@ -208,5 +208,5 @@ def lines_weight(lines: Iterable[QuotedLine]) -> int:
 
 
 def line_label(name: str, options: Mapping[str, str]) -> str:
-    """Return a thing's name with what was chosen of it: "Mug, olive"."""
+    """Return a product's name with the options chosen: "Mug, olive"."""
     return ", ".join([name, *(value.lower() for value in options.values())])

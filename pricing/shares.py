@@ -6,7 +6,7 @@ from collections.abc import Sequence
 def spread_amount(amount: int, over: Sequence[int]) -> list[int]:
     """Divide an amount in proportion to sums; the parts add up to it exactly.
 
-    Each part is rounded down, and the cents that are left go one by one to those who lost most by that, the first of
+    Each part is rounded down, and the cents that are left go one by one to those that lost most by that, the first of
     equals first (largest remainder). No part is more than its sum, if the amount is not more than all of them.
     Raises ValueError if there is an amount, but nothing to spread it over.
     """
@@ -16,9 +16,9 @@ def spread_amount(amount: int, over: Sequence[int]) -> list[int]:
             raise ValueError("there is nothing to spread it over")
         return [0] * len(over)
     parts = [amount * each // whole for each in over]
-    lost = sorted(range(len(over)), key=lambda place: -(amount * over[place] % whole))
-    for place in lost[: amount - sum(parts)]:
-        parts[place] += 1
+    lost = sorted(range(len(over)), key=lambda index: -(amount * over[index] % whole))
+    for index in lost[: amount - sum(parts)]:
+        parts[index] += 1
     return parts
 
 

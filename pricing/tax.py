@@ -1,6 +1,6 @@
 """The tax on what is sold: included in the prices, or added to them.
 
-Prices include tax, as consumers in the Union must be told them. In the countries that the setting TAX_ADDED_IN names they are
+Prices include tax, as they must for consumers in the Union. In the countries that the setting TAX_ADDED_IN names they are
 net, and tax comes on top. Either way it is computed from the sum of all that has one rate, not line by line, and
 rounded half up to the cent once for each rate: so net and tax add up to what is paid, to the cent.
 """
@@ -20,8 +20,8 @@ def _rates(standard: str, reduced: str) -> dict[str, Decimal]:
 
 
 # Per cent, as of 2026. Goods sent to consumers are taxed where they arrive (Directive 2006/112/EC, art. 33), and which
-# goods are "reduced" is the catalogue's word (Product.tax_class). Where a country has several reduced rates this is the
-# one for such goods as far as we know; the shop's accountant has to confirm each before the first sale there.
+# products are "reduced" is the catalogue's choice (Product.tax_class). Where a country has several reduced rates this is
+# the one for such products as far as we know; the shop's accountant has to confirm each before the first sale there.
 RATES = {
     "AT": _rates("20", "10"),  # UStG 1994 § 10
     "BE": _rates("21", "6"),  # Royal Decree no. 20 of 20 July 1970
@@ -52,7 +52,7 @@ class TaxPart:
 
 
 def tax_added_countries() -> frozenset[str]:
-    """Return the countries to which goods are sold at net prices, with tax on top."""
+    """Return the countries where prices are net, with tax on top."""
     return frozenset(settings.TAX_ADDED_IN)
 
 
@@ -62,7 +62,7 @@ def split_included_tax(sums: Iterable[tuple[str, Money]], country: str) -> tuple
 
 
 def compute_added_tax(sums: Iterable[tuple[str, Money]], country: str) -> tuple[TaxPart, ...]:
-    """Return the tax on sums of (tax class, net) by rate, the highest first. Raises KeyError as `included` does."""
+    """Return the tax on sums of (tax class, net) by rate, the highest first. Raises KeyError as `split_included_tax` does."""
     return tuple(
         TaxPart(rate, net, _rounded(_cents(net) * rate / 100, net.currency.code))
         for rate, net in _by_rate(sums, country)

@@ -1,4 +1,4 @@
-"""A code as somebody typed it, and what counts for some lines."""
+"""A code as the shopper typed it, and the promotions that apply to some lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from promotions.rules import FREE_DELIVERY, Promotion
 
 @dataclass(frozen=True)
 class Voucher:
-    """A code that somebody has typed, and why it takes nothing off; no reason if it does."""
+    """A code that the shopper has typed, and why it takes nothing off; no reason if it does."""
 
     typed_code: str
     promotion: Promotion | None = None
@@ -26,17 +26,17 @@ class Voucher:
 
 @dataclass(frozen=True)
 class AppliedPromotions:
-    """What makes some lines cheaper: the promotions that count, in their order, and what became of the code."""
+    """What makes some lines cheaper: the promotions that apply, in their order, and what became of the code."""
 
     promotions: tuple[Promotion, ...] = ()
     voucher: Voucher | None = None
 
     @property
     def refusal_reason(self) -> str:
-        """Why the code takes nothing off; nothing if it does, or if there is none."""
+        """Why the code takes nothing off; '' if it does, or if there is none."""
         return self.voucher.reason if self.voucher else ""
 
-    def delivery_price(self, lines: Sequence[QuotedLine], way: DeliveryMethod) -> Money:
-        """Return what a way to deliver these lines costs. Raises ValueError without lines."""
-        price = way.price_for(lines_subtotal(lines), lines_weight(lines))
+    def delivery_price(self, lines: Sequence[QuotedLine], method: DeliveryMethod) -> Money:
+        """Return what a delivery method costs for these lines. Raises ValueError without lines."""
+        price = method.price_for(lines_subtotal(lines), lines_weight(lines))
         return price * 0 if any(each.kind == FREE_DELIVERY for each in self.promotions) else price

@@ -5,7 +5,7 @@ from cassandra.cqlengine.models import Model
 
 
 class Promotion(Model):
-    """The terms of promotions: those that count by themselves (trigger 'automatic'), and those with a code (trigger 'code').
+    """The terms of promotions: those that apply by themselves (trigger 'automatic'), and those with a code (trigger 'code').
 
     Terms never change: an offer is ended and another made.
     Bound: 1,000 a trigger (promotions.operations.MAX_PROMOTIONS).
@@ -38,24 +38,24 @@ class VoucherUse(Model):
     """I6: how often a code was used, and by which orders.
 
     `used` and `remaining` are static and always there, never null: Cassandra's conditional arithmetic on null applies and
-    writes nothing. A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of one person,
-    where the code has a limit for that. One batch takes a use with both, one gives it back with both: exactly once.
-    Bound: the uses of one code; two rows each, some 300 bytes a use. A code without limits has its rows, too: the audit
-    counts them, and a use that is given back is known by its row. 100,000 uses of one code are some 30 MB; an offer to more
-    than that needs no code, or several.
+    writes nothing. A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of one
+    customer, where the code has a limit for that. One batch takes a use with both, one gives it back with both: exactly once.
+    Bound: the uses of one code; two rows each, some 300 bytes a use. A code without limits has its rows, too: the consistency
+    check counts them, and a use that is given back is known by its row. 100,000 uses of one code are some 30 MB; an offer to
+    more than that needs no code, or several.
     Writer: promotions.operations.claim_voucher and release_voucher, by conditional batches alone.
     """
 
     __table_name__ = "voucher_uses"
     __personal_data__ = {
-        "why": "a person is a keyed hash here, which leads to nobody without the shop's key and the person's id"
+        "why": "a customer is a keyed hash here, which leads to nobody without the shop's key and the customer's id"
     }
     key = columns.Text(partition_key=True)
     claim = columns.Text(primary_key=True)
     used = columns.Integer(static=True)
     remaining = columns.Integer(static=True)
     order_id = columns.UUID()
-    person_claim = columns.Text()  # of an order's row: the row of its person, or ''
+    person_claim = columns.Text()  # of an order's row: the row of its customer, or ''
     person = columns.Text()
     claimed_at = columns.DateTime()
 
@@ -63,7 +63,7 @@ class VoucherUse(Model):
 class VoucherByOrder(Model):
     """Which codes an order may have taken a use of: written before the claim, so that a crash leaves a row too many.
 
-    Bound: the codes that were tried for one order; they go once the order has ended, or its holds have.
+    Bound: the codes that were tried for one order; they go once the order has ended, or its reservations have.
     Writer: promotions.operations.claim_voucher and release_vouchers.
     """
 

@@ -23,9 +23,9 @@ from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
 from promotions.rules import Promotion, code_key
 
-# The promotions of a trigger, over ones included.
+# The promotions of a trigger, ended ones included.
 MAX_PROMOTIONS = 1000
-# How often somebody else may be faster with a use of the same code before we say that we are busy.
+# How often another customer may be faster with a use of the same code before we say that we are busy.
 ATTEMPTS = 50
 
 
@@ -101,13 +101,13 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
 def _check_terms(terms: PromotionTerms) -> None:
     if terms.code and not code_key(terms.code):
         raise PromotionRefused("A code has letters or digits.")
-    right = {
+    is_complete = {
         rules.PERCENTAGE: 0 < terms.percent <= 100,
         rules.AMOUNT: terms.amount > 0,
         rules.BUY_GET: terms.buy > 0 and terms.free > 0,
         rules.FREE_DELIVERY: True,
     }
-    if not right.get(terms.kind, False):
+    if not is_complete.get(terms.kind, False):
         raise PromotionRefused("Say how much the promotion takes off.")
     if not terms.code and (terms.uses or terms.per_person):
         raise PromotionRefused("Only a code can be limited to a number of uses.")
@@ -116,7 +116,7 @@ def _check_terms(terms: PromotionTerms) -> None:
 
 
 def end_promotion(trigger: str, key: str, now: datetime) -> bool:
-    """End a promotion; tell whether this call ended it. Raises CassandraUnavailable."""
+    """End a promotion; return whether this call ended it. Raises CassandraUnavailable."""
     outcome = END_PROMOTION.apply(
         if_lost=applied_if(lambda row: row.ended_at == truncate_to_milliseconds(now)),
         trigger=trigger,
@@ -129,18 +129,22 @@ def end_promotion(trigger: str, key: str, now: datetime) -> bool:
 
 
 def voucher_customer_key(user_id: UUID | None, email: str = "") -> str:
-    """Return who uses a code, without telling who that is: a member by the account, a guest by the e-mail address.
+    """Return a pseudonym for the customer who uses a code: a member by the account, a guest by the e-mail address.
 
     '' for a guest whose address is not known.
     """
-    who = (
+    identity = (
         f"member {user_id}"
         if user_id
         else f"mail {email.strip().casefold()}"
         if email.strip()
         else ""
     )
-    return salted_hmac("promotions.person", who, algorithm="sha256").hexdigest()[:32] if who else ""
+    return (
+        salted_hmac("promotions.person", identity, algorithm="sha256").hexdigest()[:32]
+        if identity
+        else ""
+    )
 
 
 SEED = conditional_write(
@@ -186,32 +190,33 @@ DELETE_VOUCHER_BY_ORDER = write(
 def claim_voucher(
     typed: str, customer_key: str, order_id: UUID, now: datetime, *, late: bool = False
 ) -> Promotion:
-    """Take one use of a code for an order; taking it again for the same order and person takes no other.
+    """Take one use of a code for an order; taking it again for the same order and customer takes no other.
 
-    `person` is a `voucher_customer_key`. `late` is for an order that was placed in time, and comes back to life now. Raises VoucherRefused, with the reason in words; CassandraUnavailable.
+    `customer_key` is a `voucher_customer_key`. `late` is for an order that was placed in time, and is revived now.
+    Raises VoucherRefused, with the reason in words; CassandraUnavailable.
     """
     key = code_key(typed)
     found = queries.get_promotion(CODE, key)
     if found is None:
         raise VoucherRefused(queries.unknown_code_message(typed))
-    if (over := found.unavailable_reason(now)) and not late:
-        raise VoucherRefused(over)
+    if (reason := found.unavailable_reason(now)) and not late:
+        raise VoucherRefused(reason)
     INSERT_VOUCHER_BY_ORDER.run(order_id=order_id, key=key)
-    places = [f"user:{customer_key}:{number}" for number in range(found.per_person)] or [""]
+    person_claims = [f"user:{customer_key}:{number}" for number in range(found.per_person)] or [""]
     for _ in range(ATTEMPTS):
-        if not places:
+        if not person_claims:
             raise VoucherRefused(queries.already_used_message(found))
-        outcome = _claim(found, places[0], customer_key, order_id, now)
+        outcome = _claim(found, person_claims[0], customer_key, order_id, now)
         if outcome:
             return found
-        in_the_way = {row.claim: row for row in outcome.rows if len(row) > 1 and row.claim}
-        if mine := in_the_way.get(_order_claim(order_id)):
+        conflicts = {row.claim: row for row in outcome.rows if len(row) > 1 and row.claim}
+        if mine := conflicts.get(_order_claim(order_id)):
             if mine.person == customer_key:
                 return found
-            # it was somebody else's when the order was tried before
+            # it was another customer's when the order was tried before
             release_voucher(typed, order_id)
-        elif places[0] in in_the_way:
-            places = places[1:]
+        elif person_claims[0] in conflicts:
+            person_claims = person_claims[1:]
         elif outcome.current is None or outcome.current.remaining is None:
             SEED.apply(if_lost=REFUSED_MEANS_DONE, key=key, uses=found.uses or UNLIMITED)
         else:
@@ -220,9 +225,9 @@ def claim_voucher(
 
 
 def _claim(
-    found: Promotion, place: str, customer_key: str, order_id: UUID, now: datetime
+    found: Promotion, person_claim: str, customer_key: str, order_id: UUID, now: datetime
 ) -> Outcome:
-    """Take a use, or return what stands in the way."""
+    """Take a use, or return the rows that conflict."""
     claim = _order_claim(order_id)
     batch = [
         TAKE.bind(key=found.key),
@@ -230,13 +235,15 @@ def _claim(
             key=found.key,
             claim=claim,
             order_id=order_id,
-            person_claim=place,
+            person_claim=person_claim,
             person=customer_key,
             now=now,
         ),
     ]
-    if place:
-        batch.append(INSERT_CUSTOMER_CLAIM.bind(key=found.key, claim=place, order_id=order_id))
+    if person_claim:
+        batch.append(
+            INSERT_CUSTOMER_CLAIM.bind(key=found.key, claim=person_claim, order_id=order_id)
+        )
     return apply_batch(
         *batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == customer_key)
     )
@@ -247,13 +254,13 @@ def _order_claim(order_id: UUID) -> str:
 
 
 def has_voucher_use(typed: str, order_id: UUID) -> bool:
-    """Tell whether an order has a use of a code, whoever took it. Raises CassandraUnavailable."""
+    """Return whether an order has a use of a code, whichever customer took it. Raises CassandraUnavailable."""
     row = CLAIM.one(key=code_key(typed), claim=_order_claim(order_id))
     return row is not None and row.person_claim is not None
 
 
 def release_voucher(typed: str, order_id: UUID) -> bool:
-    """Give back the use of a code that an order has taken; tell whether this call did. Raises CassandraUnavailable."""
+    """Give back the use of a code that an order has taken; return whether this call did. Raises CassandraUnavailable."""
     key, claim = code_key(typed), _order_claim(order_id)
     row = CLAIM.one(key=key, claim=claim) if key else None
     if row is None or row.person_claim is None:
@@ -268,12 +275,12 @@ def release_voucher(typed: str, order_id: UUID) -> bool:
 
 
 def release_vouchers(order_id: UUID, except_code: str = "") -> None:
-    """Give back every use that an order, or the tries to place it, have taken, `but` that of the code it has.
+    """Give back every use that an order, or the tries to place it, have taken, except that of `except_code`.
 
     Raises CassandraUnavailable.
     """
-    kept = code_key(except_code)
+    except_key = code_key(except_code)
     for row in VOUCHERS_BY_ORDER.all(order_id=order_id):
-        if row.key != kept:
+        if row.key != except_key:
             release_voucher(row.key, order_id)
             DELETE_VOUCHER_BY_ORDER.run(order_id=order_id, key=row.key)

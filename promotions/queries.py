@@ -42,7 +42,7 @@ PROMOTION = read(
 VOUCHER_USES = read(
     "I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1"
 )
-# The uses of one person.
+# The uses of one customer.
 VOUCHER_USES_OF_CUSTOMER = read(
     "I6",
     """SELECT key, claim, used, remaining, order_id FROM voucher_uses
@@ -85,14 +85,16 @@ class _Copy:
     """This process's copy of the promotions without a code. Two threads at once may read it twice, harmlessly."""
 
     def __init__(self) -> None:
-        self._kept: tuple[str, float, tuple[Promotion, ...]] | None = None
+        self._cached: tuple[str, float, tuple[Promotion, ...]] | None = None
         self._reading: tuple[str, float, Pending] | None = None
 
     def _fresh(self) -> tuple[Promotion, ...] | None:
-        if self._kept is None:
+        if self._cached is None:
             return None
-        of, read_at, found = self._kept
-        return found if of == keyspace_name() and monotonic() - read_at < COPY_SECONDS else None
+        keyspace, read_at, found = self._cached
+        return (
+            found if keyspace == keyspace_name() and monotonic() - read_at < COPY_SECONDS else None
+        )
 
     def prefetch(self) -> None:
         if self._under_way() is None and self._fresh() is None:
@@ -102,7 +104,7 @@ class _Copy:
         return keyspace_name(), monotonic(), PROMOTIONS_BY_TRIGGER.start(trigger=AUTOMATIC)
 
     def _under_way(self) -> tuple[str, float, Pending] | None:
-        """Return what is being read. A page that failed may have left it behind: so old a one is none."""
+        """Return what is being read. A page that failed may have left it behind: one that old does not count."""
         begun = self._reading
         return (
             begun
@@ -119,21 +121,21 @@ class _Copy:
         except CassandraUnavailable:
             if begun is None:
                 raise
-            # It was begun by another page, maybe when Cassandra was away.
+            # It was begun by another page, maybe when Cassandra was down.
             return self._read(self._begun())
 
     def _read(self, begun: tuple[str, float, Pending]) -> tuple[Promotion, ...]:
-        of, read_at, reading = begun
+        keyspace, read_at, reading = begun
         found = sort_promotions(promotion_from_row(row) for row in reading.rows())
-        self._kept = of, read_at, found
+        self._cached = keyspace, read_at, found
         return found
 
     def forget(self) -> None:
-        self._kept = self._reading = None
+        self._cached = self._reading = None
 
 
 _copy = _Copy()
-# A page that is about to wait for something else lets the promotions be read beside it.
+# A page that is about to wait for something else starts reading the promotions in parallel.
 prefetch_automatic_promotions = _copy.prefetch
 clear_promotion_cache = _copy.forget
 
@@ -146,7 +148,7 @@ def list_automatic_promotions() -> tuple[Promotion, ...]:
 def list_current_promotions(
     now: datetime, category_id: UUID | None = None
 ) -> tuple[Promotion, ...]:
-    """Return the promotions without a code that count now; with a category, those that its goods have a part in.
+    """Return the promotions without a code that apply now; with a category, those that its products are covered by.
 
     Raises CassandraUnavailable.
     """
@@ -180,7 +182,7 @@ def count_voucher_uses(keys: Sequence[str]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class PendingPromotions:
-    """A code on its way, with its uses, and the promotions without a code."""
+    """A code that is being read, with its uses, and the promotions without a code."""
 
     typed_code: str
     customer_key: str = ""
@@ -191,7 +193,7 @@ class PendingPromotions:
     def collect(
         self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
     ) -> AppliedPromotions:
-        """Wait, and return what counts for these lines; `refused` is why the code is known not to.
+        """Wait, and return what applies to these lines; `refusal_reason` is why the code is known not to.
 
         Raises CassandraUnavailable.
         """
@@ -234,9 +236,9 @@ class PendingPromotions:
 
 
 def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions:
-    """Start reading what makes an order cheaper: the code that was typed, if any, and what needs none. One round.
+    """Start reading what makes an order cheaper: the code that was typed, if any, and promotions without one. One round.
 
-    `person` is who asks (promotions.operations.voucher_customer_key), '' where that is not known yet.
+    `customer_key` is the customer's (promotions.operations.voucher_customer_key), '' where that is not known yet.
     """
     prefetch_automatic_promotions()
     key = code_key(typed)
@@ -253,17 +255,17 @@ def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions
 
 
 def unknown_code_message(typed: str) -> str:
-    """Return what is said of a code that there is none of."""
+    """Return the message for a code that does not exist."""
     return f"There is no code “{typed}”. Look at its letters once more; capitals, spaces and dashes do not matter."
 
 
 def used_up_message(found: Promotion) -> str:
-    """Return what is said of a code whose uses are all taken."""
+    """Return the message for a code whose uses are all taken."""
     return f"{found.capitalized_name} has been used as often as it can be."
 
 
 def already_used_message(found: Promotion) -> str:
-    """Return what is said of a code that this person has used as often as one may."""
+    """Return the message for a code that this customer has used as often as one may."""
     return f"You have used {found.inline_name} already{'' if found.per_person == 1 else ' as often as you can'}."
 
 

@@ -1,8 +1,8 @@
-"""What a promotion takes off, and when it counts. Pure rules; nothing here reads or writes.
+"""What a promotion takes off, and when it applies. Pure rules; nothing here reads or writes.
 
 The stated order: buy X get Y, then percentages, then amounts, then free delivery, of each kind the ones without a code first.
-Each takes off what those before it have left. All promotions without a code count that can, and one code with them. The least
-that a promotion asks for is asked of its goods before anything is taken off, so one does not push out another.
+Each takes off what those before it have left. All promotions without a code apply that can, and one code with them. A
+promotion's minimum is compared with its lines before anything is taken off, so one does not push out another.
 """
 
 import unicodedata
@@ -26,7 +26,7 @@ PERCENTAGE = "percentage"
 AMOUNT = "amount"
 FREE_DELIVERY = "free_delivery"
 KINDS = (BUY_GET, PERCENTAGE, AMOUNT, FREE_DELIVERY)
-# What is kept of a code that somebody typed.
+# How much is kept of a code that a shopper typed.
 LONGEST_CODE = 40
 
 
@@ -42,7 +42,7 @@ class Promotion:
     """The terms of a promotion. Sums are in minor units of the shop's currency; times in UTC; 0 and None are no limit."""
 
     key: str  # of its code, or an id if it has none
-    code: str  # as the shop writes it; empty if it counts by itself
+    code: str  # as the shop writes it; empty if it applies by itself
     title: str  # for the shopper
     kind: str  # one of KINDS
     percent: Decimal = Decimal(0)
@@ -59,11 +59,11 @@ class Promotion:
     ended_at: datetime | None = None  # by the staff, before its time
 
     def is_for_line(self, line: QuotedLine) -> bool:
-        """Tell whether the line is of the goods that this is for."""
+        """Return whether the line is covered by this promotion."""
         return self.category_id is None or line.category_id in self.categories
 
     def covered_subtotal(self, lines: Iterable[QuotedLine]) -> int:
-        """Return what the goods that this is for cost, before anything is taken off."""
+        """Return what the lines that this covers cost, before anything is taken off."""
         return sum(to_minor_units(line.total) for line in lines if self.is_for_line(line))
 
     def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
@@ -72,12 +72,12 @@ class Promotion:
             return Reduction((0,) * len(lines), has_free_delivery=True)
         if self.kind == BUY_GET:
             return Reduction(self._cheapest_free(lines))
-        there = [
+        covered = [
             amount if self.is_for_line(line) else 0
             for line, amount in zip(lines, remaining, strict=True)
         ]
-        off = min(self._amount_off(sum(there)), sum(there))
-        return Reduction(tuple(spread_amount(off, there)))
+        off = min(self._amount_off(sum(covered)), sum(covered))
+        return Reduction(tuple(spread_amount(off, covered)))
 
     def _amount_off(self, cents: int) -> int:
         if self.kind == AMOUNT:
@@ -86,18 +86,18 @@ class Promotion:
 
     def _cheapest_free(self, lines: Sequence[QuotedLine]) -> tuple[int, ...]:
         """For each `buy` + `free` of the units, as many as `free` cost nothing: the cheapest of all."""
-        places = [place for place, line in enumerate(lines) if self.is_for_line(line)]
-        units = sum(lines[place].quantity for place in places)
-        given = units // (self.buy + self.free) * self.free
+        indexes = [index for index, line in enumerate(lines) if self.is_for_line(line)]
+        units = sum(lines[index].quantity for index in indexes)
+        free_units = units // (self.buy + self.free) * self.free
         off = [0] * len(lines)
-        for place in sorted(places, key=lambda place: lines[place].unit_price):
-            taken = min(given, lines[place].quantity)
-            off[place] = to_minor_units(lines[place].unit_price) * taken
-            given -= taken
+        for index in sorted(indexes, key=lambda index: lines[index].unit_price):
+            taken = min(free_units, lines[index].quantity)
+            off[index] = to_minor_units(lines[index].unit_price) * taken
+            free_units -= taken
         return tuple(off)
 
     def unavailable_reason(self, now: datetime) -> str:
-        """Return why nobody can use it at that moment; nothing if that is not why."""
+        """Return why nobody can use it at that moment; '' if it is in use."""
         if self.ended_at and now >= self.ended_at:
             return f"{self.capitalized_name} is not in use any more."
         if self.ends_at and now >= self.ends_at:
@@ -107,7 +107,7 @@ class Promotion:
         return ""
 
     def shortfall_reason(self, lines: Sequence[QuotedLine]) -> str:
-        """Return why it does not count for these lines; nothing if it does."""
+        """Return why it does not apply to these lines; '' if it does."""
         covered = [line for line in lines if self.is_for_line(line)]
         if not covered:
             return f"Nothing in your cart is of what {self.inline_name} is for."
@@ -148,7 +148,7 @@ def sort_promotions(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:
 def applicable_promotions(
     promotions: Iterable[Promotion], lines: Sequence[QuotedLine], now: datetime
 ) -> tuple[Promotion, ...]:
-    """Return those that count for these lines at that moment, in the order in which they apply."""
+    """Return those that apply to these lines at that moment, in their order."""
     return sort_promotions(
         each
         for each in promotions

@@ -326,8 +326,8 @@ FAULTS = (
     _fault(
         "A percentage is rounded line by line",
         "promotions/rules.py",
-        "        off = min(self._amount_off(sum(there)), sum(there))\n        return Reduction(tuple(spread_amount(off, there)))",
-        "        return Reduction(tuple(min(self._amount_off(each), each) for each in there))",
+        "        off = min(self._amount_off(sum(covered)), sum(covered))\n        return Reduction(tuple(spread_amount(off, covered)))",
+        "        return Reduction(tuple(min(self._amount_off(each), each) for each in covered))",
         "tests/promotions/test_rules.py",
     ),
     _fault(

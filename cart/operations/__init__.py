@@ -1,4 +1,4 @@
-"""Everything that happens to carts, one function an event."""
+"""Every command on carts, one function each."""
 
 from cart.operations.cart_names import rename_cart
 from cart.operations.carts import (

@@ -1,4 +1,4 @@
-"""Several things at once into a cart of choice."""
+"""Several variants at once into a cart of choice."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pricing.quotes import VariantSnapshot
 
 @dataclass(frozen=True)
 class VariantQuantity:
-    """So many of a variant, which is sold today."""
+    """A number of units of a variant, which is sold today."""
 
     product: Product
     variant: Variant
@@ -36,7 +36,7 @@ def add_variants(
     *,
     guest: bool = False,
 ) -> tuple[UUID, str]:
-    """Put things into one of a person's carts, or, without a `cart_id`, into a new one; return its id and its name.
+    """Put variants into one of a person's carts, or, without a `cart_id`, into a new one; return its id and its name.
 
     All of them or none, by one conditional batch, at today's prices; a line that is there keeps its own. The same
     `idempotency_key` counts once within a day. `now` is in UTC.
@@ -46,7 +46,7 @@ def add_variants(
     if cart_id is None:
         cart_id = created_cart_id(person_id, idempotency_key)
         if getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None):
-            raise NoSuchCart  # made by the first press, and deleted since
+            raise NoSuchCart  # made by the first submit, and deleted since
         name = add_cart_to_list(person_id, cart_id, new_name, now)
     else:
         found = require_access(person_id, cart_id, EDIT)
@@ -62,7 +62,7 @@ def add_variants(
 
 @dataclass(frozen=True)
 class _Line(VariantSnapshot):
-    """What a cart keeps of a thing."""
+    """What a cart stores of a variant."""
 
     key: str
     price: int

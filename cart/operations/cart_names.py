@@ -1,4 +1,4 @@
-"""A cart's other name: its owner's list first, then all whom it is shared with."""
+"""Renaming a cart: in its owner's list first, then in those of all it is shared with."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -19,7 +19,7 @@ UPDATE_SHARED_NAME = conditional_write(
     "sharing",
     "UPDATE people_by_cart SET cart_name = :name WHERE cart_id = :cart_id IF row_count > 0",
 )
-# The page of a shared cart asks for its version: so it learns that the name is another.
+# The page of a shared cart polls its version: so it learns of the new name.
 INCREMENT_VERSION = conditional_write(
     "sharing",
     "UPDATE items_by_cart SET version = version + 1 WHERE cart_id = :cart_id IF version > 0",
@@ -27,10 +27,10 @@ INCREMENT_VERSION = conditional_write(
 
 
 def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str:
-    """Give a cart of one's own another name, for all whom it is shared with as well, and return it as it is kept.
+    """Give a person's own cart another name, for all it is shared with as well, and return it as it is stored.
 
-    Where somebody has a cart of that name already, this one gets a number there. A second call goes on where a first
-    one broke off. Raises NoSuchCart, NotAllowed, BadName, NameTaken, CartBusy, CassandraUnavailable.
+    In the list of a person who has a cart of that name already, this one gets a number. A second call goes on where a
+    first one broke off. Raises NoSuchCart, NotAllowed, BadName, NameTaken, CartBusy, CassandraUnavailable.
     """
     name = clean_name(name)
     require_access(person_id, cart_id, OWN)
@@ -45,7 +45,7 @@ def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str
 
 
 def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
-    """Write the name into one list. In others' lists it gets a number if it is taken; in one's own it is refused."""
+    """Write the name into one list. In others' lists it gets a number if it is taken; in the owner's it is refused."""
     for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
@@ -65,7 +65,7 @@ def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> 
                 if_lost=SEND_AGAIN, name_key=row.name_key, name=free, **where
             )
         else:
-            anew = CART.bind(
+            renamed = CART.bind(
                 name_key=name_key(free),
                 name=free,
                 created_at=row.created_at,
@@ -76,7 +76,7 @@ def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> 
             )
             apply_batch(
                 DELETE_CART.bind(name_key=row.name_key, **where),
-                anew,
+                renamed,
                 if_lost=applied_if(_is_cart_row(cart_id, free)),
             )
     raise CartBusy

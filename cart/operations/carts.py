@@ -1,4 +1,4 @@
-"""Every write to a person's list of carts: one function an event, each one conditional batch in the person's partition."""
+"""Every write to a person's list of carts: one function a command, each one conditional batch in the person's partition."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -28,7 +28,7 @@ from cassandra_db import (
     retry_attempts,
 )
 
-# How often a batch is tried anew when others changed the carts meanwhile.
+# How often a batch is tried again when others changed the carts meanwhile.
 ATTEMPTS = 30
 FIRST_CART = conditional_write(
     "K1",
@@ -92,7 +92,7 @@ NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
 
 @dataclass(frozen=True)
 class AdoptionResult:
-    """What came of a login: the names of the carts that moved, and how many had no room and are still the guest's."""
+    """What came of a login: the names of the carts that moved, and how many exceeded the limit and are still the guest's."""
 
     names: tuple[str, ...] = ()
     unadopted_count: int = 0
@@ -112,7 +112,7 @@ def create_cart(
         if any(row.cart_id == cart_id for row in carts):
             return cart_id
         if getattr(queries.SUMS.one(cart_id=cart_id), "deleted_at", None):
-            raise NoSuchCart  # made by the first press, and deleted since
+            raise NoSuchCart  # made by the first submit, and deleted since
         if any(row.name_key == name_key(name) for row in carts):
             raise NameTaken(name)
         initialize_cart(cart_id, person_id, now, guest=guest)
@@ -122,7 +122,7 @@ def create_cart(
 
 
 def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
-    """Return the id of the cart that a press makes. A browser chooses the press, and with it no cart of others."""
+    """Return the id of the cart that a submit makes. A browser chooses the key, but reaches no cart of others with it."""
     return uuid5(person_id, f"cart:{idempotency_key}")
 
 
@@ -142,10 +142,10 @@ def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
 
 
 def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
-    """Delete a cart of one's own, and return what brings it back within a day.
+    """Delete a person's own cart, and return what brings it back within a day.
 
-    First it is marked, so that an add at the same moment is refused and goes to the cart that is active then. If it
-    was the active one, the one that was active before it takes its place.
+    It is marked first, so that an add at the same moment is refused and goes to the cart that is active then. If it
+    was the active one, the one that was active before it becomes active.
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
     found = require_access(person_id, cart_id, OWN)
@@ -161,7 +161,7 @@ def delete_cart(person_id: UUID, cart_id: UUID, now: datetime) -> Undo:
 
 
 def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Bring a deleted cart back and return its name, which has a number behind it if it is taken by now.
+    """Bring a deleted cart back and return its name, which gets a number if it is taken by now.
 
     A second call does nothing. Raises UndoExpired, TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -175,7 +175,7 @@ def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
         raise UndoExpired
     for _ in retry_attempts(ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
-        # An add that meets it as long as it is marked may take it off the list again: so it is looked at once more.
+        # An add that finds it still marked may take it off the list again: so the list is read once more.
         name = add_cart_to_list(person_id, undo.cart_id, undo.name, now)
         UNMARK_DELETED.apply(
             if_lost=applied_if(lambda row: row.deleted_at is None),
@@ -227,7 +227,7 @@ def add_cart_to_list(
 
 
 def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None = None) -> bool:
-    """Take a cart off a person's list, and tell whether it was the active one. Its lines stay as they are.
+    """Take a cart off a person's list, and return whether it was the active one. Its lines stay as they are.
 
     `following` becomes active then, if it is on the list; else the cart that was active last.
     Raises CartBusy, CassandraUnavailable.
@@ -244,7 +244,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
             active=_next_active_cart_id(carts, cart_id, following),
             was=row.active_cart_id,
         )
-        # A deleted row leaves no id that could settle a lost answer; reading the carts again does.
+        # A deleted row leaves no id by which a lost answer could be resolved; reading the carts again does it.
         with suppress(UnknownOutcome):
             if apply_batch(
                 less,
@@ -256,7 +256,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
 
 
 def drop_closed_cart(person_id: UUID, cart: Row, now: datetime) -> None:
-    """Take a cart that takes nothing in any more off a person's list, unless it was brought back at this moment.
+    """Take a cart that accepts nothing any more off a person's list, unless it was brought back at this moment.
 
     `cart` is its row there. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
@@ -282,7 +282,7 @@ def adopt_guest_carts(
     21 November". An empty one without a name of its own vanishes. If the member's active cart is empty, or there is
     none, the guest's active one takes its place. Each cart is written to the member first and then taken from the
     guest, so a crash in between leaves it with both, and the next call goes on from there. Carts beyond the limit
-    stay the guest's (`left`). Raises CartBusy, CassandraUnavailable.
+    stay the guest's (`unadopted_count`). Raises CartBusy, CassandraUnavailable.
     """
     names = []
     left = 0
@@ -291,7 +291,7 @@ def adopt_guest_carts(
             remove_cart_from_list(guest_id, cart.cart_id)
             if not _has_lines(cart.cart_id):
                 continue
-            # Another tab has put something in, in between.
+            # Another tab has added something in between.
         name = _adopt(guest_id, user_id, cart, now, device)
         if name is None:
             add_cart_to_list(guest_id, cart.cart_id, cart.cart_name, now)
@@ -315,7 +315,7 @@ def get_or_create_active_cart(person_id: UUID, now: datetime) -> Row:
 
 
 def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = False) -> None:
-    """Write the sums of a cart that nobody has put anything into, and whose it is, if they are not there.
+    """Write the sums and the owner of a new cart, if they are not there yet.
 
     Raises CassandraUnavailable.
     """
@@ -341,18 +341,18 @@ def _insert_cart(
     role: str = "",
     shared_by: str = "",
 ) -> bool:
-    """Write a cart's row, given what was read of the owner's others. False if these have changed. Raises TooManyCarts."""
+    """Write a cart's row, given the owner's other carts as read. False if these have changed. Raises TooManyCarts."""
     count = carts[0].cart_count if carts else None
     if count is not None and count >= MAX_CARTS:
         raise TooManyCarts(MAX_CARTS)
     if count is None:
-        place = FIRST_CART.bind(owner_id=owner_id, active=cart_id if activate else None)
+        count_update = FIRST_CART.bind(owner_id=owner_id, active=cart_id if activate else None)
     elif activate:
-        place = ANOTHER_ACTIVE_CART.bind(owner_id=owner_id, most=MAX_CARTS, active=cart_id)
+        count_update = ANOTHER_ACTIVE_CART.bind(owner_id=owner_id, most=MAX_CARTS, active=cart_id)
     else:
-        place = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
+        count_update = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
     row = _cart_row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
-    return bool(apply_batch(place, row, if_lost=applied_if(_is_cart_row(cart_id, name))))
+    return bool(apply_batch(count_update, row, if_lost=applied_if(_is_cart_row(cart_id, name))))
 
 
 def _cart_row(
@@ -383,11 +383,11 @@ def _is_cart_row(cart_id: UUID, name: str) -> Callable[[Row], bool]:
     return mine
 
 
-def _next_active_cart_id(carts: list[Row], gone: UUID, following: UUID | None) -> UUID | None:
-    """Return which cart is active once one is gone."""
-    others = [row for row in carts if row.cart_id is not None and row.cart_id != gone]
-    present = carts[0].active_cart_id
-    for wanted in (present, following):
+def _next_active_cart_id(carts: list[Row], removed: UUID, following: UUID | None) -> UUID | None:
+    """Return which cart is active once one is removed."""
+    others = [row for row in carts if row.cart_id is not None and row.cart_id != removed]
+    active = carts[0].active_cart_id
+    for wanted in (active, following):
         if any(row.cart_id == wanted for row in others):
             return wanted
     latest = max(others, key=lambda row: row.activated_at or row.created_at, default=None)
@@ -400,17 +400,17 @@ def _has_lines(cart_id: UUID) -> bool:
 
 
 def _iterate_all_carts(owner_id: UUID) -> Iterator[Row]:
-    """Yield each of an owner's carts once, those too that another tab makes meanwhile."""
+    """Yield each of an owner's carts once, also those that another tab makes meanwhile."""
     seen: set[UUID | None] = {None}
-    while coming := [
+    while unseen := [
         row for row in queries.CARTS.all(owner_id=owner_id) if row.cart_id not in seen
     ]:
-        seen.update(row.cart_id for row in coming)
-        yield from coming
+        seen.update(row.cart_id for row in unseen)
+        yield from unseen
 
 
 def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
-    """Tell whether a cart is empty. One that is takes nothing in from then on: what another tab adds goes elsewhere."""
+    """Return whether a cart is empty. An empty one is closed: what another tab adds goes elsewhere."""
     outcome = MARK_EMPTY_DELETED.apply(
         if_lost=applied_if(lambda row: row.deleted_at is not None), cart_id=cart_id, now=now
     )
@@ -418,7 +418,7 @@ def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
 
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
-    """Write a guest's cart to the member; return its name there, or None if the member has no room."""
+    """Write a guest's cart to the member; return its name there, or None if the member has too many."""
     for _ in retry_attempts(ATTEMPTS):
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
@@ -426,13 +426,13 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
         name = adopted_name(
             cart.cart_name, device, now, {row.name_key for row in carts if row.name_key}
         )
-        present = find_active_cart_row(carts)
-        empty = present is None or not getattr(
-            queries.SUMS.one(cart_id=present.cart_id), "line_count", 0
+        active = find_active_cart_row(carts)
+        is_empty = active is None or not getattr(
+            queries.SUMS.one(cart_id=active.cart_id), "line_count", 0
         )
-        activate = empty and cart.cart_id == cart.active_cart_id
-        # The lines say first whose they are: a cart on a member's list must not be swept as a guest's. One that is being
-        # swept just now stays, and one that its guest is about to begin is begun as the member's.
+        activate = is_empty and cart.cart_id == cart.active_cart_id
+        # The lines get their new owner first: a cart on a member's list must not be cleaned up as a guest's. One that is
+        # being cleaned up just now stays, and one that its guest is about to begin is begun as the member's.
         initialize_cart(cart.cart_id, user_id, now)
         SET_OWNER.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:

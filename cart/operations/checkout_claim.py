@@ -1,4 +1,4 @@
-"""A cart that is being ordered: which checkout has it, so that no other one orders the same things beside it."""
+"""A cart that is being ordered: which checkout has claimed it, so that no other one orders the same lines as well."""
 
 from uuid import UUID
 
@@ -15,12 +15,12 @@ ASSIGN_CHECKOUT = conditional_write(
 
 
 def claim_cart_for_checkout(cart: Cart, checkout_id: UUID, number: int) -> UUID:
-    """Let a checkout have a cart as it was read, and return the checkout that has it: this one, or who was faster.
+    """Claim a cart, as it was read, for a checkout, and return the checkout that has it: this one, or one that was faster.
 
     Doing it again changes nothing. `number` is how many of the cart's checkouts have ended without payment.
-    Raises CartChanged when it is not as it was read any more, CassandraUnavailable.
+    Raises CartChanged when the cart has changed since it was read, CassandraUnavailable.
     """
-    taken = ASSIGN_CHECKOUT.apply(
+    outcome = ASSIGN_CHECKOUT.apply(
         if_lost=applied_if(
             lambda row: row.checkout_id == checkout_id and row.version == cart.version
         ),
@@ -30,15 +30,15 @@ def claim_cart_for_checkout(cart: Cart, checkout_id: UUID, number: int) -> UUID:
         version=cart.version,
         seen=cart.checkout_id,
     )
-    if taken:
+    if outcome:
         return checkout_id
-    there = taken.current
+    current = outcome.current
     if (
-        there is None
-        or there.version != cart.version
-        or there.deleted_at is not None
-        or there.checkout_id is None
+        current is None
+        or current.version != cart.version
+        or current.deleted_at is not None
+        or current.checkout_id is None
     ):
         raise CartChanged
-    other: UUID = there.checkout_id
+    other: UUID = current.checkout_id
     return other

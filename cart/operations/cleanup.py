@@ -1,7 +1,7 @@
-"""Carts that nobody needs any more: deleted ones a day later, guests' a month after their last change, each as a whole.
+"""Removing stale carts: deleted ones a day later, guests' a month after their last change, each as a whole.
 
-Nothing in a cart has a TTL (fault 17): a TTL counts for each cell, so a line would vanish out of a living cart. A cart
-goes in one batch, if it is still at the version that was looked at: an add at the same moment keeps it.
+Nothing in a cart has a TTL (fault 17): a TTL counts for each cell, so a line would vanish out of a cart in use. A cart
+is removed in one batch, if it is still at the version that was read: an add at the same moment keeps it.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from cassandra_db import (
     scan,
 )
 
-DELETED_FOR = timedelta(hours=25)  # an hour longer than it can be undone
+DELETED_FOR = timedelta(hours=25)  # an hour longer than deleting can be undone
 GUESTS_FOR = timedelta(days=30)
 ALL_CARTS = scan(
     "tidying",
@@ -41,7 +41,7 @@ DELETE_OWNER = conditional_write(
 
 
 def iterate_stale_carts(now: datetime) -> Iterator[Row]:
-    """Yield the deleted carts whose time is over, and guests' that nobody has changed for 30 days. Reads all carts."""
+    """Yield the carts that were deleted long enough ago, and guests' unchanged for 30 days. Reads all carts."""
     for row in ALL_CARTS.iterate_table():
         if row.version is None:
             continue
@@ -53,9 +53,9 @@ def iterate_stale_carts(now: datetime) -> Iterator[Row]:
 
 
 def remove_stale_cart(cart: Row, now: datetime) -> bool:
-    """Remove a cart that `iterate_stale_carts` has found, and tell whether it is gone.
+    """Remove a cart that `iterate_stale_carts` has found, and return whether it is gone.
 
-    A deleted one that is on its owner's list again was being brought back when something broke: it is brought back.
+    A deleted one that is on its owner's list again was being brought back when that was interrupted: it is brought back.
     Raises CartBusy, CassandraUnavailable.
     """
     if (
@@ -73,7 +73,7 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
         return False
     seen = cart.version
     if cart.deleted_at is None:
-        # Marked and taken off the list first: an add that has just looked there is refused and goes to another cart,
+        # Marked and taken off the list first: an add that has just read the list is refused and goes to another cart,
         # instead of beginning this one anew when it is on no list any more.
         marked = MARK_DELETED_AT_VERSION.bind(
             cart_id=cart.cart_id, seen=seen, version=seen + 1, owner_id=cart.owner_id, now=now
@@ -83,19 +83,19 @@ def remove_stale_cart(cart: Row, now: datetime) -> bool:
         seen += 1
         if cart.owner_id:
             remove_cart_from_list(cart.owner_id, cart.cart_id)
-    gone = apply_batch(
+    removed = apply_batch(
         DELETE_SUMS.bind(cart_id=cart.cart_id, seen=seen),
         DELETE_ITEMS.bind(cart_id=cart.cart_id),
         if_lost=applied_if(lambda row: getattr(row, "version", None) is None),
     )
-    if not gone:
+    if not removed:
         return False
     end_sharing(cart.cart_id)
     return True
 
 
 def remove_empty_owners() -> int:
-    """Forget the owners who have no cart left, and return how many. Reads all lists of carts."""
+    """Remove the lists of owners who have no cart left, and return how many. Reads all lists of carts."""
     empty = [row.owner_id for row in ALL_OWNERS.iterate_table() if row.cart_count == 0]
     return sum(
         bool(DELETE_OWNER.apply(if_lost=SEND_AGAIN, owner_id=owner_id)) for owner_id in empty

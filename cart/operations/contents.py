@@ -1,7 +1,7 @@
-"""A cart's whole contents as they were at one version, and changes to them that hold for that version alone.
+"""A cart's whole contents at one version, and changes to them that apply to that version alone.
 
-What moves many lines at once is one conditional batch as well: it names the version that was read, so that the sums,
-which are written as they come out, equal the lines whatever has happened in between.
+A change of many lines at once is one conditional batch as well: it names the version that was read, so that the sums,
+which are written as computed, equal the lines whatever has happened in between.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from pricing.quotes import line_label, snapshot_columns
 
 ATTEMPTS = 30
 DAY = 24 * 3600
-# A batch that is refused, or whose answer is lost, is found again by the row of its operation.
+# A batch that is refused, or whose answer is lost, is recognised by its idempotency row.
 IDEMPOTENCY_ROW = read(
     "U1",
     "SELECT version, key, note FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :operation",
@@ -55,7 +55,7 @@ INSERT_NOTED_IDEMPOTENCY_ROW = conditional_write(
 
 @dataclass(frozen=True)
 class CartContents:
-    """A cart at one version. `version` is None for one that nobody has put anything into."""
+    """A cart at one version. `version` is None for one that nothing was put into yet."""
 
     cart_id: UUID
     version: int | None
@@ -73,23 +73,28 @@ def get_contents(cart_id: UUID) -> CartContents:
     for _ in retry_attempts(ATTEMPTS):
         reading = (queries.LINES.start(cart_id=cart_id), queries.SAVED_LINES.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
-        lines, later = (
+        lines, saved_lines = (
             {row.key: row for row in pending.rows() if row.key is not None} for pending in reading
         )
         if sums is None or sums.version is None:
-            if not lines and not later:
+            if not lines and not saved_lines:
                 return CartContents(cart_id, None, sums, {}, {})
             continue
-        # Three reads; they fit together if all of them saw the same version.
-        same = all(row.version == sums.version for row in (*lines.values(), *later.values()))
-        if same and (len(lines), len(later)) == (sums.line_count, sums.later_count or 0):
-            return CartContents(cart_id, sums.version, sums, lines, later)
+        # Three reads; they belong together if all of them saw the same version.
+        same_version = all(
+            row.version == sums.version for row in (*lines.values(), *saved_lines.values())
+        )
+        if same_version and (len(lines), len(saved_lines)) == (
+            sums.line_count,
+            sums.later_count or 0,
+        ):
+            return CartContents(cart_id, sums.version, sums, lines, saved_lines)
     raise CartBusy
 
 
 @dataclass
 class CartChange:
-    """What shall become of a cart's contents: statements, and what they add to the sums."""
+    """A planned change of a cart's contents: statements, and what they add to the sums."""
 
     contents: CartContents
     statements: list[BoundStatement] = field(default_factory=list)
@@ -101,9 +106,9 @@ class CartChange:
 
     def put(self, row: Row, quantity: int, kind: str = "line") -> None:
         """Put units in. A line that is there keeps its price. Raises TooManyUnitsTogether."""
-        there = self._rows(kind).get(row.key)
-        if there is None:
-            put = INSERT_ROW.bind(
+        existing = self._rows(kind).get(row.key)
+        if existing is None:
+            statement = INSERT_ROW.bind(
                 **snapshot_columns(row),
                 cart_id=self.contents.cart_id,
                 kind=kind,
@@ -112,32 +117,32 @@ class CartChange:
                 quantity=quantity,
                 added_at=row.added_at,
             )
-            self._count(kind, 1, quantity, row.price * quantity, put)
+            self._count(kind, 1, quantity, row.price * quantity, statement)
         else:
-            together = there.quantity + quantity
+            together = existing.quantity + quantity
             if together > MAX_QUANTITY:
                 raise TooManyUnitsTogether(
                     line_label(row.name, row.options or {}), MAX_QUANTITY, together
                 )
             self._count(
-                kind, 0, quantity, there.price * quantity, self._units(kind, there, together)
+                kind, 0, quantity, existing.price * quantity, self._units(kind, existing, together)
             )
 
     def take(self, key: str, quantity: int, kind: str = "line") -> None:
         """Take units out, as many as are there."""
-        there = self._rows(kind).get(key)
-        if there is None:
+        existing = self._rows(kind).get(key)
+        if existing is None:
             return
-        taken = min(quantity, there.quantity)
-        if taken == there.quantity:
-            gone = DELETE_ROW.bind(cart_id=self.contents.cart_id, kind=kind, key=key)
-            self._count(kind, -1, -taken, -there.price * taken, gone)
+        taken = min(quantity, existing.quantity)
+        if taken == existing.quantity:
+            statement = DELETE_ROW.bind(cart_id=self.contents.cart_id, kind=kind, key=key)
+            self._count(kind, -1, -taken, -existing.price * taken, statement)
         else:
-            less = self._units(kind, there, there.quantity - taken)
-            self._count(kind, 0, -taken, -there.price * taken, less)
+            statement = self._units(kind, existing, existing.quantity - taken)
+            self._count(kind, 0, -taken, -existing.price * taken, statement)
 
     def build_sums(self, owner_id: UUID | None, *, guest: bool, now: datetime) -> BoundStatement:
-        """Return the statement that writes the sums as they come out. Raises TooManyLines."""
+        """Return the statement that writes the new sums. Raises TooManyLines."""
         was: Any = self.contents.sums if self.contents.version is not None else None
         for count in (
             (was.line_count if was else 0) + self.lines,
@@ -164,13 +169,13 @@ class CartChange:
     def _rows(self, kind: str) -> dict[str, Row]:
         return self.contents.lines if kind == "line" else self.contents.saved_lines
 
-    def _units(self, kind: str, there: Row, quantity: int) -> BoundStatement:
+    def _units(self, kind: str, existing: Row, quantity: int) -> BoundStatement:
         return SET_UNITS.bind(
             cart_id=self.contents.cart_id,
             kind=kind,
-            key=there.key,
+            key=existing.key,
             quantity=quantity,
-            was=there.quantity,
+            was=existing.quantity,
         )
 
     def _count(
@@ -196,22 +201,22 @@ def change_contents(
     days: int = 1,
     even_deleted: bool = False,
 ) -> str | None:
-    """Change a cart's contents once, and return the note of the operation: this one's, or that of the first call.
+    """Change a cart's contents once, and return the note of this call, or that of the first call with the same key.
 
-    `change` puts into the change what shall be done with the contents as they are, and returns the note. It is called
-    anew when others were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
+    `change` plans what shall be done with the contents as they are, and returns the note. It is called again when others
+    were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
     for _ in retry_attempts(ATTEMPTS):
         if (earlier := get_idempotency_row(cart_id, idempotency_key)) is not None:
             return str(earlier.note) if earlier.note is not None else None
-        there = get_contents(cart_id)
-        if there.is_deleted and not even_deleted:
+        contents = get_contents(cart_id)
+        if contents.is_deleted and not even_deleted:
             raise NoSuchCart
-        new = CartChange(there)
-        note = change(new)
+        planned = CartChange(contents)
+        note = change(planned)
         outcome = apply_batch(
-            new.build_sums(owner_id, guest=guest, now=now),
-            *new.statements,
+            planned.build_sums(owner_id, guest=guest, now=now),
+            *planned.statements,
             idempotency_row_statement(cart_id, idempotency_key, now, note, days),
             if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
         )
@@ -221,23 +226,23 @@ def change_contents(
 
 
 def get_idempotency_row(cart_id: UUID, idempotency_key: UUID) -> Row | None:
-    """Return the row of an operation that has happened to a cart, or None. Raises CassandraUnavailable."""
+    """Return the row of an idempotency key that a cart has seen, or None. Raises CassandraUnavailable."""
     return IDEMPOTENCY_ROW.one(cart_id=cart_id, operation=str(idempotency_key))
 
 
 def idempotency_row_statement(
     cart_id: UUID, idempotency_key: UUID, now: datetime, note: str | None, days: int = 1
 ) -> BoundStatement:
-    """Return the statement that writes an operation's row."""
+    """Return the statement that writes an idempotency key's row."""
     return INSERT_NOTED_IDEMPOTENCY_ROW.bind(
         cart_id=cart_id, operation=str(idempotency_key), now=now, note=note, seconds=days * DAY
     )
 
 
 def idempotency_row_matcher(idempotency_key: UUID) -> Callable[[Row], bool]:
-    """Return what recognises the operation's own row."""
+    """Return a function that recognises the key's own row."""
 
-    def mine(row: Row) -> bool:
+    def is_own(row: Row) -> bool:
         return getattr(row, "kind", None) == "op" and row.key == str(idempotency_key)
 
-    return mine
+    return is_own

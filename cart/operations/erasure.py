@@ -1,4 +1,4 @@
-"""The carts of somebody who is erased: taken from all whom they were shared with, then removed as a whole."""
+"""Erasing a person's carts: taken from all they were shared with, then removed as a whole."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -32,7 +32,7 @@ DELETE_CARTS = conditional_write("K1", "DELETE FROM carts_by_user WHERE owner_id
 
 
 def erase_carts(person_id: UUID, now: datetime) -> None:
-    """Leave all carts that others share with a person, and remove the person's own with all that is in them.
+    """Leave all carts that others share with a person, and remove the person's own with all their contents.
 
     A cart leaves the list last, so that a second call goes on with it. `now` is in UTC. Raises CartBusy, CassandraUnavailable.
     """
@@ -40,7 +40,7 @@ def erase_carts(person_id: UUID, now: datetime) -> None:
         if row.role:
             leave_cart(person_id, row.cart_id)
         else:
-            # Marked first: an add that is under way in it is refused, instead of beginning it anew.
+            # Marked first: an add that is under way is refused, instead of beginning the cart anew.
             MARK_DELETED.apply(
                 if_lost=REFUSED_MEANS_DONE, cart_id=row.cart_id, owner_id=person_id, now=now
             )
@@ -51,7 +51,7 @@ def erase_carts(person_id: UUID, now: datetime) -> None:
 
 
 def purge_cart(cart_id: UUID) -> None:
-    """Remove a cart as a whole: lines, what is kept for later, sums. Raises CartBusy, CassandraUnavailable."""
+    """Remove a cart as a whole: lines, saved lines, sums. Raises CartBusy, CassandraUnavailable."""
     for _ in retry_attempts(ATTEMPTS):
         seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
         if seen is None:
@@ -71,7 +71,7 @@ def _remove_cart_list(person_id: UUID) -> None:
         if not rows:
             return
         if any(row.cart_id is not None for row in rows):
-            raise CartBusy  # made since: by nobody, once the person's sessions have ended
+            raise CartBusy  # made since; impossible once the person's sessions have ended
         seen = rows[0].cart_count
         with suppress(UnknownOutcome):
             apply_batch(

@@ -1,7 +1,7 @@
-"""Which cart a press on "Add to cart" went to.
+"""Which cart a submit of "Add to cart" went to.
 
-An operation's id counts once in a cart. The active cart may be another when a press is sent again, by a reload or after
-a time-out: so the first call of a press notes where it puts things, and every other one goes there.
+An idempotency key counts once in a cart. The active cart may be another when a submit is sent again, by a reload or after
+a time-out: so the first call notes into which cart it puts units, and every other one goes there.
 """
 
 from uuid import UUID
@@ -23,11 +23,11 @@ REDIRECT_IDEMPOTENCY_KEY = conditional_write(
 
 
 def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> Row:
-    """Return the cart, as it stands on its person's list, that a press goes to: the one that is active at its first call.
+    """Return the cart, as on the person's list, that a submit goes to: the one that was active at its first call.
 
     If that has been deleted since, or is shared no more, it is `active`. Raises CassandraUnavailable.
     """
-    # Without the person: a guest who signs in between two calls is another one, with the same carts.
+    # The key is stored without the person: a guest who signs in between two calls has another id, and the same carts.
     cart_id = active.cart_id
     noted = INSERT_IDEMPOTENCY_KEY.apply(
         if_lost=applied_if(lambda row: row.cart_id == cart_id),
@@ -36,16 +36,16 @@ def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> 
         seconds=DAY,
     )
     for _ in retry_attempts(ATTEMPTS):
-        there = noted.current.cart_id if not noted and noted.current else cart_id
-        if there is None or there == cart_id:
+        noted_id = noted.current.cart_id if not noted and noted.current else cart_id
+        if noted_id is None or noted_id == cart_id:
             break
-        if (listed := queries.get_listed_cart_row(person_id, there)) is not None:
+        if (listed := queries.get_listed_cart_row(person_id, noted_id)) is not None:
             return listed
         noted = REDIRECT_IDEMPOTENCY_KEY.apply(
             if_lost=applied_if(lambda row: row.cart_id == cart_id),
             idempotency_key=idempotency_key,
             cart_id=cart_id,
-            was=there,
+            was=noted_id,
             seconds=DAY,
         )
     return active

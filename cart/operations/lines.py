@@ -1,7 +1,7 @@
-"""Every write to a cart: one function an event, each one conditional batch in the cart's own partition.
+"""Every write to a cart: one function a command, each one conditional batch in the cart's own partition.
 
-A batch changes the line, the sums and the operation's own row together or not at all, so the sums equal the lines at
-any moment (fault 18), and a batch whose answer was lost is recognised by its operation row when it is sent again.
+A batch changes the line, the sums and the idempotency row together or not at all, so the sums equal the lines at any
+moment (fault 18), and a batch whose answer was lost is recognised by its idempotency row when it is sent again.
 """
 
 from collections.abc import Mapping
@@ -25,16 +25,16 @@ from cassandra_db import applied_if, apply_batch, conditional_write, retry_attem
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
-# How often a batch is tried anew when others changed the cart meanwhile. A new line takes two tries, a change of one
-# that is there one or two.
+# How often a batch is tried again when others changed the cart meanwhile. A new line takes two tries, a change of an
+# existing one one or two.
 ATTEMPTS = 30
 DAY = 24 * 3600
-# For so long a cart knows which orders it was emptied for.
+# How long a cart remembers for which orders it was emptied.
 BOUGHT_DAYS = 30
 
 
-# The row without kind and key sorts before all others: a read of the sums alone stops there, whatever operations of
-# former days lie behind it (10,000 of them would take it 30 ms).
+# The row without kind and key sorts before all others: a read of the sums alone stops there, however many idempotency
+# rows of former days lie behind it (10,000 of them would take it 30 ms).
 FIRST_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = 1, line_count = 1, item_count = :items, subtotal = :amount, currency = :currency,
@@ -53,13 +53,13 @@ SUMS = conditional_write(
               subtotal = subtotal + :amount, changed_at = :now
        WHERE cart_id = :cart_id IF version > 0 AND deleted_at = null""",
 )
-# What was bought is taken out of a cart that was deleted meanwhile, too: it may come back.
+# What was bought is also taken out of a cart that was deleted meanwhile: it may come back.
 BOUGHT_SUMS = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
               subtotal = subtotal + :amount, changed_at = :now WHERE cart_id = :cart_id IF version > 0""",
 )
-# The code that the order has used goes with it; one that another order may use is typed again.
+# The code that the order has used is taken out as well; to use it in another order, it is typed again.
 BOUGHT_WITH_CODE = conditional_write(
     "U1",
     """UPDATE items_by_cart SET version = version + 1, line_count = line_count + :lines, item_count = item_count + :items,
@@ -107,7 +107,7 @@ class LineResult:
 
 @dataclass(frozen=True)
 class _PutResult:
-    """How units got into a cart: a line's old price if it has changed, or by an earlier call, or as the cart's first."""
+    """How units got into a cart: the line's old price if it has changed; by an earlier call; as the cart's first."""
 
     repriced_from: Money | None = None
     is_repeated: bool = False
@@ -126,13 +126,13 @@ def add_line(
 ) -> LineResult:
     """Put units of a variant into a person's active cart, making the first cart if there is none.
 
-    A cart that is deleted at this moment takes nothing: the units go into the one that is active then.
+    A cart that is deleted at this moment accepts nothing: the units go into the one that is active then.
 
     A variant that is there already gets more units; if its price has changed since, the whole line takes today's, and
-    the answer tells the old one. The same `idempotency_key` counts once within a day, whichever cart is active by then.
+    the result has the old one. The same `idempotency_key` counts once within a day, whichever cart is active by then.
     `now` is in UTC.
     Raises NotAllowed, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
-    UnknownOutcome perhaps: the same `idempotency_key` settles it).
+    UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
     """
     for _ in retry_attempts(ATTEMPTS):
         cart = resolve_target_cart(
@@ -154,11 +154,11 @@ def add_line(
                 guest=guest,
             )
         except NoSuchCart:
-            # Deleted, or not shared any more, and still on the list: whoever is taking it off is slow, or is gone.
+            # Deleted, or not shared any more, and still on the list: the request that takes it off is slow, or crashed.
             drop_closed_cart(person_id, cart, now)
         else:
             if put.is_first and queries.get_listed_cart_row(person_id, cart_id) is None:
-                # Swept between the look at the list and the write, which began it anew.
+                # Cleaned up between the read of the list and the write, which began it anew.
                 add_cart_to_list(person_id, cart_id, cart.cart_name, now, activate=True)
             return LineResult(
                 cart_id,
@@ -179,14 +179,14 @@ def restore_line(
     Raises NoSuchCart, NotAllowed, TooManyUnits, CartFull, CartBusy, CassandraUnavailable.
     """
     name = require_access(person_id, removed.cart_id, EDIT).name
-    undo = uuid5(removed.idempotency_key, "undo")
-    as_it_was = replace(variant, price=removed.price)
+    undo_key = uuid5(removed.idempotency_key, "undo")
+    variant_as_removed = replace(variant, price=removed.price)
     put = _put_units(
         removed.cart_id,
         product,
-        as_it_was,
+        variant_as_removed,
         removed.quantity,
-        undo,
+        undo_key,
         added_at=removed.added_at,
         now=now,
         reprice=False,
@@ -285,18 +285,19 @@ def remove_bought_lines(
 ) -> None:
     """Take from the cart what an order has bought, by key and quantity, and nothing else (fault 12).
 
-    `with_code` takes the code out as well. What another tab has added meanwhile stays. A second call for the same order does nothing, for BOUGHT_DAYS.
+    `with_code` takes the code out as well. What another tab has added meanwhile stays. A second call for the same order
+    does nothing, for BOUGHT_DAYS.
     Raises CartBusy, CassandraUnavailable.
     """
     idempotency_key = uuid5(order_id, "bought")
     for _ in retry_attempts(ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.line_from_row(row) for row in rows if row.key in bought]
-        # Even with nothing to take the operation's row is written: it keeps a second call from what is added later.
+        # Even with nothing to take the idempotency row is written: it keeps a second call from what is added later.
         if not lines and getattr(queries.SUMS.one(cart_id=cart_id), "version", None) is None:
             return
         changes: list[BoundStatement] = []
-        gone = items = amount = 0
+        removed_lines = items = amount = 0
         for line in lines:
             taken = min(line.quantity, bought[line.key])
             left = line.quantity - taken
@@ -309,11 +310,13 @@ def remove_bought_lines(
                 )
             else:
                 changes.append(DELETE_LINE.bind(cart_id=cart_id, key=line.key, **was))
-            gone += not left
+            removed_lines += not left
             items += taken
             amount += taken * was["old_price"]
-        taking = BOUGHT_WITH_CODE if with_code else BOUGHT_SUMS
-        sums = taking.bind(cart_id=cart_id, lines=-gone, items=-items, amount=-amount, now=now)
+        update_sums = BOUGHT_WITH_CODE if with_code else BOUGHT_SUMS
+        sums = update_sums.bind(
+            cart_id=cart_id, lines=-removed_lines, items=-items, amount=-amount, now=now
+        )
         if apply_changes(
             cart_id, idempotency_key, now, sums, *changes, days=BOUGHT_DAYS, even_deleted=True
         ):
@@ -334,7 +337,7 @@ def _put_units(
     owner_id: UUID | None = None,
     guest: bool = False,
 ) -> _PutResult:
-    """Add units by the shape that fits; a refused batch tells which one does.
+    """Add units by the batch that fits: the first is a guess, and a refused one returns which fits.
 
     A line that is there at another price takes the variant's as a whole, or with `reprice=False` keeps its own.
     """
@@ -349,41 +352,41 @@ def _put_units(
         added_at=added_at,
     )
     new = (NEW_SUMS.bind(most=MAX_LINES, items=quantity, amount=price * quantity, **sums), insert)
-    shape, before, began = new, None, False
+    batch, old_price, is_first = new, None, False
     for _ in retry_attempts(ATTEMPTS):
         outcome = apply_batch(
-            *shape,
+            *batch,
             _idempotency_row_statement(cart_id, idempotency_key, now),
             if_lost=applied_if(_idempotency_row_matcher(idempotency_key)),
         )
         if outcome:
-            return _PutResult(before, is_first=began)
-        there = {getattr(row, "kind", None): row for row in outcome.rows}
-        before, began = None, False
-        if "op" in there:
+            return _PutResult(old_price, is_first=is_first)
+        conflicts = {getattr(row, "kind", None): row for row in outcome.rows}
+        old_price, is_first = None, False
+        if "op" in conflicts:
             return _PutResult(is_repeated=True)
         if getattr(outcome.rows[0], "deleted_at", None) is not None:
             raise NoSuchCart
         if getattr(outcome.rows[0], "version", None) is None:
             first = {"currency": variant.price.currency.code, "owner_id": owner_id, "guest": guest}
-            began = True
-            shape = (
+            is_first = True
+            batch = (
                 FIRST_SUMS.bind(items=quantity, amount=price * quantity, **first, **sums),
                 insert,
             )
-        elif (line := there.get("line")) is None:
+        elif (line := conflicts.get("line")) is None:
             if outcome.rows[0].line_count >= MAX_LINES:
                 raise CartFull(MAX_LINES)
-            shape = new
+            batch = new
         elif line.quantity + quantity > MAX_QUANTITY:
             raise TooManyUnits(MAX_QUANTITY, line.quantity)
         elif line.price == price or not reprice:
             same = {"quantity": quantity, "price": line.price, "room": MAX_QUANTITY - quantity}
             more = ADD_UNITS.bind(cart_id=cart_id, key=key, **same)
-            shape = (SUMS.bind(lines=0, items=quantity, amount=line.price * quantity, **sums), more)
+            batch = (SUMS.bind(lines=0, items=quantity, amount=line.price * quantity, **sums), more)
         else:
             # At another price: an add at today's would break "subtotal = sum of the lines", so the line takes it as a whole.
-            before = from_minor_units(line.price, line.currency)
+            old_price = from_minor_units(line.price, line.currency)
             total = price * (line.quantity + quantity)
             repriced = SET_LINE.bind(
                 cart_id=cart_id,
@@ -393,7 +396,7 @@ def _put_units(
                 old_quantity=line.quantity,
                 old_price=line.price,
             )
-            shape = (
+            batch = (
                 SUMS.bind(
                     lines=0, items=quantity, amount=total - line.price * line.quantity, **sums
                 ),
@@ -410,7 +413,7 @@ def apply_changes(
     days: int = 1,
     even_deleted: bool = False,
 ) -> bool:
-    """Run a batch of changes with its operation row. True if it applied, now or in an earlier call.
+    """Run a batch of changes with its idempotency row. True if it applied, now or in an earlier call.
 
     Raises NoSuchCart when the cart has been deleted.
     """

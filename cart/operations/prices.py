@@ -19,9 +19,9 @@ from pricing.money import to_minor_units
 def accept_prices(
     person_id: UUID | None, cart_id: UUID, consents: Sequence[PriceConsent], now: datetime
 ) -> None:
-    """Let lines take today's prices, if they and the prices are still as they were shown: all of them or none.
+    """Let lines take today's prices, if lines and prices are still as the page showed them: all of them or none.
 
-    A second call does nothing. Raises PriceChanged if something is not as it was shown, NoSuchCart, NotAllowed,
+    A second call does nothing. Raises PriceChanged if something is not as it was on the page, NoSuchCart, NotAllowed,
     CartBusy, CassandraUnavailable.
     """
     require_access(person_id, cart_id, EDIT)
@@ -61,7 +61,7 @@ def accept_prices(
 
 
 def _is_consent_open(line: Line | None, each: PriceConsent) -> bool:
-    """Tell whether a line waits for this agreement; False if it has it already. Raises PriceChanged."""
+    """Return whether a line still needs this consent; False if it has the price already. Raises PriceChanged."""
     if line is not None and line.quantity == each.quantity:
         if to_minor_units(line.price) == each.new_price:
             return False

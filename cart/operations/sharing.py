@@ -1,6 +1,6 @@
 """Every write to who may see or change a cart besides its owner.
 
-`people_by_cart` is the truth: it is written first, and whoever is taken out there may do nothing from then on. The
+`people_by_cart` is the truth: it is written first, and a person who is taken out there may do nothing from then on. The
 row in a person's own list of carts is a copy, written after it; a second call finishes what a crash left open.
 """
 
@@ -51,7 +51,7 @@ FIRST_ROW = conditional_write(
     """UPDATE people_by_cart SET row_count = 1, cart_name = :cart_name, owner_name = :owner_name
        WHERE cart_id = :cart_id IF row_count = null""",
 )
-# `count` is the sum of the rows that are there and the new one: invitations go by themselves.
+# `count` is the number of rows that are there and the new one: invitations expire by themselves.
 ANOTHER_ROW = conditional_write(
     "sharing",
     """UPDATE people_by_cart SET row_count = :count, cart_name = :cart_name, owner_name = :owner_name
@@ -96,14 +96,14 @@ UPDATE_LISTED_ROLE = conditional_write(
 
 
 def create_link(owner_id: UUID, cart_id: UUID, by: str, now: datetime) -> Link:
-    """Make a link that shows a cart to whoever has it, or return the one that there is. `by` is the owner's name, or ''.
+    """Make a link that shows a cart to everyone who has it, or return the existing one. `by` is the owner's name, or ''.
 
     Raises NoSuchCart, NotAllowed, TooManyPeople, CartBusy, CassandraUnavailable.
     """
     found = require_access(owner_id, cart_id, OWN)
-    there = people.get_people(cart_id).links
-    if there:
-        return there[-1]
+    existing = people.get_people(cart_id).links
+    if existing:
+        return existing[-1]
     made = Link(cart_id, uuid4(), now)
     _insert_row(
         found,
@@ -125,9 +125,9 @@ def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
 
 
 def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: datetime) -> Invitation:
-    """Invite whoever reads the mail of an address, and queue that mail; known and unknown addresses are treated alike.
+    """Invite the owner of an e-mail address, and queue the mail; known and unknown addresses are treated alike.
 
-    Inviting the same address in the same role again returns the invitation that there is.
+    Inviting the same address in the same role again returns the existing invitation.
     Raises NoSuchCart, NotAllowed, InvitedAlready, TooManyPeople, CartBusy, CassandraUnavailable; then nothing is sent.
     """
     if role not in ROLES:
@@ -158,14 +158,14 @@ def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: date
 
 def _queue_invitation_mail(made: Invitation, now: datetime) -> None:
     url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
-    words = {"invitation": made, "url": url}
+    context = {"invitation": made, "url": url}
     queue_mail(
-        uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", words, now
+        uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", context, now
     )
 
 
 def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:
-    """Take an invitation back: its link leads nowhere. One that is gone already is no error.
+    """Take an invitation back: its link does not work any more. One that is gone already is no error.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -184,50 +184,55 @@ def accept_invitation(token: str, member: Member, now: datetime) -> UUID:
     except BadSignature as error:
         raise InvitationOver from error
     for _ in retry_attempts(ATTEMPTS):
-        _, meant = people.find_invitation(token)
+        _, invitation = people.find_invitation(token)
         mine = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
         carts = queries.CARTS.all(owner_id=member.user_id)
         if any(row.cart_id == cart_id and not row.role for row in carts):
-            return cart_id  # one's own
+            return cart_id  # the member's own
         joined = mine is not None and mine.role is not None
-        if meant is None:
+        if invitation is None:
             if not joined or mine is None:
                 raise InvitationOver
             _add_to_list(member.user_id, cart_id, mine, now)
-            # taken out meanwhile, when it was on no list yet
+            # the person was taken out meanwhile, when the cart was not on the list yet
             if not people.has_joined(cart_id, member.user_id):
                 remove_shared_cart_from_list(member.user_id, cart_id)
                 raise InvitationOver
             return cart_id
-        if not meant.is_for(member.email):
-            raise WrongInvitee(meant.hidden_email, member.email)
+        if not invitation.is_for(member.email):
+            raise WrongInvitee(invitation.hidden_email, member.email)
         if _is_deleted(cart_id):
             raise InvitationOver
         if not joined and carts and (carts[0].cart_count or 0) >= MAX_CARTS:
             raise TooManyCarts(MAX_CARTS)
-        _admit_person(meant, member, mine if joined else None, now)
+        _admit_person(invitation, member, mine if joined else None, now)
     raise CartBusy
 
 
-def _admit_person(meant: Invitation, member: Member, mine: Row | None, now: datetime) -> None:
-    """Put the person in the invitation's place, in one batch. What came of it is read anew."""
+def _admit_person(invitation: Invitation, member: Member, mine: Row | None, now: datetime) -> None:
+    """Replace the invitation by the person, in one batch. The caller reads what came of it."""
     key = str(member.user_id)
-    spent = DELETE_PERSON_ROW.bind(
-        cart_id=meant.cart_id, kind=INVITATION, key=meant.key, added_at=meant.invited_at
+    used = DELETE_PERSON_ROW.bind(
+        cart_id=invitation.cart_id,
+        kind=INVITATION,
+        key=invitation.key,
+        added_at=invitation.invited_at,
     )
     if mine is None:
         joined = INSERT_PERSON.bind(
-            cart_id=meant.cart_id,
+            cart_id=invitation.cart_id,
             key=key,
-            role=meant.role,
+            role=invitation.role,
             name=member.name,
             email=member.email,
             now=now,
         )
-        batch = [spent, joined]
+        batch = [used, joined]
     else:
-        role = UPDATE_ROLE.bind(cart_id=meant.cart_id, key=key, role=meant.role, was=mine.role)
-        batch = [ONE_ROW_LESS.bind(cart_id=meant.cart_id), spent, role]
+        role = UPDATE_ROLE.bind(
+            cart_id=invitation.cart_id, key=key, role=invitation.role, was=mine.role
+        )
+        batch = [ONE_ROW_LESS.bind(cart_id=invitation.cart_id), used, role]
     with suppress(UnknownOutcome):
         apply_batch(*batch, if_lost=RAISE_UNKNOWN)
 
@@ -257,7 +262,7 @@ def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
 
 
 def remove_person(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
-    """Take a person out of a cart: from now on there is no such cart for them. One who is out already is no error.
+    """Take a person out of a cart: from now on the cart does not exist for them. One who is out already is no error.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -267,9 +272,9 @@ def remove_person(owner_id: UUID, cart_id: UUID, user_id: UUID) -> None:
 
 
 def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
-    """Leave a cart that somebody has shared; False if there was nothing to leave. One's own cart stays.
+    """Leave a cart that another person shares; False if there was nothing to leave. An own cart stays.
 
-    What is left on the list of a cart that is shared no longer goes, too. Raises CartBusy, CassandraUnavailable.
+    A cart that is shared no longer is taken off the list, too. Raises CartBusy, CassandraUnavailable.
     """
     row = queries.get_listed_cart_row(person_id, cart_id)
     if row is None or not row.role:
@@ -280,7 +285,7 @@ def leave_cart(person_id: UUID, cart_id: UUID) -> bool:
 
 
 def end_sharing(cart_id: UUID) -> None:
-    """Take a cart that is gone from all whom it was shared with, with its invitations and links.
+    """End the sharing of a cart that is gone: people, invitations and links.
 
     Raises CartBusy, CassandraUnavailable; calling it again goes on.
     """
@@ -299,14 +304,14 @@ def end_sharing(cart_id: UUID) -> None:
 def copy_shared_cart(
     person_id: UUID, source: Cart, idempotency_key: UUID, now: datetime, *, guest: bool = False
 ) -> tuple[UUID, str]:
-    """Make a cart of one's own with the lines of a cart that a link shows, and return its id and name.
+    """Make a person's own cart with the lines of a cart that a link shows, and return its id and name.
 
-    The link is checked by whoever calls. The same `idempotency_key` makes one.
+    The caller checks the link. The same `idempotency_key` makes one.
     Raises NoSuchCart, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     copy_id = created_cart_id(person_id, idempotency_key)
     if _is_deleted(copy_id):
-        raise NoSuchCart  # made by the first press, and deleted since
+        raise NoSuchCart  # made by the first submit, and deleted since
     name = add_cart_to_list(person_id, copy_id, source.name, now)
 
     def put(change: CartChange) -> str:
@@ -323,20 +328,20 @@ def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
     for _ in retry_attempts(ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=found.cart_id)
-        there = [each for each in rows if each.key is not None]
-        if any((each.kind, each.key) == (kind, key) for each in there):
+        existing = [each for each in rows if each.key is not None]
+        if any((each.kind, each.key) == (kind, key) for each in existing):
             return
-        if len(there) >= MAX_PEOPLE:
+        if len(existing) >= MAX_PEOPLE:
             raise TooManyPeople(MAX_PEOPLE)
         seen = rows[0].row_count if rows else None
-        place = (
+        count_update = (
             FIRST_ROW.bind(**named)
             if seen is None
-            else ANOTHER_ROW.bind(count=len(there) + 1, seen=seen, **named)
+            else ANOTHER_ROW.bind(count=len(existing) + 1, seen=seen, **named)
         )
         # After a lost answer the rows are read again: the key is there or not.
         with suppress(UnknownOutcome):
-            if apply_batch(place, row, if_lost=RAISE_UNKNOWN):
+            if apply_batch(count_update, row, if_lost=RAISE_UNKNOWN):
                 return
     raise CartBusy
 
@@ -346,9 +351,9 @@ def _delete_row(cart_id: UUID, kind: str, key: str) -> None:
         row = people.PERSON_ROW.one(cart_id=cart_id, kind=kind, key=key)
         if row is None or row.key is None or row.added_at is None:
             return
-        gone = DELETE_PERSON_ROW.bind(cart_id=cart_id, kind=kind, key=key, added_at=row.added_at)
+        delete = DELETE_PERSON_ROW.bind(cart_id=cart_id, kind=kind, key=key, added_at=row.added_at)
         with suppress(UnknownOutcome):
-            if apply_batch(ONE_ROW_LESS.bind(cart_id=cart_id), gone, if_lost=RAISE_UNKNOWN):
+            if apply_batch(ONE_ROW_LESS.bind(cart_id=cart_id), delete, if_lost=RAISE_UNKNOWN):
                 return
     raise CartBusy
 
@@ -381,7 +386,7 @@ def _update_list_role(person_id: UUID, cart_id: UUID, role: str) -> None:
 
 
 def remove_shared_cart_from_list(person_id: UUID, cart_id: UUID) -> None:
-    """Take a cart of somebody else off a person's list. One's own cart stays, and one that is not there is no error.
+    """Take a cart of another owner off a person's list. An own cart stays, and one that is not there is no error.
 
     Raises CartBusy, CassandraUnavailable.
     """

@@ -1,8 +1,8 @@
-"""What goes from one cart to another: lines moved and copied, carts duplicated, emptied and merged, and kept for later.
+"""Transfers between carts: lines moved, copied and saved for later, carts duplicated, emptied and merged.
 
 Two carts are two partitions. The target is written first, in one conditional batch with a note of what was put in, and
-the source then: whatever breaks in between, nothing is lost, at worst it is in both for a moment. A row in
-`pending_cart_moves_by_minute` stands as long, and the worker finishes what is left behind.
+the source then: whatever fails in between, nothing is lost, at worst it is in both for a moment. A row in
+`pending_cart_moves_by_minute` exists as long, and the worker finishes what is left behind.
 """
 
 import json
@@ -70,7 +70,7 @@ UNDO_ROWS = read(
 
 @dataclass(frozen=True)
 class MoveResult:
-    """What came of a move: the thing's name, how many, and the names of both carts."""
+    """What came of a move: the variant's name, how many, and the names of both carts."""
 
     label: str
     quantity: int
@@ -80,7 +80,7 @@ class MoveResult:
 
 @dataclass(frozen=True)
 class PendingMove:
-    """A move between two carts that is under way, as its hint tells it."""
+    """A move between two carts that is under way, as its row says."""
 
     minute: datetime
     move_id: UUID
@@ -103,7 +103,7 @@ def move_line(
 ) -> MoveResult:
     """Put a line's units into another cart and take them out of the first, or with `copy` leave them there as well.
 
-    A line of the same variant that is there gets the units, at its own price. The same `idempotency_key` counts once.
+    An existing line of the same variant gets the units, at its own price. The same `idempotency_key` counts once.
     Raises NoSuchCart, NotAllowed, NoSuchLine, SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
     source = require_access(person_id, source_id, VIEW if copy else EDIT)
@@ -145,7 +145,7 @@ def duplicate_cart(
     found = require_access(person_id, cart_id, VIEW)
     copy_id = carts.created_cart_id(person_id, idempotency_key)
     if getattr(queries.SUMS.one(cart_id=copy_id), "deleted_at", None):
-        raise NoSuchCart  # made by the first press, and deleted since
+        raise NoSuchCart  # made by the first submit, and deleted since
     name = carts.add_cart_to_list(person_id, copy_id, f"{found.name[:50]} (copy)", now)
 
     def put(change: CartChange) -> str:
@@ -158,7 +158,7 @@ def duplicate_cart(
 
 
 def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime) -> Undo:
-    """Take all lines out of a cart, and return what puts them back within a day. What is kept for later stays.
+    """Take all lines out of a cart, and return what puts them back within a day. Lines saved for later stay.
 
     Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
     """
@@ -168,7 +168,7 @@ def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datet
         lines = change.contents.lines
         for key in lines:
             change.take(key, lines[key].quantity)
-        # One statement takes them all; the rows that can be put back go by themselves.
+        # One statement deletes them all; the rows for putting them back expire by themselves.
         change.statements = [
             DELETE_LINES.bind(cart_id=cart_id),
             *(_undo_row(cart_id, idempotency_key, lines[k]) for k in lines),
@@ -180,7 +180,7 @@ def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datet
 
 
 def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Put back what a cart was emptied of, on top of what has come since, and return the cart's name.
+    """Put back what a cart was emptied of, on top of what was added since, and return the cart's name.
 
     A second call does nothing. Raises UndoExpired, NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, CartBusy,
     CassandraUnavailable.
@@ -212,10 +212,10 @@ def merge_carts(
     *,
     guest: bool = False,
 ) -> Undo:
-    """Put all of a cart into another one, and delete it; return what takes that apart again within a day.
+    """Put all of a cart into another one, and delete it; return what undoes that within a day.
 
-    Of a variant that is in both, the target keeps its price and gets the units. What somebody puts into the source
-    meanwhile stays there, and so does the source. The same `idempotency_key` counts once. Raises NoSuchCart, NotAllowed,
+    Of a variant that is in both, the target keeps its price and gets the units. What is put into the source meanwhile
+    stays there, and so does the source. The same `idempotency_key` counts once. Raises NoSuchCart, NotAllowed,
     SameCart, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable; then nothing was changed.
     """
     target = require_access(person_id, target_id, EDIT)
@@ -250,7 +250,7 @@ def merge_carts(
             for row in rows.values():
                 change.put(row, row.quantity, kind)
         change.voucher = source.sums.voucher_code if source.sums else None
-        lines, later = (
+        lines, saved_lines = (
             {row.key: row.quantity for row in rows.values()}
             for rows in (source.lines, source.saved_lines)
         )
@@ -260,7 +260,7 @@ def merge_carts(
                 "active": active,
                 "version": source.version,
                 "lines": lines,
-                "later": later,
+                "later": saved_lines,
             }
         )
 
@@ -279,7 +279,7 @@ def merge_carts(
 
 
 def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Take a merge apart: the cart that went is there again with what was in it, and the other one has the rest.
+    """Undo a merge: the merged cart is there again with what was in it, and the other one has the rest.
 
     Returns the name of the cart that is back. A second call does nothing.
     Raises UndoExpired, NoSuchCart, NotAllowed, TooManyCarts, TooManyUnitsTogether, CartBusy, CassandraUnavailable.
@@ -288,20 +288,20 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
         raise UndoExpired
     require_access(person_id, undo.target_cart_id, EDIT)
     row = get_idempotency_row(undo.target_cart_id, undo.idempotency_key)
-    gone = get_idempotency_row(undo.cart_id, uuid5(undo.idempotency_key, "gone"))
-    if row is None or gone is None:
+    source_row = get_idempotency_row(undo.cart_id, uuid5(undo.idempotency_key, "gone"))
+    if row is None or source_row is None:
         raise UndoExpired
     step = uuid5(undo.idempotency_key, "undo")
     if get_idempotency_row(undo.target_cart_id, step) is not None:
-        # Taken apart already: what has happened since, perhaps the same merge once more, stays as it is.
-        if (there := queries.get_listed_cart_row(person_id, undo.cart_id)) is None:
+        # Undone already: what has happened since, perhaps the same merge once more, stays as it is.
+        if (listed := queries.get_listed_cart_row(person_id, undo.cart_id)) is None:
             raise UndoExpired
-        return str(there.cart_name)
+        return str(listed.cart_name)
     done = _parse_note(row.note)
-    if gone.note == "marked":
+    if source_row.note == "marked":
         name = carts.undelete_cart(person_id, undo, now)
     else:
-        # The source had got more meanwhile and is still there: what was taken out goes back in.
+        # More was added to the source meanwhile, so it is still there: what was taken out goes back in.
         name = require_access(person_id, undo.cart_id, EDIT).name
         _put_back(undo.target_cart_id, undo.cart_id, done, uuid5(undo.idempotency_key, "back"), now)
     _take_units(undo.target_cart_id, done["lines"], done["later"], step, now)
@@ -311,7 +311,7 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
 def save_line_for_later(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> MoveResult:
-    """Keep a line for later, in the same cart and out of its sums. The same `idempotency_key` counts once.
+    """Save a line for later, in the same cart and out of its sums. The same `idempotency_key` counts once.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
@@ -321,7 +321,7 @@ def save_line_for_later(
 def return_saved_line(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> MoveResult:
-    """Put what was kept for later back into the cart, at the price that it had. The same `idempotency_key` counts once.
+    """Put a line saved for later back into the cart, at the price that it had. The same `idempotency_key` counts once.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
     """
@@ -331,7 +331,7 @@ def return_saved_line(
 def remove_saved_line(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> str:
-    """Remove what was kept for later, and return its name.
+    """Remove a line saved for later, and return its name.
 
     Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
     """
@@ -358,13 +358,13 @@ def list_pending_moves(minutes: Iterable[datetime]) -> list[PendingMove]:
 
 
 def finish_move(move: PendingMove, now: datetime) -> None:
-    """Finish a move that was begun, or see to it that it cannot happen any more.
+    """Finish a move that was begun, or make sure that it cannot happen any more.
 
     A second call does nothing. Raises CartBusy, CassandraUnavailable.
     """
     row = get_idempotency_row(move.target_id, move.move_id)
     if row is None:
-        # Its process may still be at it: with the operation's row there, its batch is refused.
+        # Its process may still be running: once the idempotency row is there, its batch is refused.
         batch = idempotency_row_statement(move.target_id, move.move_id, now, None, RETENTION_DAYS)
         if apply_batch(batch, if_lost=applied_if(idempotency_row_matcher(move.move_id))):
             return clear_pending_move(move)
@@ -380,7 +380,7 @@ def finish_move(move: PendingMove, now: datetime) -> None:
 
 
 def clear_pending_move(move: PendingMove) -> None:
-    """Forget a move that is finished. Raises CassandraUnavailable."""
+    """Delete the row of a move that is finished. Raises CassandraUnavailable."""
     DELETE_PENDING_MOVE.run(minute=move.minute, move_id=move.move_id)
 
 
@@ -392,7 +392,7 @@ def _begin_move(
     owner_id: UUID | None,
     guest: bool,
 ) -> str | None:
-    """Write the hint and then the target, and return the operation's note. What is refused leaves no hint."""
+    """Write the pending move and then the target, and return the note. A refused move leaves no pending row."""
     INSERT_PENDING_MOVE.run(
         minute=move.minute,
         move_id=move.move_id,
@@ -434,23 +434,23 @@ def _finish_merge(move: PendingMove, done: dict[str, Any], now: datetime) -> Non
         )
         if not marked:
             _take_units(move.source_id, done["lines"], done["later"], step, now, "taken")
-    there = queries.SUMS.one(cart_id=move.source_id)
-    if there is not None and there.deleted_at is not None:
+    sums = queries.SUMS.one(cart_id=move.source_id)
+    if sums is not None and sums.deleted_at is not None:
         carts.remove_cart_from_list(move.person_id, move.source_id, following=move.target_id)
 
 
 def _take_units(
     cart_id: UUID,
     lines: Mapping[str, int],
-    later: Mapping[str, int],
+    saved_lines: Mapping[str, int],
     step: UUID,
     now: datetime,
     note: str = "{}",
 ) -> None:
-    """Take units out of a cart, once: as many as were moved, and what is left of them if somebody was faster."""
+    """Take units out of a cart, once: as many as were moved, or what is left of them if another change was faster."""
 
     def take(change: CartChange) -> str:
-        for kind, units in (("line", lines), ("later", later)):
+        for kind, units in (("line", lines), ("later", saved_lines)):
             for key, quantity in units.items():
                 change.take(key, quantity, kind)
         return note
@@ -462,10 +462,10 @@ def _put_back(
     source_id: UUID, target_id: UUID, done: dict[str, Any], step: UUID, now: datetime
 ) -> None:
     def put(change: CartChange) -> str:
-        there = get_contents(source_id)
+        source = get_contents(source_id)
         for kind, units, rows in (
-            ("line", done["lines"], there.lines),
-            ("later", done["later"], there.saved_lines),
+            ("line", done["lines"], source.lines),
+            ("later", done["later"], source.saved_lines),
         ):
             for key, quantity in units.items():
                 if key in rows:
@@ -501,7 +501,7 @@ def _swap_kind(
 
 
 def _parse_note(note: str | None) -> dict[str, Any]:
-    """Return what an operation has noted. Raises CartBusy for one that the worker has put an end to."""
+    """Return the note of a change. Raises CartBusy for one that the worker has put an end to."""
     if note is None:
         raise CartBusy
     return dict(json.loads(note))

@@ -1,4 +1,4 @@
-"""The code that stands in a cart. Whether it takes anything off is looked at each time the cart is shown."""
+"""The code in a cart. Whether it takes anything off is checked each time the cart is shown."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ SET_VOUCHER_CODE = conditional_write(
 
 
 def set_voucher(person_id: UUID | None, cart_id: UUID, code: str | None, now: datetime) -> None:
-    """Put a code into a cart, in the place of another, or take it out with None.
+    """Put a code into a cart, instead of the one it has, or take it out with None.
 
     Raises NoSuchCart, NotAllowed, CassandraUnavailable.
     """

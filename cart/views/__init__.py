@@ -1,1 +1,1 @@
-"""What a cart answers to a request, by what the request is about."""
+"""The cart's views, by what a request is about."""

@@ -1,4 +1,4 @@
-"""A person's carts: the list of them, and the presses that concern a whole cart or go from one to another."""
+"""A person's carts: the list of them, and the actions on a whole cart or between two carts."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -40,7 +40,7 @@ def cart_list(request: HttpRequest) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def create_cart(request: HttpRequest) -> HttpResponse:
-    """Make a cart and use it from now on."""
+    """Make a cart and make it the active one."""
     form = NameForm(request.POST)
     if not form.is_valid():
         return _cart_list_page(request, form=form, status=422)
@@ -92,7 +92,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def switch_cart(request: HttpRequest) -> HttpResponse:
-    """Use another cart from now on, and go back to where the press was."""
+    """Make another cart the active one, and go back to the page where that was clicked."""
     name = _run_action(
         request,
         lambda person: operations.switch_cart(person, _cart_id(request), datetime.now(UTC)),
@@ -107,21 +107,21 @@ def switch_cart(request: HttpRequest) -> HttpResponse:
 def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Make a cart with the same lines."""
     idempotency_key, guest = _idempotency_key(request), owner.is_guest(request)
-    made = _run_action(
+    copy = _run_action(
         request,
         lambda person: operations.duplicate_cart(
             person, cart_id, idempotency_key, datetime.now(UTC), guest=guest
         ),
     )
-    if made:
-        messages.success(request, f"{made[1]} has the same things in it.")
+    if copy:
+        messages.success(request, f"{copy[1]} has the same things in it.")
     return redirect("cart:carts")
 
 
 @post_only("cart:carts")
 @owner_only
 def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Take everything out of a cart; the answer offers to put it back."""
+    """Take everything out of a cart; the response offers to put it back."""
     idempotency_key = _idempotency_key(request)
     undo = _run_action(
         request,
@@ -135,7 +135,7 @@ def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Delete a cart; the answer offers to bring it back."""
+    """Delete a cart; the response offers to bring it back."""
     undo = _run_action(
         request, lambda person: operations.delete_cart(person, cart_id, datetime.now(UTC))
     )
@@ -147,12 +147,12 @@ def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:carts")
 @owner_only
 def undo_cart_change(request: HttpRequest) -> HttpResponse:
-    """Take back what was done to a whole cart."""
-    meant = parse_undo(request.POST.get("undo", ""))
-    if meant is None:
+    """Undo what was done to a whole cart."""
+    undo = parse_undo(request.POST.get("undo", ""))
+    if undo is None:
         return _cart_list_page(request, refused=TOO_LATE, status=422)
     name = _run_action(
-        request, lambda person: _UNDO_OPERATIONS[meant.action](person, meant, datetime.now(UTC))
+        request, lambda person: _UNDO_OPERATIONS[undo.action](person, undo, datetime.now(UTC))
     )
     if name:
         messages.success(request, f"{name} is as it was.")
@@ -170,7 +170,7 @@ _UNDO_OPERATIONS: dict[str, Callable[[UUID, Undo, datetime], str]] = {
 @never_cache
 @owner_only
 def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show what comes of putting one cart into another, and do it at a press."""
+    """Preview merging one cart into another, and do it on submit."""
     found = _require_access(request, cart_id, OWN)
     if request.method != "POST":
         return _merge_page(
@@ -237,7 +237,7 @@ def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
 @post_only("cart:one", "cart_id")
 @owner_only
 def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
-    """Keep a line for later."""
+    """Save a line for later."""
     return _act_on_line(
         request, cart_id, key, operations.save_line_for_later, "{} is kept for later."
     )
@@ -246,7 +246,7 @@ def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpR
 @post_only("cart:one", "cart_id")
 @owner_only
 def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
-    """Put back into the cart what was kept for later."""
+    """Put a line saved for later back into the cart."""
     return _act_on_line(
         request, cart_id, key, operations.return_saved_line, "{} is in the cart again."
     )
@@ -255,7 +255,7 @@ def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpRes
 @post_only("cart:one", "cart_id")
 @owner_only
 def remove_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
-    """Remove what was kept for later."""
+    """Remove a line saved for later."""
     return _act_on_line(
         request, cart_id, key, operations.remove_saved_line, "{} is not kept any more."
     )
@@ -266,14 +266,16 @@ def _act_on_line(
     cart_id: UUID,
     key: UUID,
     act: Callable[[UUID, UUID, str, UUID, datetime], operations.MoveResult | str],
-    words: str,
+    message: str,
 ) -> HttpResponse:
     idempotency_key = _idempotency_key(request)
-    did = _run_action(
+    result = _run_action(
         request, lambda person: act(person, cart_id, str(key), idempotency_key, datetime.now(UTC))
     )
-    if did:
-        messages.success(request, words.format(did if isinstance(did, str) else did.label))
+    if result:
+        messages.success(
+            request, message.format(result if isinstance(result, str) else result.label)
+        )
     return redirect("cart:one", cart_id)
 
 
@@ -301,12 +303,12 @@ def _cart_list_page(
 
 
 def _rows(request: HttpRequest) -> list[Any]:
-    """Return the rows of the person's carts; a page that shows them has read them for its header."""
+    """Return the rows of the person's carts; a page that lists them has read them for its header."""
     person_id = owner.get_owner_id(request)
     if person_id is None:
         return []
     rows: list[Any] = get_request_cart(request).prefetch_badge(person_id).first()
-    # One who may not sign in any more has lost the session by this look.
+    # A member who may not sign in any more loses the session at this read.
     if not request.user.is_authenticated and owner.get_owner_id(request) != person_id:
         return _rows(request)
     return rows
@@ -315,7 +317,7 @@ def _rows(request: HttpRequest) -> list[Any]:
 def _merge_page(
     request: HttpRequest, found: Access, form: TargetCartForm, status: int = 200
 ) -> HttpResponse:
-    """Show the carts that this one can go into, or, once one is chosen, what will be where."""
+    """Show the carts that this one can be merged into, or, once one is chosen, the preview."""
     others = [
         each
         for each in queries.listed_carts_from_rows(_rows(request))
@@ -369,7 +371,7 @@ def _move_page(
 
 
 def _run_action(request: HttpRequest, act: Callable[[UUID], T]) -> T | None:
-    """Do what was pressed. What is refused is told, and a cart that is not the person's is as one that does not exist."""
+    """Run an action. A refusal becomes a message; a cart that is not the person's is treated as one that does not exist."""
     try:
         return act(_person_id(request))
     except NoSuchCart as error:
@@ -401,14 +403,14 @@ def _cart_id(request: HttpRequest) -> UUID:
 
 
 def _idempotency_key(request: HttpRequest) -> UUID:
-    """Return the id of a press on this very button: the forms of a page share the id that they send."""
+    """Return the idempotency key of this very button: the forms of a page share the key that they send."""
     form = IdempotencyForm(request.POST)
     form.full_clean()
     return uuid5(form.cleaned_data["operation"], request.path)
 
 
 def _next_url(request: HttpRequest) -> str:
-    """Return where the press was made: a page of this site, or the list of carts."""
+    """Return the page that the submit came from: one of this site, or the list of carts."""
     to = request.POST.get("next", "")
     if to.startswith("/") and url_has_allowed_host_and_scheme(
         to, {request.get_host()}, require_https=request.is_secure()

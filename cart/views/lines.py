@@ -1,4 +1,4 @@
-"""The cart's page, and the presses that change a cart. Each works as a plain form; to htmx it answers with the changed part."""
+"""The cart's page, and the actions that change a cart. Each works as a plain form; to htmx it answers with the changed part."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -69,7 +69,7 @@ def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @without_header
 @owner_only
 def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Show a shared cart again if it is not as a page has seen it; else nothing, at the price of its static row."""
+    """Show a shared cart again if it has changed since the page was shown; else nothing, for one read of its static row."""
     person_id = owner.get_owner_id(request)
     version = people.get_page_version(person_id, cart_id) if person_id else None
     if version is None:
@@ -79,11 +79,11 @@ def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     context = cart_context(request, undo=parse_removed_line(request.GET.get("removed", "")))
     if context["cart"] is None or context["cart"].cart_id != cart_id:
         raise Http404("no such cart")
-    messages.info(request, f"Changed meanwhile. {format_badge(_badge_of(context['cart']))}")
+    messages.info(request, f"Changed meanwhile. {format_badge(_cart_badge(context['cart']))}")
     return render_page(request, "cart/show.html", context, part="cart", with_oob=True)
 
 
-def _badge_of(cart: Cart) -> CartBadge:
+def _cart_badge(cart: Cart) -> CartBadge:
     return CartBadge(cart.name, cart.item_count, cart.subtotal, cart.cart_id)
 
 
@@ -159,7 +159,7 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
 @post_only("cart:show")
 @owner_only
 def accept_prices(request: HttpRequest) -> HttpResponse:
-    """Agree to prices that have risen, as the page has shown them."""
+    """Agree to prices that have risen, as the page showed them."""
     form = PriceConsentForm(request.POST)
     try:
         if not form.is_valid():
@@ -170,8 +170,8 @@ def accept_prices(request: HttpRequest) -> HttpResponse:
         )
     except CartError as error:
         return render_refusal(request, str(error))
-    words = "The new price counts now." if len(consents) == 1 else "The new prices count now."
-    messages.success(request, f"{words} {format_badge(refresh_badge(request))}")
+    message = "The new price counts now." if len(consents) == 1 else "The new prices count now."
+    messages.success(request, f"{message} {format_badge(refresh_badge(request))}")
     return render_or_redirect(
         request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
     )
@@ -180,7 +180,7 @@ def accept_prices(request: HttpRequest) -> HttpResponse:
 @post_only("cart:show")
 @owner_only
 def remove_line(request: HttpRequest) -> HttpResponse:
-    """Take a line out; the answer offers to put it back."""
+    """Take a line out; the response offers to put it back."""
     form = LineForm(request.POST)
     try:
         cart_id, line = _named_line(request, form)
@@ -238,7 +238,7 @@ def _check_in_stock(found: Product, variant: Variant) -> None:
 
 
 def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
-    """Return the cart's id and the line that a form names. Raises NoSuchLine, NotAllowed, and NoSuchCart before any look at it."""
+    """Return the cart's id and the line that a form names. Raises NoSuchLine, NotAllowed, and NoSuchCart before reading it."""
     form.full_clean()
     cart_id, key = (form.cleaned_data.get(name) for name in ("cart", "line"))
     if cart_id is None or key is None:
@@ -253,7 +253,7 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
 def _add_refusal(
     request: HttpRequest, form: AddForm, product_and_variant: tuple[Product, Variant] | None
 ) -> HttpResponse:
-    # The next press is another one: it goes to the cart that is active then.
+    # The next submit gets a new key: it goes to the cart that is active then.
     form.data = {name: form.data[name] for name in form.data} | {"operation": str(uuid4())}
     context: dict[str, Any] = {"form": form, "quantity": form["quantity"].value() or ""}
     if product_and_variant:
@@ -262,7 +262,7 @@ def _add_refusal(
 
 
 def _change_refusal(request: HttpRequest, form: LineQuantityForm) -> HttpResponse:
-    """Show the cart as it is, with the sentence beside the line's quantity and what was typed in it."""
+    """Show the cart as it is, with the error and what was typed at the line's quantity."""
     if "cart" in form.errors or "line" in form.errors:
         return render_refusal(request, str(NoSuchLine()))
     wrong = {

@@ -40,7 +40,7 @@ def cart_people(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:people", "cart_id")
 @owner_only
 def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Invite somebody by e-mail. The answer is the same whether the address has an account or not."""
+    """Invite a person by e-mail. The response is the same whether the address has an account or not."""
     form, inviter = InviteForm(request.POST), _member(request)
     try:
         found = _get_access(request, cart_id, OWN)
@@ -113,7 +113,7 @@ def remove_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:people", "cart_id")
 @owner_only
 def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Make a link that shows the cart to whoever has it."""
+    """Make a link that shows the cart to everyone who has it."""
 
     def act(owner_id: UUID) -> str:
         member = _member(request)
@@ -138,11 +138,11 @@ def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @post_only("cart:people", "cart_id")
 @owner_only
 def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
-    """Leave a cart that somebody has shared."""
+    """Leave a cart that another person shares."""
     try:
         found = require_access(owner.get_owner_id(request), cart_id, VIEW)
     except NoSuchCart:
-        found = None  # withdrawn already: what is left of it on the list goes
+        found = None  # withdrawn already: it is taken off the list
     if found and found.is_owner:
         return _people_page(
             request, found, status=403, refused="This cart is your own. You can delete it instead."
@@ -159,9 +159,9 @@ def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 @never_cache
 @owner_only
 def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an invitation, and let the one whom it is for into the cart."""
+    """Show an invitation, and let the person it is for into the cart."""
     try:
-        cart_id, meant = people.find_invitation(token)
+        cart_id, invitation = people.find_invitation(token)
     except BadSignature:
         return _invitation_over_page(request)
     member = _member(request)
@@ -172,57 +172,57 @@ def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
             return _invitation_over_page(request)
         except CartError as error:
             return _invitation_page(
-                request, {"invitation": meant, "refused": str(error)}, status=409
+                request, {"invitation": invitation, "refused": str(error)}, status=409
             )
         messages.success(request, "The cart is yours to use now. It stands in your list of carts.")
         return redirect("cart:one", cart_id)
-    if meant is None and not (member and people.has_joined(cart_id, member.user_id)):
+    if invitation is None and not (member and people.has_joined(cart_id, member.user_id)):
         return _invitation_over_page(request)
-    fits = member is not None and (meant is None or meant.is_for(member.email))
-    return _invitation_page(request, {"invitation": meant, "fits": fits})
+    fits = member is not None and (invitation is None or invitation.is_for(member.email))
+    return _invitation_page(request, {"invitation": invitation, "fits": fits})
 
 
 @require_safe
 @never_cache
 @owner_only
 def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the cart that a link is for, as it is now, to whoever has the link."""
-    seen = people.find_shared_cart(token)
-    if seen is None:
+    """Show the cart that a link is for, as it is now, to everyone who has the link."""
+    found = people.find_shared_cart(token)
+    if found is None:
         return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
-    return _shared_cart_page(request, token, seen)
+    return _shared_cart_page(request, token, found)
 
 
 @post_only("cart:shared", "token")
 @owner_only
 def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
-    """Make a cart of the visitor's own with what a link shows."""
-    seen = people.find_shared_cart(token)
-    if seen is None:
+    """Make the visitor a cart of their own with the lines that a link shows."""
+    found = people.find_shared_cart(token)
+    if found is None:
         return _mark_noindex(render_page(request, "cart/link_over.html", {}, status=404))
     form = IdempotencyForm(request.POST)
     form.full_clean()
     person_id, guest = owner.get_or_create_owner_id(request), not request.user.is_authenticated
     try:
         idempotency_key = form.cleaned_data["operation"]
-        made, name = sharing.copy_shared_cart(
-            person_id, seen.cart, idempotency_key, datetime.now(UTC), guest=guest
+        copy_id, name = sharing.copy_shared_cart(
+            person_id, found.cart, idempotency_key, datetime.now(UTC), guest=guest
         )
     except CartError as error:
-        return _shared_cart_page(request, token, seen, refused=str(error))
+        return _shared_cart_page(request, token, found, refused=str(error))
     messages.success(request, f"{name} is a cart of your own now, with the same things.")
-    return redirect("cart:one", made)
+    return redirect("cart:one", copy_id)
 
 
 def _shared_cart_page(
-    request: HttpRequest, token: str, seen: SharedCart, *, refused: str = ""
+    request: HttpRequest, token: str, found: SharedCart, *, refused: str = ""
 ) -> HttpResponse:
-    priced_cart = get_priced_cart(seen.cart)
+    priced_cart = get_priced_cart(found.cart)
     context = {
-        "seen": seen,
-        "cart": seen.cart,
+        "seen": found,
+        "cart": found.cart,
         "shown": priced_cart,
-        "total": sum((each.total for each in priced_cart.lines), seen.cart.subtotal * 0),
+        "total": sum((each.total for each in priced_cart.lines), found.cart.subtotal * 0),
         "token": token,
         "operation": uuid4(),
         "refused": refused,
@@ -234,12 +234,12 @@ def _shared_cart_page(
 
 
 def _member(request: HttpRequest) -> Member | None:
-    user: Any = request.user  # the accounts' own, which this room does not know
+    user: Any = request.user  # the accounts' user, which this app does not import
     return Member(user.pk, user.name, user.email) if user.is_authenticated else None
 
 
 def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
-    """Return what the visitor may do in a cart. Raises Http404 if it is none of theirs, NotAllowed."""
+    """Return what the visitor may do in a cart. Raises Http404 if it is not one of theirs, NotAllowed."""
     try:
         return require_access(owner.get_owner_id(request), cart_id, act)
     except NoSuchCart as error:
@@ -247,14 +247,14 @@ def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:
 
 
 def _cleaned_data(form: Form) -> dict[str, Any]:
-    """Return what a press names. Raises NoSuchPerson: nobody types these."""
+    """Return the data of a submitted form. Raises NoSuchPerson if invalid: these are not typed by hand."""
     if not form.is_valid():
         raise NoSuchPerson
     return form.cleaned_data
 
 
 def _run_action(request: HttpRequest, cart_id: UUID, act: Action) -> HttpResponse:
-    """Do what a press asks for, and answer with the page of the cart's people."""
+    """Run an action, and answer with the page of the cart's people."""
     try:
         found = _get_access(request, cart_id, OWN)
         messages.success(request, act(owner.get_or_create_owner_id(request)))
@@ -289,12 +289,12 @@ def _people_page(
 
 
 def _people_context(request: HttpRequest, found: Access, form: InviteForm) -> dict[str, Any]:
-    there = people.get_people(found.cart_id)
+    found_people = people.get_people(found.cart_id)
     return {
         "access": found,
-        "there": there,
+        "there": found_people,
         "roles": ROLE_DESCRIPTIONS,
-        "room": sharing.MAX_PEOPLE - there.count,
+        "room": sharing.MAX_PEOPLE - found_people.count,
         "most": sharing.MAX_PEOPLE,
         "form": form,
         "me": owner.get_owner_id(request),

@@ -1,4 +1,4 @@
-"""The code in a cart: put in behind a quiet link, taken out again."""
+"""The code in a cart: put in, and taken out again."""
 
 from datetime import UTC, datetime
 
@@ -54,12 +54,15 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
 
 
 def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
-    """Return what there is to say of a code, whatever is in the cart. Raises TooManyAttempts, CassandraUnavailable."""
+    """Return the result of checking a code, whatever is in the cart. Raises TooManyAttempts, CassandraUnavailable."""
     person_id = owner.get_owner_id(request)
-    member = request.user.is_authenticated
-    # Who is signed in is counted alone: strangers who guess codes keep nobody else from theirs.
+    is_member = request.user.is_authenticated
+    # A member who is signed in is counted alone: strangers who guess codes do not block anybody else's.
     attempt = hit_rate_limit(
-        request, "voucher", str(person_id), device_bucket=f"voucher {person_id}" if member else ""
+        request,
+        "voucher",
+        str(person_id),
+        device_bucket=f"voucher {person_id}" if is_member else "",
     )
     customer_key = get_voucher_customer_key(request, person_id) if person_id else ""
     found = promotions.get_applied_promotions(typed, (), datetime.now(UTC), customer_key).voucher

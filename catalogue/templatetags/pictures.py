@@ -1,4 +1,4 @@
-"""Pictures of goods in a page."""
+"""Pictures of products in a page."""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
-# A list draws the same few hundred pictures again and again, and this is a third of what a list costs: kept.
+# A list draws the same few hundred pictures again and again, and this is a third of what a list costs: cached.
 _CACHE_SIZE = 4096
 
 
@@ -17,11 +17,11 @@ _CACHE_SIZE = 4096
 def picture(
     drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
 ) -> SafeString:
-    """Show a variant's drawing, whose room is kept before it arrives.
+    """Show a variant's drawing, with its space reserved before it is loaded.
 
     `drawing` is what a variant's row holds, "shape/hex-hex". `size` is a modifier of the CSS class: "", "thumb" or
     "tiny". `alt` stays empty where the name stands beside it. `eager` is for the first row of a list, `first` for
-    the one picture that a page is waited for. Raises NoReverseMatch for a text that is no drawing.
+    the main picture of a page. Raises NoReverseMatch for a text that is no drawing.
     """
     shape, _, colours = drawing.partition("/")
     return format_html(
@@ -36,7 +36,7 @@ def picture(
 
 @register.simple_tag
 def swatches(colours: list[str], more: int = 0) -> SafeString:
-    """Draw up to five colours as dots, and tell how many more there are.
+    """Draw up to five colours as dots, with the number of the others.
 
     `colours` are hex digits, with or without "#"; anything else is refused by a ValueError.
     """
@@ -45,18 +45,18 @@ def swatches(colours: list[str], more: int = 0) -> SafeString:
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def _swatches(colours: tuple[str, ...], count: int, more: int) -> SafeString:
-    shown = [colour.lstrip("#") for colour in colours]
+    dot_colours = [colour.lstrip("#") for colour in colours]
     dots = format_html_join(
         "",
         '<circle cx="{}" cy="8" r="7" fill="#{}"/>',
-        ((8 + 20 * place, f"{int(colour, 16):06x}") for place, colour in enumerate(shown)),
+        ((8 + 20 * index, f"{int(colour, 16):06x}") for index, colour in enumerate(dot_colours)),
     )
-    rest = max(count - len(shown), 0) + more
+    rest = max(count - len(dot_colours), 0) + more
     return format_html(
         '<span class="swatches"><svg viewBox="0 0 {} 16" width="{}" height="14" aria-hidden="true" focusable="false">{}</svg>'
         '{}<span class="vh">{} colours</span></span>',
-        20 * len(shown) - 4,
-        round((20 * len(shown) - 4) * 0.875),
+        20 * len(dot_colours) - 4,
+        round((20 * len(dot_colours) - 4) * 0.875),
         dots,
         f"+{rest} " if rest else "",
         count + more,

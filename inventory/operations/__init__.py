@@ -2,9 +2,9 @@
 
     received > available > reserved > committed > shipped
 
-A hold's id is made of order, line and warehouse, so a step that was repeated (or whose answer was lost) meets its
-own row and is recognised. Arithmetic reads a value once a batch: so one static UPDATE and one row in each, or one row
-for each of those who hold together (see `combining`).
+A reservation's id is made of order, line and warehouse, so a step that was repeated (or whose answer was lost) meets
+its own row and is recognised. Arithmetic reads a value once a batch: so one static UPDATE and one row in each, or one
+row for each of those who reserve together (see `group_commit`).
 """
 
 from inventory.operations.backorders import set_backorder

@@ -1,7 +1,7 @@
 """A variant is sold before it has arrived: as a backorder or a pre-order, up to a limit. Staff choose it for each variant.
 
-What is promised stands on a shelf of its own, "ahead", with numbers like any other: available is how many more may be
-promised, committed what is paid for and waits. When goods arrive the worker keeps them for those who wait
+What is promised is a stock item of its own, "ahead", with numbers like any other: available is how many more may be
+promised, committed what is paid for and waits. When units arrive the worker reserves them for the orders that wait
 (orders.operations.allocate_backorders), and the promise is free again.
 """
 
@@ -17,7 +17,7 @@ from inventory.operations.receipts import INSERT_RECEIPT, seed_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import SHOP, get_stock_numbers
 
-# How often the limit is set anew when somebody buys meanwhile.
+# How often the limit is tried again when a sale comes in between.
 TRIES = 20
 
 INSERT_BACKORDERED_VARIANT = write(
@@ -49,7 +49,7 @@ def set_backorder(
 ) -> int:
     """Sell a variant before it has arrived, as BACKORDER or PREORDER; '' ends it. Doing it again changes nothing.
 
-    `limit` is how many may be promised at once, those that wait already included; `on` is when the goods are expected.
+    `limit` is how many may be promised at once, those that wait already included; `expected_on` is when they are expected.
     Returns how many more may be promised now: none, if more wait than the limit says.
     Raises ValueError for an unknown kind or less than nothing, StockNumbersChanging, CassandraUnavailable.
     """
@@ -57,35 +57,35 @@ def set_backorder(
         raise ValueError(f"{kind} of {limit}")
     INSERT_BACKORDERED_VARIANT.run(shop=SHOP, variant_id=variant_id, product_id=product_id)
     seed_stock_item(product_id, variant_id, BACKORDER_WAREHOUSE, 0)
-    place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
+    stock_item = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
     backorder_columns = {
         "backorder_kind": kind or None,
         "expected_on": expected_on if kind else None,
     }
     if kind:
-        UPSERT_BACKORDER.run(product_id=product_id, **place, **backorder_columns)
+        UPSERT_BACKORDER.run(product_id=product_id, **stock_item, **backorder_columns)
     free = _set_limit(variant_id, limit if kind else 0, actor, now)
-    UPSERT_BACKORDER.run(product_id=product_id, **place, **backorder_columns)
+    UPSERT_BACKORDER.run(product_id=product_id, **stock_item, **backorder_columns)
     copy_stock(product_id)
     return free
 
 
 def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
     for _ in retry_attempts(TRIES):
-        there = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
-        # What was sent from here is nobody's: units leave by being kept in a house, which gives them back.
-        units = max(limit - there.received, -there.available)
+        numbers = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
+        # Nothing is shipped from here: units leave by being reserved in a warehouse, which gives these back.
+        units = max(limit - numbers.received, -numbers.available)
         if not units:
-            return there.available
-        entry_id = uuid5(variant_id, f"ahead {there.received} {units} {now.isoformat()}")
-        place = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
+            return numbers.available
+        entry_id = uuid5(variant_id, f"ahead {numbers.received} {units} {now.isoformat()}")
+        stock_item = {"variant_id": variant_id, "warehouse_id": BACKORDER_WAREHOUSE}
         with write_turn(variant_id, BACKORDER_WAREHOUSE):
             booked = apply_batch(
                 SET_BACKORDER_LIMIT.bind(
-                    units=units, was=there.received, least=max(0, -units), **place
+                    units=units, was=numbers.received, least=max(0, -units), **stock_item
                 ),
                 INSERT_RECEIPT.bind(
-                    units=units, state="adjusted", receipt_id=entry_id, now=now, **place
+                    units=units, state="adjusted", receipt_id=entry_id, now=now, **stock_item
                 ),
                 if_lost=applied_if(lambda row: row.reservation_id == entry_id),  # noqa: B023 called before the next try
             )
@@ -100,5 +100,5 @@ def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
                 actor=actor,
                 reason=f"At most {limit} are sold ahead.",
             )
-            return there.available + units
+            return numbers.available + units
     raise StockNumbersChanging(f"variant {variant_id}, sold ahead")

@@ -1,8 +1,8 @@
-"""Conditional writes of one shelf (a variant in a warehouse) take turns within a process: at most two are under way.
+"""Group commit: conditional writes of one stock item (a variant in a warehouse) take turns within a process; at most two are under way.
 
-Who finds a shelf busy waits; and all who wait to hold units of it are served by one batch: the first of them leads, and
-takes up to 31 others along. A hot SKU so costs one round of Paxos for 32 buyers, where each alone would meet the
-others in it again and again. Between processes the batch's conditions decide, as ever.
+A write that finds its stock item busy waits, and all requests that wait to reserve units of it go into one batch: the
+first of them leads, and takes up to 31 others along. So a hot SKU costs one round of Paxos for 32 buyers, where each
+alone would collide with the others again and again. Between processes the batch's conditions decide, as ever.
 """
 
 import threading
@@ -24,13 +24,13 @@ from cassandra_db import (
     conditional_write,
 )
 
-# Conditional writes of one shelf that a process has under way.
+# Conditional writes of one stock item that a process has under way.
 AT_ONCE = 2
-# How many holds one batch carries at most.
+# How many reservations one batch carries at most.
 MAX_BATCH_SIZE = 32
-# How often a batch is tried again for those who did not come along, or whose units others took meanwhile.
+# How often a batch is tried again for requests that did not fit, or whose units others took in between.
 ROUNDS = 10
-# How long somebody waits for a turn, in seconds, before the shop says that it is too busy.
+# How long a request waits for its turn, in seconds, before the shop says that it is too busy.
 WAIT_SECONDS = 10.0
 
 RESERVE_UNITS = conditional_write(
@@ -44,7 +44,7 @@ INSERT_RESERVATION = conditional_write(
        VALUES (:variant_id, :warehouse_id, :reservation_id, :units, 'held', :order_id, :line_number, :now) IF NOT EXISTS""",
 )
 
-# For one hold alone: both in one statement, which costs hardly more than a bare conditional write.
+# For one reservation alone: both in one statement, which costs hardly more than a bare conditional write.
 RESERVE_ONE = conditional_write(
     "Q17",
     """UPDATE inventory SET available = available + :minus, reserved = reserved + :units, quantity = :units, state = 'held',
@@ -56,14 +56,14 @@ RESERVE_ONE = conditional_write(
 
 @dataclass(eq=False, kw_only=True)
 class WriteTurn:
-    """Somebody's wish to write to a shelf, and the word that it is their turn."""
+    """A write to a stock item that waits, and the event that says that it is its turn."""
 
     called: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(eq=False, kw_only=True)
 class ReservationRequest(WriteTurn):
-    """Units that somebody wants to hold, and what came of it: kept or not, and how many units there were for them."""
+    """Units to reserve, and what came of it: reserved or not, and how many units there were for it."""
 
     reservation_id: UUID
     order_id: UUID
@@ -72,7 +72,7 @@ class ReservationRequest(WriteTurn):
     now: datetime
     is_reserved: bool | None = None
     available: int = 0
-    # The hold stood there before, with another number of units: what an earlier wish has left.
+    # The reservation was there before, with another number of units: an earlier try has left it.
     has_other_quantity: bool = False
     # Others were faster so often that nobody knows how many units there are.
     is_unknown: bool = False
@@ -81,7 +81,7 @@ class ReservationRequest(WriteTurn):
 
 @dataclass
 class StockItemQueue:
-    """Who writes to a shelf, and who waits. Only touched under the lock."""
+    """How many writes to a stock item are running, and who waits. Only touched under the lock."""
 
     running_writes: int = 0
     waiting_turns: deque[WriteTurn] = field(default_factory=deque)
@@ -92,9 +92,9 @@ _lock = threading.Lock()
 
 
 def reserve_batched(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
-    """Hold units, in one batch with all others of this process that wait for the same; `hold` tells what came of it.
+    """Reserve units, in one batch with all others of this process that wait for the same; `request` has the outcome.
 
-    Raises CassandraUnavailable; UnknownOutcome when it could not be found out whether they are held.
+    Raises CassandraUnavailable; UnknownOutcome when it could not be found out whether they are reserved.
     """
     key = (variant_id, warehouse_id)
     if not _enter_queue(key, request):
@@ -105,18 +105,18 @@ def reserve_batched(variant_id: UUID, warehouse_id: str, request: ReservationReq
         if isinstance(request.error, CassandraUnavailable):
             raise type(request.error)(str(request.error)) from request.error
         raise UnknownOutcome(
-            f"whoever held for several was interrupted: {request.error!r}"
+            f"the leader of the batch was interrupted: {request.error!r}"
         ) from request.error
 
 
 def reserve_alone(variant_id: UUID, warehouse_id: str, request: ReservationRequest) -> None:
-    """Hold units by a batch of one's own, without a turn: for whoever measures what turns are good for."""
+    """Reserve units by a batch of its own, without a turn: for benchmarks that measure what group commit gains."""
     _reserve_all((variant_id, warehouse_id), [request])
 
 
 @contextmanager
 def write_turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
-    """Write to a shelf within the block, when it is one's turn. Raises CassandraUnavailable after too long a wait."""
+    """Write to a stock item within the block, once it is this caller's turn. Raises CassandraUnavailable after too long a wait."""
     key, mine = (variant_id, warehouse_id), WriteTurn()
     if not _enter_queue(key, mine):
         _wait(key, mine)
@@ -127,7 +127,7 @@ def write_turn(variant_id: UUID, warehouse_id: str) -> Iterator[None]:
 
 
 def _enter_queue(key: tuple[UUID, str], mine: WriteTurn) -> bool:
-    """Tell whether it is one's turn at once; if not, one stands in the queue."""
+    """Return whether the turn comes at once; if not, it is queued."""
     with _lock:
         queue = _queues.setdefault(key, StockItemQueue())
         if queue.running_writes < AT_ONCE:
@@ -145,11 +145,11 @@ def _wait(key: tuple[UUID, str], mine: WriteTurn) -> None:
         if queue is not None and mine in queue.waiting_turns:
             queue.waiting_turns.remove(mine)
             raise CassandraUnavailable(f"too many wait for variant {key[0]} in {key[1]}")
-    mine.called.wait()  # somebody has taken it along, or called it, at this very moment
+    mine.called.wait()  # another thread has taken it along, or called it, at this very moment
 
 
 def _hand_on_turn(key: tuple[UUID, str]) -> None:
-    """Hand one's turn on to whoever waits first."""
+    """Hand the turn on to the one that waits first."""
     with _lock:
         queue = _queues[key]
         if queue.waiting_turns:
@@ -161,7 +161,7 @@ def _hand_on_turn(key: tuple[UUID, str]) -> None:
 
 
 def _lead_batch(key: tuple[UUID, str], mine: ReservationRequest) -> None:
-    """Hold for oneself and for those who wait, then hand one's turn on, whatever happens."""
+    """Reserve for this request and those that wait, then hand the turn on, whatever happens."""
     requests = [mine, *_take_waiting(key, mine)]
     try:
         _reserve_all(key, requests)
@@ -178,14 +178,14 @@ def _lead_batch(key: tuple[UUID, str], mine: ReservationRequest) -> None:
 
 
 def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[ReservationRequest]:
-    """Take those who wait to hold out of the queue, up to the most that one batch carries."""
+    """Take the waiting reservation requests out of the queue, up to the most that one batch carries."""
     taken: list[ReservationRequest] = []
     ids = {mine.reservation_id}
     with _lock:
         queue = _queues[key]
         others: deque[WriteTurn] = deque()
         for each in queue.waiting_turns:
-            # One hold twice in a batch would take its units twice and leave one row.
+            # One reservation twice in a batch would take its units twice and leave one row.
             if (
                 isinstance(each, ReservationRequest)
                 and each.reservation_id not in ids
@@ -200,7 +200,7 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
 
 
 def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
-    """Hold units for as many as possible, in the order of their coming."""
+    """Reserve units for as many requests as possible, first come, first served."""
     waiting = requests
     for _ in range(ROUNDS):
         outcome = (
@@ -218,7 +218,7 @@ def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> N
 
 
 def _reserve_one(key: tuple[UUID, str], request: ReservationRequest) -> Outcome:
-    # Whose row stands in the way is looked at hold by hold (see `_sort_out`).
+    # A conflicting row is looked at request by request (see `_sort_out`).
     return RESERVE_ONE.apply(
         if_lost=SEND_AGAIN, minus=-request.units, **_reservation_columns(key, request)
     )
@@ -246,9 +246,9 @@ def _reservation_columns(key: tuple[UUID, str], request: ReservationRequest) -> 
 
 
 def _sort_out(requests: list[ReservationRequest], rows: list[Row]) -> list[ReservationRequest]:
-    """Settle those who have their hold already, and those for whom there is too little; return the others."""
+    """Note the result of requests that have their reservation already or find too little; return the others."""
     conflicts = [row for row in rows if len(row) > 1]
-    there = (
+    existing_rows = (
         {row.reservation_id: row for row in conflicts if row.reservation_id}
         if len(requests) > 1
         else _single_row(requests[0], conflicts)
@@ -256,7 +256,7 @@ def _sort_out(requests: list[ReservationRequest], rows: list[Row]) -> list[Reser
     left = (conflicts[0].available or 0) if conflicts else 0
     fitting = []
     for each in requests:
-        if row := there.get(each.reservation_id):
+        if row := existing_rows.get(each.reservation_id):
             each.is_reserved = row.quantity == each.units
             each.has_other_quantity = not each.is_reserved
         elif each.units <= left:

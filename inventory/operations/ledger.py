@@ -1,8 +1,8 @@
-"""The ledger: what has happened to stock for good, entry by entry, and the numbers made of it.
+"""The ledger: what has happened to stock for good, entry by entry, and the numbers rebuilt from it.
 
-An entry is written after the step that it tells of, and again by whoever repeats the step; it is the same entry then.
-A hold's row leaves its shelf only when its entries stand. So of each hold there is its row, or its entries tell how it
-ended: numbers made of rows and ledger miss nothing, at any moment.
+An entry is written after the step that it records, and again when the step is repeated; it is the same entry then.
+A reservation's row is deleted only when its entries are written. So each reservation has its row, or entries that say
+how it ended: numbers rebuilt from rows and ledger miss nothing, at any moment.
 """
 
 from collections.abc import Iterable
@@ -59,7 +59,7 @@ def write_ledger_entries(
 
 
 def write_reservation_entries(each: Allocation, reserved: int, sent: int, released: int) -> None:
-    """Write what has become of a paid order's units: so many are still kept, have left the house, or are free again.
+    """Write what has become of a paid order's units: so many are still reserved, were shipped, or are free again.
 
     Raises CassandraUnavailable.
     """
@@ -85,38 +85,38 @@ UPDATE_STOCK_NUMBERS = conditional_write(
        IF received = :was_received AND available = :was_available AND reserved = :was_reserved AND committed = :was_committed
           AND shipped = :was_shipped""",
 )
-# How often the numbers are made anew when somebody moves them meanwhile.
+# How often the numbers are rebuilt when they change in between.
 TRIES = 5
 
 
 def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
-    """Put a shelf's numbers right, as the ledger and the holds on the shelf have them; return them before and after.
+    """Rebuild a stock item's numbers from the ledger and its reservations; return them before and after.
 
-    Buyers may go on meanwhile: if a number has moved since it was read, everything is read again. Never lets the shop
-    sell what it has not: where more was sold than ever came, nothing is free.
+    Buyers may go on meanwhile: if a number has changed since it was read, everything is read again. Never lets the shop
+    sell what it does not have: where more was sold than ever came, nothing is free.
     Raises NothingReceived, StockNumbersChanging, with the numbers as they were; CassandraUnavailable.
     """
     for _ in retry_attempts(TRIES):
         was, stock_rows = queries.get_stock_item(variant_id, warehouse_id)
         entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
-        # A shelf of many rows is read page by page: one that moved meanwhile is none that ever was.
-        again, still = queries.get_stock_item(variant_id, warehouse_id)
-        if (again, _row_states(still)) != (was, _row_states(stock_rows)):
+        # Many rows are read page by page: if something changed in between, they never stood like this together.
+        numbers_again, rows_again = queries.get_stock_item(variant_id, warehouse_id)
+        if (numbers_again, _row_states(rows_again)) != (was, _row_states(stock_rows)):
             continue
-        made = queries.fold_stock_numbers(stock_rows, entries)
-        if made.received < 1:
+        rebuilt = queries.fold_stock_numbers(stock_rows, entries)
+        if rebuilt.received < 1:
             raise NothingReceived(f"variant {variant_id} in {warehouse_id}")
-        if made == was:
+        if rebuilt == was:
             return was, was
         outcome = UPDATE_STOCK_NUMBERS.apply(
             if_lost=SEND_AGAIN,
             variant_id=variant_id,
             warehouse_id=warehouse_id,
-            **vars(made),
+            **vars(rebuilt),
             **{f"was_{name}": units for name, units in vars(was).items()},
         )
         if outcome:
-            return was, made
+            return was, rebuilt
     raise StockNumbersChanging(f"variant {variant_id} in {warehouse_id}")
 
 

@@ -1,9 +1,9 @@
-"""A hold's way: held, then committed when it is paid for, then sent, part by part or whole, or given back.
+"""A reservation's life: reserved, then committed when it is paid for, then sent, in parts or whole, or released.
 
-A step says where the hold shall stand in the end, not how far it shall go. It goes on from where its row stands: the
-first batch guesses that, and a refused one tells. So a repeated step finds that it is there already, and one that comes
-late takes nothing back, for units only ever leave a hold. A row with a paid order's units is marked as ended first, and
-leaves the shelf when the ledger knows of it.
+A step names the state that the reservation shall have in the end, not a difference. It goes on from the state of its
+row: the first batch guesses that, and a refused one returns it. So a repeated step finds that it is done already, and
+one that comes late takes nothing back, for units only ever leave a reservation. A row with a paid order's units is
+marked as ended first, and deleted once the ledger has it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from inventory.entities import Allocation
 from inventory.operations.group_commit import write_turn
 from inventory.operations.ledger import write_ledger_entries, write_reservation_entries
 
-# How often a step goes on from what it was told, before something must be wrong.
+# How often a step goes on from the state it has read, before something must be wrong.
 TRIES = 10
 
 MOVE_UNITS = conditional_write(
@@ -56,7 +56,7 @@ DELETE_ENDED_RESERVATION = conditional_write(
 
 @dataclass(frozen=True)
 class ReservationState:
-    """Where a hold stands: its state (None: there is no row), the units it keeps, sent ones, and ones given back."""
+    """A reservation's state (None: there is no row), its reserved units, sent ones, and ones given back."""
 
     state: str | None
     quantity: int = 0
@@ -64,7 +64,7 @@ class ReservationState:
     released: int = 0
 
     def advance(self, quantity: int, sent: int) -> ReservationState:
-        """Return where it stands, paid for, when it keeps so many and has sent so many: the rest is given back."""
+        """Return its state once paid for, with so many units reserved and so many sent: the rest is given back."""
         released = self.quantity + self.sent + self.released - quantity - sent
         return ReservationState("committed" if quantity else "ended", quantity, sent, released)
 
@@ -74,7 +74,7 @@ Step = Callable[[ReservationState], ReservationState]
 
 
 def release_stock(allocations: Iterable[Allocation], *, paid: bool = True) -> None:
-    """Give units back, held or committed, so that others can buy them; what was given back, or sent, stays so.
+    """Give units back, reserved or committed, so that others can buy them; what was given back, or sent, stays so.
 
     With `paid=False` what is paid for stays, too. Raises CassandraUnavailable.
     """
@@ -86,108 +86,110 @@ def release_stock(allocations: Iterable[Allocation], *, paid: bool = True) -> No
         )
 
 
-def _release_step(there: ReservationState) -> ReservationState:
-    if there.state == "held":
+def _release_step(current: ReservationState) -> ReservationState:
+    if current.state == "held":
         return NO_RESERVATION
-    return there.advance(0, there.sent) if there.state == "committed" else there
+    return current.advance(0, current.sent) if current.state == "committed" else current
 
 
-def _release_unpaid_step(there: ReservationState) -> ReservationState:
-    return NO_RESERVATION if there.state == "held" else there
+def _release_unpaid_step(current: ReservationState) -> ReservationState:
+    return NO_RESERVATION if current.state == "held" else current
 
 
 def commit_stock(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
-    """Keep held units for good, because they are paid for. Returns those that were not held any more.
+    """Commit reserved units, because they are paid for. Returns those that were not reserved any more.
 
     Raises CassandraUnavailable.
     """
 
-    def kept(there: ReservationState) -> ReservationState:
-        return there.advance(there.quantity, there.sent) if there.state == "held" else there
+    def commit_step(current: ReservationState) -> ReservationState:
+        return (
+            current.advance(current.quantity, current.sent) if current.state == "held" else current
+        )
 
-    brought = [
-        (each, _bring_to(each, ReservationState("held", each.quantity), kept))
+    states = [
+        (each, _bring_to(each, ReservationState("held", each.quantity), commit_step))
         for each in sort_allocations(allocations)
     ]
-    return tuple(each for each, there in brought if there.state != "committed")
+    return tuple(each for each, state in states if state.state != "committed")
 
 
 def ship_stock(allocations: Iterable[Allocation]) -> None:
-    """Note that all that is kept of these has left the house; what had left before stays so.
+    """Note that all that is reserved of these was shipped; what was shipped before stays so.
 
     Raises CassandraUnavailable.
     """
 
-    def sent(there: ReservationState) -> ReservationState:
+    def ship_step(current: ReservationState) -> ReservationState:
         return (
-            there.advance(0, there.sent + there.quantity)
-            if there.state in ("held", "committed")
-            else there
+            current.advance(0, current.sent + current.quantity)
+            if current.state in ("held", "committed")
+            else current
         )
 
     for each in sort_allocations(allocations):
-        _bring_to(each, ReservationState("committed", each.quantity), sent)
+        _bring_to(each, ReservationState("committed", each.quantity), ship_step)
 
 
 def set_reservation_units(
     allocation: Allocation, *, reserved_units: int, shipped_units: int
 ) -> bool:
-    """Let a paid order's units of one line and warehouse stand so: `left` are kept, `shipped` have left in all.
+    """Set a paid order's units of one line and warehouse: so many still reserved, so many shipped in all.
 
-    What was held beyond that is free again. Units only ever leave a hold: whoever comes with an older wish, of more
-    that are left or fewer that were shipped, changes nothing. Tells whether the hold is (or was) there: False means
-    that an order's units are kept nowhere. Raises ValueError for less than nothing, CassandraUnavailable.
+    What was reserved beyond that is free again. Units only ever leave a reservation: an older call, with more reserved
+    or fewer shipped, changes nothing. Returns whether the reservation is (or was) there: False means that the order's
+    units are reserved nowhere. Raises ValueError for less than nothing, CassandraUnavailable.
     """
     if min(reserved_units, shipped_units) < 0:
         raise ValueError(f"{reserved_units} left and {shipped_units} shipped")
 
-    def further(there: ReservationState) -> ReservationState:
-        if there.state not in ("held", "committed"):
-            return there
-        both = there.quantity + there.sent
-        sent = min(max(shipped_units, there.sent), both)
-        return there.advance(min(reserved_units, there.quantity, both - sent), sent)
+    def units_step(current: ReservationState) -> ReservationState:
+        if current.state not in ("held", "committed"):
+            return current
+        both = current.quantity + current.sent
+        sent = min(max(shipped_units, current.sent), both)
+        return current.advance(min(reserved_units, current.quantity, both - sent), sent)
 
     guess = ReservationState("committed" if shipped_units else "held", allocation.quantity)
-    there = _bring_to(allocation, guess, further)
-    return there.state == "committed" or not reserved_units
+    current = _bring_to(allocation, guess, units_step)
+    return current.state == "committed" or not reserved_units
 
 
 def _bring_to(each: Allocation, guess: ReservationState, step: Step) -> ReservationState:
-    """Bring a hold to where `step` wants it, from wherever it stands; return where it stands then."""
-    there, wanted = guess, step(guess)
+    """Bring a reservation to the state that `step` wants, from whatever state it has; return the state it has then."""
+    current, wanted = guess, step(guess)
     for _ in retry_attempts(TRIES):
         with write_turn(each.variant_id, each.warehouse_id):
-            outcome = _write_step(each, there, wanted)
+            outcome = _write_step(each, current, wanted)
         if outcome:
-            there = wanted
+            current = wanted
         else:
             row = outcome.current
-            there = (
+            current = (
                 ReservationState(row.state, row.quantity, row.sent or 0, row.released or 0)
                 if row and row.state
                 else NO_RESERVATION
             )
-        wanted = step(there)
-        if wanted == there:
-            return _record_in_ledger(each, there)
+        wanted = step(current)
+        if wanted == current:
+            return _record_in_ledger(each, current)
     raise LookupError(
-        f"hold {each.reservation_id} stands as {there}, and the numbers around it do not allow {wanted}"
+        f"reservation {each.reservation_id} is {current}, and the stock numbers do not allow {wanted}"
     )
 
 
-def _write_step(each: Allocation, there: ReservationState, wanted: ReservationState) -> Outcome:
-    reserved = -there.quantity if there.state == "held" else 0
+def _write_step(each: Allocation, current: ReservationState, wanted: ReservationState) -> Outcome:
+    reserved = -current.quantity if current.state == "held" else 0
     committed = wanted.quantity if wanted.state == "committed" else 0
-    committed -= there.quantity if there.state == "committed" else 0
-    shipped = wanted.sent - there.sent
-    place = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
-    was = {f"was_{name}": value for name, value in _columns(there).items()}
+    committed -= current.quantity if current.state == "committed" else 0
+    shipped = wanted.sent - current.sent
+    stock_item = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
+    was = {f"was_{name}": value for name, value in _columns(current).items()}
     if wanted.state is None:
-        row = DELETE_RESERVATION.bind(reservation_id=each.reservation_id, **was, **place)
+        row = DELETE_RESERVATION.bind(reservation_id=each.reservation_id, **was, **stock_item)
     else:
         row = UPDATE_RESERVATION.bind(
-            reservation_id=each.reservation_id, **_columns(wanted), **was, **place
+            reservation_id=each.reservation_id, **_columns(wanted), **was, **stock_item
         )
     return apply_batch(
         MOVE_UNITS.bind(
@@ -197,21 +199,21 @@ def _write_step(each: Allocation, there: ReservationState, wanted: ReservationSt
             shipped=shipped,
             least_reserved=max(0, -reserved),
             least_committed=max(0, -committed),
-            **place,
+            **stock_item,
         ),
         row,
-        # Where the hold stands is looked at by the caller: it is the same whoever has brought it there.
+        # The caller looks at the reservation's state: it does not matter which call has brought it there.
         if_lost=SEND_AGAIN,
     )
 
 
 def _columns(state: ReservationState) -> dict[str, str | int | None]:
-    # Where nothing was sent or given back yet, a row says nothing of it.
+    # Where nothing was sent or given back yet, a row has null for it.
     return vars(state) | {"sent": state.sent or None, "released": state.released or None}
 
 
 def _record_in_ledger(each: Allocation, there: ReservationState) -> ReservationState:
-    """Let the ledger know, and then take a row that has ended off the shelf."""
+    """Write to the ledger, and then delete a row that has ended."""
     if there.state in ("committed", "ended"):
         write_reservation_entries(each, there.quantity, there.sent, there.released)
     if there.state == "ended":
@@ -240,7 +242,7 @@ RESTOCK_ROW = conditional_write(
 def restock_units(
     order_id: UUID, return_id: UUID | str, parts: Iterable[Allocation], now: datetime
 ) -> None:
-    """Put units that were sent back on the shelf from which they were sent, where others can buy them.
+    """Put returned units back into the warehouse from which they were sent, where others can buy them.
 
     A part's `quantity` is how many come back of its line and warehouse, in all, by this return: doing it again changes
     nothing. Raises LookupError when more would come back than had ever left; CassandraUnavailable.
@@ -255,26 +257,26 @@ def restock_units(
 
 
 def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) -> bool:
-    place = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
+    stock_item = {"variant_id": each.variant_id, "warehouse_id": each.warehouse_id}
     with write_turn(each.variant_id, each.warehouse_id):
         outcome = apply_batch(
-            RESTOCK.bind(units=each.quantity, minus=-each.quantity, **place),
+            RESTOCK.bind(units=each.quantity, minus=-each.quantity, **stock_item),
             RESTOCK_ROW.bind(
                 reservation_id=row_id,
                 units=each.quantity,
                 order_id=order_id,
                 line_number=each.line_number,
                 now=now,
-                **place,
+                **stock_item,
             ),
             if_lost=applied_if(lambda row: row.reservation_id == row_id),
         )
     units = each.quantity
     if not outcome:
-        there = outcome.current
-        if there is None or there.reservation_id != row_id:
+        existing = outcome.current
+        if existing is None or existing.reservation_id != row_id:
             return False
-        units = there.quantity
+        units = existing.quantity
     write_ledger_entries(
         each.variant_id,
         each.warehouse_id,

@@ -1,4 +1,4 @@
-"""Goods arrive, and staff put a number right that is not what they count on the shelf. Each is booked once."""
+"""Units arrive, and staff correct a number that is not what they count in the warehouse. Each is booked once."""
 
 from datetime import datetime
 from uuid import UUID
@@ -53,23 +53,23 @@ def receive_stock(
     receipt_id: UUID,
     now: datetime,
 ) -> bool:
-    """Add goods that have arrived; a receipt that was booked before changes nothing. Tells whether it was booked now.
+    """Add units that have arrived; a receipt that was booked before changes nothing. Returns whether it was booked now.
 
     Pages show it after `copy_stock`, which the caller calls once for all of a product's receipts.
     Raises ValueError for fewer than one unit, CassandraUnavailable.
     """
     if units < 1:
         raise ValueError("a receipt has at least one unit")
-    place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
-    # First, so that whoever copies the stock knows of this shelf.
-    INSERT_STOCK_ITEM.run(product_id=product_id, threshold=threshold, **place)
+    stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    # First, so that `copy_stock` knows of this stock item.
+    INSERT_STOCK_ITEM.run(product_id=product_id, threshold=threshold, **stock_item)
 
     def book() -> Outcome:
         with write_turn(variant_id, warehouse_id):
             return apply_batch(
-                RECEIVE.bind(units=units, threshold=threshold, **place),
+                RECEIVE.bind(units=units, threshold=threshold, **stock_item),
                 INSERT_RECEIPT.bind(
-                    units=units, state="received", receipt_id=receipt_id, now=now, **place
+                    units=units, state="received", receipt_id=receipt_id, now=now, **stock_item
                 ),
                 if_lost=applied_if(
                     lambda row: (
@@ -103,7 +103,7 @@ def receive_stock(
 
 
 def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
-    """Give a shelf its numbers, all 0, if it has none yet. Raises CassandraUnavailable."""
+    """Give a stock item its numbers, all 0, if it has none yet. Raises CassandraUnavailable."""
     SEED_STOCK_ITEM.apply(
         if_lost=REFUSED_MEANS_DONE,
         sentinel=SENTINEL,
@@ -124,20 +124,20 @@ def adjust_stock(
     reason: str,
     now: datetime,
 ) -> bool:
-    """Put a shelf's number right by so many units, more or fewer; a correction that was booked before changes nothing.
+    """Correct a stock item by so many units, more or fewer; a correction that was booked before changes nothing.
 
-    Tells whether it was booked now. Only units that nobody holds can be taken away. Pages show it after `copy_stock`.
+    Returns whether it was booked now. Only units that are not reserved can be taken away. Pages show it after `copy_stock`.
     Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable, with nothing
     changed, CassandraUnavailable.
     """
     if not units or not reason.strip():
         raise ValueError("a correction has units and a reason")
-    place = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
     with write_turn(variant_id, warehouse_id):
         booked = apply_batch(
-            ADJUST.bind(units=units, least=max(0, -units), **place),
+            ADJUST.bind(units=units, least=max(0, -units), **stock_item),
             INSERT_RECEIPT.bind(
-                units=units, state="adjusted", receipt_id=adjustment_id, now=now, **place
+                units=units, state="adjusted", receipt_id=adjustment_id, now=now, **stock_item
             ),
             if_lost=applied_if(
                 lambda row: (

@@ -1,4 +1,4 @@
-"""An order takes its units: all of them or none, and nobody reads anything before (Q17)."""
+"""An order reserves its units: all of them or none, and nothing is read before (Q17)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,9 @@ from inventory.operations.stock_copies import copy_stock
 from inventory.queries import PLACES, WAREHOUSES, make_reservation_id, prefetch_stock_numbers
 from jobs.minutes import floor_to_minute
 
-# How long units are kept for somebody who is paying.
+# How long units are reserved for a shopper who is paying.
 RESERVED_FOR = timedelta(minutes=10)
-# How often a hold plans again when others were faster, before it gives up.
+# How often a reservation is planned again when others were faster, before it gives up.
 ROUNDS = 10
 
 INSERT_RESERVATION_EXPIRY = write(
@@ -43,38 +43,38 @@ def reserve_stock(
     seen_units: Mapping[UUID, Mapping[str, int]] | None = None,
     allow_backorder: bool = True,
 ) -> tuple[Allocation, ...]:
-    """Keep an order's units for ten minutes: all of them or none, never more than there are (Q17).
+    """Reserve an order's units for ten minutes: all of them or none, never more than there are (Q17).
 
-    From which warehouses: see inventory.allocation. A first try (`retry=False`) reads nothing: it believes what the
-    page has `seen` (units by variant and warehouse; where it has seen nothing, it tries), and learns the rest from the
-    batches that are refused. A further try looks for its own holds first, and finds the same again.
-    `ahead=False` takes only what has arrived.
-    The hint for the sweeper is written before each hold: a crash leaves a hint too many, never one too few. At most one
-    process may hold for an order at a time (orders.operations sees to that; `check` raises when its claim may be over).
-    Raises OutOfStock with the true numbers, and nothing held; CassandraUnavailable, or what `check` raises, with what
-    may be held left to the sweeper.
+    From which warehouses: see inventory.allocation. A first try (`retry=False`) reads nothing: it believes the page's
+    `seen_units` (by variant and warehouse; where the page has seen nothing, it tries), and learns the rest from the
+    batches that are refused. A further try looks for its own reservations first, and finds the same again.
+    `allow_backorder=False` takes only what has arrived.
+    The expiry for the sweeper is written before each reservation: a crash leaves one too many, never one too few. At most
+    one process may reserve for an order at a time (orders.operations sees to that; `check` raises when its claim may be over).
+    Raises OutOfStock with the true numbers, and nothing reserved; CassandraUnavailable, or what `check` raises, with what
+    may be reserved left to the sweeper.
     """
-    taking = _ReservationRun(
+    run = _ReservationRun(
         order_id, wanted_lines, now, take, check, PLACES if allow_backorder else WAREHOUSES
     )
     if not retry:
-        taking.assume_seen(seen_units or {})
-    elif taking.is_covered():
-        return sort_allocations(taking.reserved.values())
+        run.assume_seen(seen_units or {})
+    elif run.is_covered():
+        return sort_allocations(run.reserved.values())
     try:
-        return taking.reserve_planned()
+        return run.reserve_planned()
     except OutOfStock:
-        # Meanwhile somebody may have copied the stock without the units that were ours for a moment.
-        for product_id in taking.released_products:
+        # The stock may have been copied meanwhile, without the units that were ours for a moment.
+        for product_id in run.released_products:
             copy_stock(product_id)
         raise
 
 
 @dataclass
 class _ReservationRun:
-    """One call of `held`: what it knows of the shelves, and what it keeps.
+    """One call of `reserve_stock`: what it knows of the stock items, and what it has reserved.
 
-    A shelf's number counts what this call keeps itself. It is a guess until Cassandra has told it.
+    A stock item's number includes what this call has reserved itself. It is a guess until it was read from Cassandra.
     """
 
     order_id: UUID
@@ -82,7 +82,7 @@ class _ReservationRun:
     now: datetime
     take: int
     check: Callable[[], None]
-    places: tuple[str, ...]
+    warehouses: tuple[str, ...]
     known: dict[tuple[UUID, str], int] = field(default_factory=dict)
     guessed: set[tuple[UUID, str]] = field(default_factory=set)
     reserved: dict[UUID, Allocation] = field(default_factory=dict)
@@ -91,45 +91,51 @@ class _ReservationRun:
     def __post_init__(self) -> None:
         self.needed = needed_units(self.wanted_lines)
 
-    def known_units(self, variant_id: UUID, place: str) -> int:
-        return self.known.get((variant_id, place), 0)
+    def known_units(self, variant_id: UUID, warehouse: str) -> int:
+        return self.known.get((variant_id, warehouse), 0)
 
     def assume_seen(self, seen: Mapping[UUID, Mapping[str, int]]) -> None:
-        """Take what a page has seen for a guess; where it has seen nothing, there is enough until somebody says no."""
+        """Take what a page has seen for a guess; where it has seen nothing, assume enough until a write is refused."""
         for variant_id, most in self.needed.items():
-            there = seen.get(variant_id)
-            for place in self.places:
-                unseen = most if there is None and place != BACKORDER_WAREHOUSE else 0
-                self.known[variant_id, place] = unseen if there is None else there.get(place, 0)
-                self.guessed.add((variant_id, place))
+            units = seen.get(variant_id)
+            for warehouse in self.warehouses:
+                unseen = most if units is None and warehouse != BACKORDER_WAREHOUSE else 0
+                self.known[variant_id, warehouse] = (
+                    unseen if units is None else units.get(warehouse, 0)
+                )
+                self.guessed.add((variant_id, warehouse))
 
     def is_covered(self) -> bool:
-        """Look at the shelves and for what the order holds already; tell whether that is just what is wanted."""
+        """Read the stock items and what the order has reserved already; return whether that is just what is wanted."""
         wanted_by_reservation = {
             make_reservation_id(
-                self.order_id, want.line_number, want.variant_id, place, self.take
+                self.order_id, want.line_number, want.variant_id, warehouse, self.take
             ): (
                 want,
-                place,
+                warehouse,
             )
             for want in self.wanted_lines
-            for place in self.places
+            for warehouse in self.warehouses
         }
         reading = [
-            (prefetch_stock_numbers(want.variant_id, place, id_), id_)
-            for id_, (want, place) in wanted_by_reservation.items()
+            (prefetch_stock_numbers(want.variant_id, warehouse, id_), id_)
+            for id_, (want, warehouse) in wanted_by_reservation.items()
         ]
-        self.known = {(variant_id, place): 0 for variant_id in self.needed for place in self.places}
+        self.known = {
+            (variant_id, warehouse): 0
+            for variant_id in self.needed
+            for warehouse in self.warehouses
+        }
         for pending, reservation_id in reading:
-            want, place = wanted_by_reservation[reservation_id]
+            want, warehouse = wanted_by_reservation[reservation_id]
             for row in pending.rows():
-                self.known[want.variant_id, place] = row.available or 0
+                self.known[want.variant_id, warehouse] = row.available or 0
                 if row.reservation_id == reservation_id:
                     self._note_reservation(
                         want.line_number,
                         want.product_id,
                         want.variant_id,
-                        place,
+                        warehouse,
                         row.quantity,
                         reservation_id,
                     )
@@ -147,16 +153,16 @@ class _ReservationRun:
         line: int,
         product_id: UUID,
         variant_id: UUID,
-        place: str,
+        warehouse: str,
         units: int,
         reservation_id: UUID,
     ) -> None:
         self.reserved[reservation_id] = Allocation(
-            line, product_id, variant_id, place, units, reservation_id, self.order_id
+            line, product_id, variant_id, warehouse, units, reservation_id, self.order_id
         )
 
     def reserve_planned(self) -> tuple[Allocation, ...]:
-        """Plan and take until one plan holds. Raises OutOfStock, with nothing held."""
+        """Plan and reserve until one plan works out. Raises OutOfStock, with nothing reserved."""
         for _ in retry_attempts(ROUNDS):
             plan = plan_allocations(self.order_id, self.wanted_lines, self.known_units, self.take)
             if plan is None:
@@ -174,21 +180,21 @@ class _ReservationRun:
                 return plan
         self._release(self.reserved.values())
         self._read_guessed()
-        there = {variant: self._most(variant) for variant in self.needed}
+        orderable = {variant: self._most(variant) for variant in self.needed}
         raise OutOfStock(
-            {v: units for v, units in there.items() if units < self.needed[v]} or there
+            {v: units for v, units in orderable.items() if units < self.needed[v]} or orderable
         )
 
     def _most(self, variant_id: UUID) -> int:
-        """How many a line could have: it is sent from the warehouses, or waits, as a whole."""
+        """Return how many a line could have: it is sent from the warehouses, or waits, as a whole."""
         return max(
-            sum(self.known_units(variant_id, place) for place in WAREHOUSES),
+            sum(self.known_units(variant_id, warehouse) for warehouse in WAREHOUSES),
             self.known_units(variant_id, BACKORDER_WAREHOUSE),
         )
 
     def _read_guessed(self) -> None:
-        """Ask Cassandra for what was only guessed: nobody is told of too little because a page was old."""
-        reading = [(shelf, prefetch_stock_numbers(*shelf)) for shelf in self.guessed]
+        """Read what was only guessed: nothing is called sold out because a page was old."""
+        reading = [(stock_item, prefetch_stock_numbers(*stock_item)) for stock_item in self.guessed]
         self.guessed = set()
         for stock_item, pending in reading:
             row = pending.one()
@@ -196,13 +202,12 @@ class _ReservationRun:
                 *stock_item
             )
 
-    def _own_units(self, variant_id: UUID, place: str) -> int:
-        there = (
-            each
+    def _own_units(self, variant_id: UUID, warehouse: str) -> int:
+        return sum(
+            each.quantity
             for each in self.reserved.values()
-            if (each.variant_id, each.warehouse_id) == (variant_id, place)
+            if (each.variant_id, each.warehouse_id) == (variant_id, warehouse)
         )
-        return sum(each.quantity for each in there)
 
     def _reserve(self, each: Allocation) -> bool:
         self.check()
@@ -218,7 +223,7 @@ class _ReservationRun:
             self.reserved[each.reservation_id] = each
             return True
         if request.has_other_quantity:
-            # An earlier try wanted another number of units; this one was not told that it is a further try.
+            # An earlier try wanted another number of units, and this call did not know that it is a retry.
             release_stock([each])
             self.released_products.add(each.product_id)
             self.guessed.add((each.variant_id, each.warehouse_id))
@@ -226,7 +231,7 @@ class _ReservationRun:
         stock_item = each.variant_id, each.warehouse_id
         self.known[stock_item] = request.available + self._own_units(*stock_item)
         if request.is_unknown:
-            self.guessed.add(stock_item)  # looked at, before anybody is told of too little
+            self.guessed.add(stock_item)  # read, before anything is called sold out
         else:
             self.guessed.discard(stock_item)
         return False
@@ -242,7 +247,7 @@ class _ReservationRun:
 def record_reservation_expiries(
     order_id: UUID, allocations: Iterable[Allocation], until: datetime
 ) -> None:
-    """Note when these holds run out, for the sweeper, which lives in real time whatever `now` an importer passes.
+    """Note when these reservations expire, for the sweeper, which runs in real time whatever `now` an importer passes.
 
     Raises CassandraUnavailable.
     """
@@ -263,10 +268,10 @@ def record_reservation_expiries(
 
 
 def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[Allocation]) -> None:
-    """Let the sweeper look at these holds when they run out now, because their shopper is still about to pay.
+    """Give these reservations a later expiry, because their shopper is still about to pay.
 
-    How long they are kept is the order's to say (`pay_until`): the sweeper that comes by an older hint asks it, and
-    goes. So a hint too many does no harm, and this is called before the order says so. Raises CassandraUnavailable.
+    The order says how long they last (`pay_until`): the sweeper that comes by an older expiry reads it and leaves them.
+    So an expiry too many does no harm, and this is called before the order says so. Raises CassandraUnavailable.
     """
     if reserved := list(allocations):
         record_reservation_expiries(order_id, reserved, until)
@@ -275,7 +280,7 @@ def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[A
 def clear_reservation_expiry(
     minute: datetime, variant_id: UUID, warehouse_id: str, reservation_id: UUID
 ) -> None:
-    """Forget when a hold runs out, because it has ended. Raises CassandraUnavailable."""
+    """Delete a reservation's expiry, because it has ended. Raises CassandraUnavailable."""
     DELETE_RESERVATION_EXPIRY.run(
         minute=minute,
         variant_id=variant_id,

@@ -1,4 +1,4 @@
-"""The stock that pages show: a copy, written anew from the numbers themselves."""
+"""The stock that pages show: a copy, rewritten from the numbers themselves."""
 
 from time import time_ns
 from uuid import UUID
@@ -20,10 +20,10 @@ COPY = write(
 
 
 def copy_stock(product_id: UUID) -> None:
-    """Write a product's stock anew for its pages, from a read of the numbers themselves.
+    """Rewrite a product's stock for its pages, from a read of the numbers themselves.
 
-    The copy carries the time at which its read began: of two that overtake each other the one that looked later
-    stays. When the product's word changes (in stock, few left, to come, out), its cards are told. Raises CassandraUnavailable.
+    The copy carries the time at which its read began: of two that overtake each other the later read stays. When the
+    product's availability changes (in stock, few left, to come, out), its cards are updated. Raises CassandraUnavailable.
     """
     read_at = time_ns() // 1000
     stock_items = STOCK_ITEMS.all(product_id=product_id)
@@ -32,15 +32,15 @@ def copy_stock(product_id: UUID) -> None:
     ]
     fresh = []
     for row, pending in reading:
-        now_there = pending.one()
-        if now_there is not None:
-            fresh.append(row._replace(available=now_there.available, threshold=now_there.threshold))
+        numbers = pending.one()
+        if numbers is not None:
+            fresh.append(row._replace(available=numbers.available, threshold=numbers.threshold))
     if not fresh:
         return
     availability = product_availability(stock_from_rows(fresh).values())
     if availability != product_availability(stock_from_rows(stock_items).values()):
         catalogue.set_availability(product_id, availability)
-    # Last: after a crash the next copy sees the change again, and tells the cards again.
+    # Last: after a crash the next copy sees the change again, and updates the cards again.
     write_batch(
         [
             COPY.bind(

@@ -1,4 +1,4 @@
-"""Goods for carts, without the catalogue's tables: a cart's operations are handed what they write."""
+"""Products for carts, without the catalogue's tables: a cart's operations are handed what they write."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -47,7 +47,7 @@ def with_price(variant: Variant, price: int) -> Variant:
 
 
 def add_all(cart_id: UUID, variants: Iterable[tuple[Product, Variant]]) -> None:
-    """Put one of each into a cart that there is, in one write."""
+    """Put one of each into an existing cart, in one write."""
     now = datetime.now(UTC)
 
     def put(change: CartChange) -> str:

@@ -17,12 +17,12 @@ NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
 def as_cart_user(user: User) -> Member:
-    """Return a user as carts know one."""
+    """Return a user as a cart's member."""
     return Member(user.user_id, user.name, user.email)
 
 
 def make_shared_cart(owner: User, name: str = "Gifts for Mom", *, mugs: int = 1) -> UUID:
-    """A cart of the owner's with some mugs in it, active."""
+    """Make an active cart of the owner's with some mugs in it."""
     cart_id = operations.create_cart(owner.user_id, name, uuid4(), NOW)
     if mugs:
         product = make_mug()
@@ -31,7 +31,7 @@ def make_shared_cart(owner: User, name: str = "Gifts for Mom", *, mugs: int = 1)
 
 
 def make_person(owner: User, cart_id: UUID, role: str, *, name: str = "Ben") -> User:
-    """A member who has been invited into the cart in a role, and has accepted."""
+    """Make a member who was invited into the cart in a role, and has accepted."""
     user = make_user(name)
     made = sharing.invite_person(as_cart_user(owner), cart_id, user.email, role, datetime.now(UTC))
     assert sharing.accept_invitation(made.token, as_cart_user(user), datetime.now(UTC)) == cart_id
@@ -44,7 +44,7 @@ def list_cart_names(user_id: UUID) -> list[str]:
 
 
 def get_row_count(cart_id: UUID) -> int:
-    """Return what the table says of how many rows there are; it must be what there is."""
+    """Return the table's row count; it must equal the number of rows."""
     rows = people.PEOPLE.all(cart_id=cart_id)
     count = rows[0].row_count or 0
     assert count == sum(1 for row in rows if row.key is not None)

@@ -1,4 +1,4 @@
-"""Named carts: exactly one active, names that are unique to a reader, and nothing that is lost."""
+"""Named carts: exactly one active, names that are unique to a reader, and nothing is lost."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from cassandra_db.session import get_session
 from catalogue.entities import Product
 from tests.cart.products import make_mug
 from tests.cart.test_operations import NOW, add, cart_of, full
-from tests.cart.test_views import owner, press
+from tests.cart.test_views import owner, submit_add
 from tests.factories import PASSWORD, make_product, make_stock, make_user
 
 PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605 Mobile/15E148 Safari/604"
@@ -150,10 +150,10 @@ def test_a_deleted_cart_takes_nothing_and_its_press_does_not_bring_it_back() -> 
 
 def test_an_add_meets_a_cart_whose_deletion_broke_off_and_goes_into_the_next() -> None:
     person, product = uuid4(), make_mug()
-    kept, gone = make(person, "Kept"), make(person, "Gone")
+    remaining, gone = make(person, "Kept"), make(person, "Gone")
     add(person, product, 1)
     carts.MARK_DELETED.apply(if_lost=RAISE_UNKNOWN, cart_id=gone, owner_id=person, now=NOW)
-    assert add(person, product).cart_id == kept
+    assert add(person, product).cart_id == remaining
     assert named(person) == {"Kept": True}
 
 
@@ -203,9 +203,9 @@ def test_x45_a_thousand_lines_fill_a_cart() -> None:
 def test_x45_how_much_room_is_left_is_told_on_adding_and_in_the_cart(client: Client) -> None:
     bead = make_product("Bead")
     make_stock(999, product_id=bead.product_id, variant_id=bead.variants[0].variant_id)
-    text = press(client, bead, quantity="899", headers={"HX-Request": "true"}).content.decode()
+    text = submit_add(client, bead, quantity="899", headers={"HX-Request": "true"}).content.decode()
     assert "There is room for" not in text
-    text = press(client, bead, headers={"HX-Request": "true"}).content.decode()
+    text = submit_add(client, bead, headers={"HX-Request": "true"}).content.decode()
     assert "There is room for 99 more units: 999 is the most." in text
     get_session().execute(
         "UPDATE items_by_cart SET line_count = 950 WHERE cart_id = %s", (active(client),)
@@ -268,7 +268,7 @@ def cart_pages(client: Client, name: str = "carts") -> str:
     return " ".join(response.content.decode().split())
 
 
-def made(client: Client, name: str, **fields: Any) -> Any:
+def submit_new_cart(client: Client, name: str, **fields: Any) -> Any:
     return client.post(reverse("cart:make"), {"name": name, "operation": str(uuid4())} | fields)
 
 
@@ -287,19 +287,19 @@ def test_x16_no_carts_yet_offers_a_next_step(client: Client) -> None:
 def test_x45_the_active_carts_name_stands_in_the_header_and_beside_each_add(
     client: Client, teapot: Product
 ) -> None:
-    assert made(client, "Gifts for Mom").status_code == 303
+    assert submit_new_cart(client, "Gifts for Mom").status_code == 303
     text = client.get(reverse("product", args=[teapot.slug])).content.decode()
     assert 'class="cart-badge__name cart-name">Gifts for Mom<' in text
     assert re.search(r"Goes into <span class=\"strong cart-name\">Gifts for Mom</span>", text)
-    answer = press(client, teapot, headers={"HX-Request": "true"}).content.decode()
+    answer = submit_add(client, teapot, headers={"HX-Request": "true"}).content.decode()
     assert "is in <strong>Gifts for Mom</strong>" in answer
     assert 'hx-swap-oob="innerHTML:.cart-name">Gifts for Mom<' in answer
 
 
 def test_x45_switching_from_any_page_comes_back_to_it(client: Client, teapot: Product) -> None:
-    made(client, "First")
+    submit_new_cart(client, "First")
     first = active(client)
-    made(client, "Second")
+    submit_new_cart(client, "Second")
     text = client.get(reverse("product", args=[teapot.slug])).content.decode()
     here = re.search(r'name="next" value="([^"]+)"', text)
     assert here
@@ -314,7 +314,7 @@ def test_x45_switching_from_any_page_comes_back_to_it(client: Client, teapot: Pr
 
 
 def test_switching_leads_to_no_other_site(client: Client, subtests: pytest.Subtests) -> None:
-    made(client, "First")
+    submit_new_cart(client, "First")
     for to in ("//evil.example", "https://evil.example/", "\\\\evil", "javascript:alert(1)", ""):
         with subtests.test(to):
             response = client.post(reverse("cart:switch"), {"cart": active(client), "next": to})
@@ -322,10 +322,10 @@ def test_switching_leads_to_no_other_site(client: Client, subtests: pytest.Subte
 
 
 def test_x60_a_taken_name_is_told_beside_the_field_and_kept(client: Client) -> None:
-    made(client, "Gifts")
-    response = made(client, "gIFTS <b>")
+    submit_new_cart(client, "Gifts")
+    response = submit_new_cart(client, "gIFTS <b>")
     assert response.status_code == 303
-    response = made(client, "gifts")
+    response = submit_new_cart(client, "gifts")
     text = response.content.decode()
     assert response.status_code == 422
     assert "You have a cart called “gifts” already. Choose another name." in text
@@ -340,8 +340,8 @@ def test_x60_a_taken_name_is_told_beside_the_field_and_kept(client: Client) -> N
 def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(
     client: Client, teapot: Product
 ) -> None:
-    made(client, "Gifts")
-    press(client, teapot, quantity="2")
+    submit_new_cart(client, "Gifts")
+    submit_add(client, teapot, quantity="2")
     response = client.post(reverse("cart:delete", args=[active(client)]))
     assert response.status_code == 303
     text = client.get(response["Location"]).content.decode()
@@ -358,8 +358,8 @@ def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(
 
 
 def test_the_list_tells_what_is_in_each_cart(client: Client, teapot: Product) -> None:
-    press(client, teapot, quantity="2")
-    made(client, "Gifts")
+    submit_add(client, teapot, quantity="2")
+    submit_new_cart(client, "Gifts")
     text = cart_pages(client)
     assert text.count('<li class="cart-card') == 2
     assert text.index(">Gifts</a>") < text.index(">My cart</a>")  # the active one first
@@ -371,17 +371,17 @@ def test_the_list_tells_what_is_in_each_cart(client: Client, teapot: Product) ->
 
 
 def test_the_list_of_carts_takes_a_guest_two_rounds(client: Client, teapot: Product) -> None:
-    press(client, teapot)
-    made(client, "Gifts")
+    submit_add(client, teapot)
+    submit_new_cart(client, "Gifts")
     assert "rounds=2" in client.get(reverse("cart:carts"))["X-Cassandra"]
 
 
 def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(
     client: Client, teapot: Product
 ) -> None:
-    press(client, teapot, quantity="2")
+    submit_add(client, teapot, quantity="2")
     first = active(client)
-    made(client, "Gifts")
+    submit_new_cart(client, "Gifts")
     page = reverse("cart:one", args=[first])
     text = client.get(page).content.decode()
     assert "Teapot" in text
@@ -399,7 +399,7 @@ def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(
 def test_a_foreign_cart_answers_as_one_that_does_not_exist(
     client: Client, teapot: Product, subtests: pytest.Subtests
 ) -> None:
-    press(client, teapot)
+    submit_add(client, teapot)
     for name in (
         "one",
         "rename",
@@ -414,7 +414,7 @@ def test_a_foreign_cart_answers_as_one_that_does_not_exist(
     ):
         with subtests.test(name):
             charlie = Client()
-            press(charlie, teapot)
+            submit_add(charlie, teapot)
             foreign, key = active(charlie), queries.get_cart(active(charlie)).lines[0].key
             answers = []
             for cart_id in (foreign, uuid4()):
@@ -434,7 +434,7 @@ def test_x44_at_login_the_carts_tell_where_they_come_from(
         with subtests.test(device):
             client, member = Client(), make_user()
             add(member.user_id, make_mug())
-            press(client, teapot)
+            submit_add(client, teapot)
             sent = {"email": member.email, "password": PASSWORD}
             assert (
                 client.post(

@@ -1,4 +1,4 @@
-"""A cart of a thousand lines: its page is drawn, and the header of all other pages does not feel it."""
+"""A cart of a thousand lines: its page is rendered, and the header of all other pages costs no more."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -24,24 +24,24 @@ from tests.factories import make_product, make_stock
 
 PRODUCTS = 125
 SIZES = tuple(f"{number} ml" for number in range(100, 900, 100))
-# The list of carts beside the lines; then the products, a hundred at a time, and the sums for the header beside them.
+# The list of carts in parallel with the lines; then the products, a hundred at a time, in parallel with the header's sums.
 MOST_ROUNDS = 1 + -(-PRODUCTS // 100)
-# Without compression. A press answers with the cart's part of the page, too.
+# Without compression. A submit answers with the cart's part of the page, too.
 MOST_BYTES, MOST_BYTES_OF_ALL = 400_000, 4_000_000
 
 
 @pytest.fixture(scope="module")
-def shelf(keyspace: str) -> list[Product]:
+def products(keyspace: str) -> list[Product]:
     """A hundred and twenty-five products in eight sizes, all of them in stock."""
-    made = [make_product(f"Mug {number}", options={"Size": SIZES}) for number in range(PRODUCTS)]
-    there = {"warehouse_id": "berlin", "available": 9, "threshold": 3, "read_at": time_ns() // 1000}
-    for product in made:
+    found = [make_product(f"Mug {number}", options={"Size": SIZES}) for number in range(PRODUCTS)]
+    stock = {"warehouse_id": "berlin", "available": 9, "threshold": 3, "read_at": time_ns() // 1000}
+    for product in found:
         # The copy alone, which is all that a cart reads of stock.
-        place = {"product_id": product.product_id, **there}
+        row = {"product_id": product.product_id, **stock}
         write_batch(
-            [COPY.bind(variant_id=variant.variant_id, **place) for variant in product.variants]
+            [COPY.bind(variant_id=variant.variant_id, **row) for variant in product.variants]
         )
-    return made
+    return found
 
 
 def guest_with(lines: list[Product]) -> tuple[Client, UUID]:
@@ -64,14 +64,14 @@ def _cart_of(client: Client) -> UUID:
 
 
 def counted(client: Client, path: str) -> dict[str, int]:
-    """Return what a page asks of Cassandra, once the process has read what it reads once."""
+    """Return what a page costs in Cassandra, once the process has read what it reads once."""
     client.get(path)
-    told = client.get(path)["X-Cassandra"]
-    return {name: int(value) for name, value in (part.split("=") for part in told.split(", "))}
+    counts = client.get(path)["X-Cassandra"]
+    return {name: int(value) for name, value in (part.split("=") for part in counts.split(", "))}
 
 
-def test_x45_the_page_of_a_cart_with_a_thousand_lines(shelf: list[Product]) -> None:
-    client, cart_id = guest_with(shelf)
+def test_x45_the_page_of_a_cart_with_a_thousand_lines(products: list[Product]) -> None:
+    client, cart_id = guest_with(products)
     cart = queries.get_cart(cart_id)
     assert (cart.line_count, len(cart.lines), cart.item_count) == (MAX_LINES, MAX_LINES, MAX_LINES)
     answer = client.get("/cart/")
@@ -87,15 +87,17 @@ def test_x45_the_page_of_a_cart_with_a_thousand_lines(shelf: list[Product]) -> N
     assert len(answer.content) < MOST_BYTES_OF_ALL
 
 
-def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(shelf: list[Product]) -> None:
-    client, cart_id = guest_with(shelf)
+def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(
+    products: list[Product],
+) -> None:
+    client, cart_id = guest_with(products)
     other = make_product("One too many")
     make_stock(9, product_id=other.product_id, variant_id=other.variants[0].variant_id)
     answer = client.post("/cart/add/", {"variant": other.variants[0].sku, "quantity": "1"})
     assert answer.status_code == 422
     assert str(CartFull(MAX_LINES)) in unescape(answer.content.decode())
-    # More of a line that is there still goes.
-    answer = client.post("/cart/add/", {"variant": shelf[3].variants[2].sku, "quantity": "2"})
+    # More units of an existing line are still possible.
+    answer = client.post("/cart/add/", {"variant": products[3].variants[2].sku, "quantity": "2"})
     assert answer.status_code == 303
     assert queries.get_cart(cart_id).item_count == MAX_LINES + 2
 
@@ -122,9 +124,9 @@ def test_a_thousand_adds_fill_a_cart_and_the_next_one_is_refused() -> None:
     assert (cart.line_count, len(cart.lines), cart.item_count) == (MAX_LINES, MAX_LINES, MAX_LINES)
 
 
-def test_the_header_costs_the_same_with_a_thousand_lines(shelf: list[Product]) -> None:
-    small, _ = guest_with(shelf[:1])
-    large, _ = guest_with(shelf)
+def test_the_header_costs_the_same_with_a_thousand_lines(products: list[Product]) -> None:
+    small, _ = guest_with(products[:1])
+    large, _ = guest_with(products)
     nobody = counted(Client(), "/")
     assert counted(large, "/") == counted(small, "/")
     assert counted(large, "/")["statements"] == nobody["statements"] + 2, (
@@ -134,25 +136,27 @@ def test_the_header_costs_the_same_with_a_thousand_lines(shelf: list[Product]) -
 
 
 def test_the_header_reads_one_row_whatever_lies_behind_it() -> None:
-    """The sums' read stops at the row that sorts first: neither lines nor a thousand operations of former days cost it anything."""
+    """The sums' read stops at the row that sorts first: neither lines nor a thousand old idempotency rows cost it anything."""
     owner, product = uuid4(), make_mug(sizes=tuple(map(str, range(100))))
     cart_id = operations.add_line(
         owner, product, product.variants[0], 1, uuid4(), datetime.now(UTC)
     ).cart_id
     operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), datetime.now(UTC))
     plain = get_session()
-    gone = plain.prepare("DELETE FROM items_by_cart WHERE cart_id = ? AND kind = 'op' AND key = ?")
+    delete = plain.prepare(
+        "DELETE FROM items_by_cart WHERE cart_id = ? AND kind = 'op' AND key = ?"
+    )
     for _ in range(10):
-        write_batch([gone.bind((cart_id, str(uuid4()))) for _ in range(100)])
+        write_batch([delete.bind((cart_id, str(uuid4()))) for _ in range(100)])
     reading = plain.execute_async(queries.SUMS.bind(cart_id=cart_id), trace=True)
     reading.result()
     trace = reading.get_query_trace(max_wait=10)
     assert trace
-    told = [
+    descriptions = [
         event.description
         for event in trace.events
         if re.match("Read .* live rows", event.description)
     ]
-    assert told == ["Read 2 live rows and 0 tombstone cells"], (
+    assert descriptions == ["Read 2 live rows and 0 tombstone cells"], (
         "the static row, and the row that sorts first"
     )

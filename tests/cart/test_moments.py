@@ -1,4 +1,4 @@
-"""What happens to a cart at the moment between another one's look and its write. Each is played in the order that hurts."""
+"""What happens to a cart between another request's read and its write. Each test plays the order that hurts."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ LATE = NOW + timedelta(days=31)
 def before(
     module: Any, name: str, happens: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Let something happen, once, just before a function is called from this module."""
+    """Do something, once, just before a function is called from this module."""
     real: Callable[..., Any] = getattr(module, name)
 
     def then(*args: Any, **kwargs: Any) -> Any:
@@ -91,7 +91,7 @@ def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(
     undone: list[str] = []
 
     def deleted_and_undone() -> None:
-        # The add has met the mark. Now the delete goes on, and its undo, before the add takes the cart off the list.
+        # The add has seen the deletion mark. Now the delete goes on, and its undo, before the add takes the cart off the list.
         undo = operations.delete_cart(person, cart_id, NOW)
         undone.append(operations.undelete_cart(person, undo, NOW))
 
@@ -141,7 +141,7 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
         monkeypatch,
     )
     operations.add_line(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True)
-    # the answer to the add brings the guest's cookie back, and the next login the cart
+    # the response to the add sets the guest's cookie again, and the next login brings the cart
     assert items(guest) == 3
     operations.adopt_guest_carts(guest, member, NOW, "phone")
     assert items(member) == 3
@@ -173,19 +173,19 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
         lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
     )
-    things = [VariantQuantity(product, product.variants[0], 2)]
-    cart_id, _ = add_variants(guest, None, "Again", things, uuid4(), NOW, guest=True)
+    variants = [VariantQuantity(product, product.variants[0], 2)]
+    cart_id, _ = add_variants(guest, None, "Again", variants, uuid4(), NOW, guest=True)
     assert names(member) == ["Again"]
     assert queries.get_cart(cart_id).item_count == 2
     assert cart_id not in {row.cart_id for row in cleanup.iterate_stale_carts(LATE)}
 
 
 def test_a_press_that_is_sent_again_after_its_cart_was_deleted_brings_nothing_back() -> None:
-    person, product, press = uuid4(), make_mug(), uuid4()
-    things = [VariantQuantity(product, product.variants[0], 2)]
-    cart_id, name = add_variants(person, None, "Again", things, press, NOW)
-    assert add_variants(person, None, "Again", things, press, NOW) == (cart_id, name)
+    person, product, idempotency_key = uuid4(), make_mug(), uuid4()
+    variants = [VariantQuantity(product, product.variants[0], 2)]
+    cart_id, name = add_variants(person, None, "Again", variants, idempotency_key, NOW)
+    assert add_variants(person, None, "Again", variants, idempotency_key, NOW) == (cart_id, name)
     operations.delete_cart(person, cart_id, NOW)
     with pytest.raises(NoSuchCart):
-        add_variants(person, None, "Again", things, press, NOW)
+        add_variants(person, None, "Again", variants, idempotency_key, NOW)
     assert names(person) == []

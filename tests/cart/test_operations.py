@@ -53,7 +53,7 @@ def cart_of(owner: UUID) -> Cart:
 
 
 def full(owner: UUID) -> UUID:
-    """Give an owner as many carts as one can have."""
+    """Give an owner as many carts as allowed."""
     get_session().execute(
         "UPDATE carts_by_user SET cart_count = %s WHERE owner_id = %s", (MAX_CARTS, owner)
     )
@@ -166,7 +166,7 @@ def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines()
     cart_id = add(owner, product).cart_id
     add(owner, product, 1)
 
-    def press(number: int) -> None:
+    def act(number: int) -> None:
         variant = product.variants[number % 2]
         try:
             if number % 5 == 0:
@@ -179,7 +179,7 @@ def test_two_tabs_add_and_change_and_remove_and_the_sums_still_equal_the_lines()
             pass
 
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(press, range(60)))
+        list(pool.map(act, range(60)))
     cart_of(owner)
 
 
@@ -187,12 +187,12 @@ def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
     owner, product = uuid4(), make_mug()
     cart_id = add(owner, product, quantity=3).cart_id
     add(owner, product, 1, now=NOW + timedelta(minutes=1))
-    gone = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
+    removed = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
     assert [line.quantity for line in cart_of(owner).lines] == [1]
-    assert parse_removed_line(gone.token()) == gone
+    assert parse_removed_line(removed.token()) == removed
     later = with_price(product.variants[0], 1100)
     for repeated in (False, True):
-        assert operations.restore_line(owner, gone, product, later, NOW).is_repeated is repeated
+        assert operations.restore_line(owner, removed, product, later, NOW).is_repeated is repeated
     cart = cart_of(owner)
     assert [line.quantity for line in cart.lines] == [1, 3]
     assert cart.lines[1].price == from_minor_units(1200, "EUR")
@@ -201,18 +201,18 @@ def test_a_removed_line_is_gone_and_comes_back_once_where_it_stood() -> None:
 def test_what_was_added_again_meanwhile_is_not_lost_by_undo() -> None:
     owner, product = uuid4(), make_mug()
     cart_id = add(owner, product, quantity=3).cart_id
-    gone = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
+    removed = operations.remove_line(owner, cart_id, str(product.variants[0].variant_id), NOW)
     add(owner, product, quantity=2)
-    operations.restore_line(owner, gone, product, product.variants[0], NOW)
+    operations.restore_line(owner, removed, product, product.variants[0], NOW)
     assert cart_of(owner).item_count == 5
 
 
 def test_a_changed_undo_token_is_refused() -> None:
     owner, product = uuid4(), make_mug()
-    gone = operations.remove_line(
+    removed = operations.remove_line(
         owner, add(owner, product).cart_id, str(product.variants[0].variant_id), NOW
     )
-    assert parse_removed_line(gone.token()[:-2] + "xx") is None
+    assert parse_removed_line(removed.token()[:-2] + "xx") is None
     assert parse_removed_line("") is None
 
 
@@ -221,21 +221,21 @@ def test_somebody_elses_cart_is_left_alone(subtests: pytest.Subtests) -> None:
     variant = product.variants[0]
     cart_id = add(alice, product).cart_id
     add(alice, product, 1)
-    gone = operations.remove_line(alice, cart_id, str(product.variants[1].variant_id), NOW)
+    removed = operations.remove_line(alice, cart_id, str(product.variants[1].variant_id), NOW)
     add(charlie, product)
-    presses: dict[str, Callable[[], Any]] = {
+    actions: dict[str, Callable[[], Any]] = {
         "change": lambda: operations.change_line_quantity(charlie, cart_id, variant, 9, NOW),
         "remove": lambda: operations.remove_line(charlie, cart_id, str(variant.variant_id), NOW),
         "restore": lambda: operations.restore_line(
-            charlie, gone, product, product.variants[1], NOW
+            charlie, removed, product, product.variants[1], NOW
         ),
     }
-    for name, press in presses.items():
+    for name, act in actions.items():
         with subtests.test(name):
             before = cart_of(alice)
             assert before.item_count
             with pytest.raises(NoSuchCart):
-                press()
+                act()
             assert cart_of(alice) == before
 
 

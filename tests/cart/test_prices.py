@@ -1,4 +1,4 @@
-"""What a line costs: the price it was added at, what is said when today's is another, and what has to be agreed to."""
+"""What a line costs: the price it was added at, the message when today's is another, and the consent to a rise."""
 
 import re
 from dataclasses import replace
@@ -30,7 +30,7 @@ HTMX = {"HX-Request": "true"}
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
 
 
-def goods(
+def make_stocked_product(
     name: str = "Mug", price: str = "35.00", *, units: int = 20, tax_class: str = "standard"
 ) -> Product:
     product = make_product(name, price=price, tax_class=tax_class)
@@ -64,7 +64,7 @@ def cart_of(client: Client) -> Cart:
     return found
 
 
-def look(client: Client, query: str = "") -> Any:
+def load_cart_page(client: Client, query: str = "") -> Any:
     response = client.get(reverse("cart:show") + query)
     assert response.status_code == 200
     return html.fromstring(response.content)
@@ -75,7 +75,7 @@ def text(page: Any) -> str:
 
 
 def agreements(page: Any) -> list[dict[str, str]]:
-    """The fields of the page's forms that agree, the one for all of them first."""
+    """Return the fields of the page's consent forms, the one for all lines first."""
     return [
         {each.name: each.value for each in form.xpath(".//input[@name='cart' or @name='agreed']")}
         for form in page.xpath(f"//form[@action='{reverse('cart:agree')}']")
@@ -90,7 +90,7 @@ def agree(client: Client, fields: dict[str, str], headers: dict[str, str] | None
 
 
 def test_x48_a_line_keeps_the_price_it_was_added_at(client: Client) -> None:
-    mug = goods()
+    mug = make_stocked_product()
     put(client, mug, 2)
     save_at(mug, "40.00")
     line = cart_of(client).lines[0]
@@ -108,9 +108,9 @@ def test_x48_a_line_keeps_the_price_it_was_added_at(client: Client) -> None:
 def test_a_line_that_was_taken_out_comes_back_at_its_price() -> None:
     owner_id, product = uuid4(), loose_mug(3500)
     cart_id = operations.add_line(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
-    gone = operations.remove_line(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
+    removed = operations.remove_line(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
     dearer = replace(product.variants[0], price=Money(40, EUR))
-    operations.restore_line(owner_id, gone, product, dearer, NOW)
+    operations.restore_line(owner_id, removed, product, dearer, NOW)
     found = queries.get_active_cart(owner_id)
     assert found
     assert (found.lines[0].price, found.subtotal) == (Money(35, EUR), Money(70, EUR))
@@ -119,20 +119,20 @@ def test_a_line_that_was_taken_out_comes_back_at_its_price() -> None:
 def test_units_that_come_back_onto_a_line_take_its_price() -> None:
     owner_id, product = uuid4(), loose_mug(3500)
     cart_id = operations.add_line(owner_id, product, product.variants[0], 2, uuid4(), NOW).cart_id
-    gone = operations.remove_line(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
+    removed = operations.remove_line(owner_id, cart_id, str(product.variants[0].variant_id), NOW)
     dearer = replace(product.variants[0], price=Money(40, EUR))
     operations.add_line(owner_id, product, dearer, 1, uuid4(), NOW)
-    operations.restore_line(owner_id, gone, product, dearer, NOW)
+    operations.restore_line(owner_id, removed, product, dearer, NOW)
     found = queries.get_active_cart(owner_id)
     assert found
     assert (found.lines[0].quantity, found.subtotal) == (3, Money(120, EUR))
 
 
 def test_x48_a_fall_is_told_and_passes_through(client: Client) -> None:
-    mug = goods(price="40.00")
+    mug = make_stocked_product(price="40.00")
     put(client, mug, 2)
     save_at(mug, "35.00")
-    page = look(client)
+    page = load_cart_page(client)
     assert "It was €40.00, now €35.00. You pay the new price." in text(page)
     assert "Goods €70.00" in text(page.get_element_by_id("sums")).replace("Goods€", "Goods €")
     assert not agreements(page)
@@ -141,15 +141,15 @@ def test_x48_a_fall_is_told_and_passes_through(client: Client) -> None:
 
 
 def test_x48_a_rise_is_told_and_has_to_be_agreed_to_before_the_checkout(client: Client) -> None:
-    mug = goods(price="35.00")
+    mug = make_stocked_product(price="35.00")
     put(client, mug, 2)
     save_at(mug, "40.00")
-    page = look(client)
+    page = load_cart_page(client)
     assert "The price was €35.00, now €40.00." in text(page)
     assert not page.xpath("//a[@id='checkout']")
     (fields,) = agreements(page)
     assert agree(client, fields).status_code == 303
-    page = look(client)
+    page = load_cart_page(client)
     assert "The new price counts now." in text(page)
     assert page.xpath("//a[@id='checkout']")
     assert (cart_of(client).lines[0].price, cart_of(client).subtotal) == (
@@ -159,32 +159,36 @@ def test_x48_a_rise_is_told_and_has_to_be_agreed_to_before_the_checkout(client: 
 
 
 def test_one_press_agrees_to_all(client: Client) -> None:
-    mug, lamp, tea = goods(), goods("Lamp"), goods("Tea")
+    mug, lamp, tea = (
+        make_stocked_product(),
+        make_stocked_product("Lamp"),
+        make_stocked_product("Tea"),
+    )
     for each in (mug, lamp, tea):
         put(client, each, 2)
     save_at(mug, "40.00")
     save_at(lamp, "36.00")
-    page = look(client)
+    page = load_cart_page(client)
     everything, *_ = agreements(page)
     assert "2 prices have risen" in text(page)
     response = agree(client, everything, HTMX)
     assert response.status_code == 200
     assert cart_of(client).subtotal == Money(2 * (40 + 36 + 35), EUR)
-    assert agree(client, everything).status_code == 303  # a second press changes nothing
+    assert agree(client, everything).status_code == 303  # a second submit changes nothing
     assert cart_of(client).subtotal == Money(2 * (40 + 36 + 35), EUR)
 
 
 def test_an_agreement_counts_only_for_what_was_shown(client: Client) -> None:
-    mug = goods()
+    mug = make_stocked_product()
     put(client, mug, 2)
     save_at(mug, "40.00")
-    (fields,) = agreements(look(client))
+    (fields,) = agreements(load_cart_page(client))
     save_at(mug, "45.00")
     for headers in ({}, HTMX):
         response = agree(client, fields, headers)
         assert response.status_code == 422
         assert "nothing was agreed to" in response.content.decode()
-    (fields,) = agreements(look(client))
+    (fields,) = agreements(load_cart_page(client))
     line = cart_of(client).lines[0]
     client.post(reverse("cart:change"), {"cart": fields["cart"], "line": line.key, "quantity": "5"})
     assert agree(client, fields).status_code == 422
@@ -194,7 +198,7 @@ def test_an_agreement_counts_only_for_what_was_shown(client: Client) -> None:
 def test_an_agreement_that_no_page_made_changes_nothing(
     client: Client, subtests: pytest.Subtests
 ) -> None:
-    put(client, goods())
+    put(client, make_stocked_product())
     before = cart_of(client)
     assert before.subtotal == Money(35, EUR)
     for agreed in ("", "x", "a:b:c:d", f"{uuid4()}:1:2", f"{uuid4()}:1:2:3", ",,,", "1" * 120_000):
@@ -205,10 +209,10 @@ def test_an_agreement_that_no_page_made_changes_nothing(
 
 
 def test_nobody_agrees_for_another(client: Client) -> None:
-    mug = goods()
+    mug = make_stocked_product()
     put(client, mug)
     save_at(mug, "40.00")
-    (fields,) = agreements(look(client))
+    (fields,) = agreements(load_cart_page(client))
     stranger = Client()
     put(stranger, mug)
     assert agree(stranger, fields).status_code == 422
@@ -218,10 +222,10 @@ def test_nobody_agrees_for_another(client: Client) -> None:
 
 
 def test_an_agreement_that_names_a_line_twice_does_not_count_twice(client: Client) -> None:
-    product = goods()
+    product = make_stocked_product()
     put(client, product, 2)
     save_at(product, "40.00")
-    (fields,) = agreements(look(client))
+    (fields,) = agreements(load_cart_page(client))
     assert (
         agree(client, fields | {"agreed": f"{fields['agreed']},{fields['agreed']}"}).status_code
         == 422
@@ -235,7 +239,7 @@ def test_an_agreement_that_names_a_line_twice_does_not_count_twice(client: Clien
 
 
 def test_all_of_an_agreement_counts_or_none(client: Client) -> None:
-    mug, lamp = goods(), goods("Lamp")
+    mug, lamp = make_stocked_product(), make_stocked_product("Lamp")
     put(client, mug)
     put(client, lamp)
     save_at(mug, "40.00")
@@ -251,19 +255,23 @@ def test_all_of_an_agreement_counts_or_none(client: Client) -> None:
 
 
 def test_x49_what_is_gone_or_sold_out_does_not_count(client: Client) -> None:
-    mug, lamp, tea = goods(), goods("Lamp", units=1), goods("Tea")
+    mug, lamp, tea = (
+        make_stocked_product(),
+        make_stocked_product("Lamp", units=1),
+        make_stocked_product("Tea"),
+    )
     for each in (mug, lamp, tea):
         put(client, each)
     save_product(replace(mug, status="archived"), datetime.now(UTC))
     make_nothing_left(lamp)
-    page = look(client)
+    page = load_cart_page(client)
     assert "This is no longer sold. It does not count in the total" in text(page)
     assert "Sold out at the moment. It does not count in the total." in text(page)
     assert page.xpath("//dl[@class='sums']/dd")[0].text_content() == "€35.00"
 
 
 def make_nothing_left(product: Product) -> None:
-    """Let somebody else hold all there is."""
+    """Let another order reserve all units."""
     from inventory.entities import WantedLine
     from inventory.operations import copy_stock, reserve_stock
     from inventory.queries import get_stock
@@ -278,36 +286,38 @@ def make_nothing_left(product: Product) -> None:
 
 
 def test_x50_goods_delivery_and_tax_are_told_by_country_before_any_question(client: Client) -> None:
-    put(client, goods(price="20.00"))
-    put(client, goods("Tea", "5.35", tax_class="reduced"), 2)
-    sums = look(client).get_element_by_id("sums")
+    put(client, make_stocked_product(price="20.00"))
+    put(client, make_stocked_product("Tea", "5.35", tax_class="reduced"), 2)
+    sums = load_cart_page(client).get_element_by_id("sums")
     assert "Standard" not in text(sums.xpath(".//form")[0])
-    told = text(sums)
+    sums_text = text(sums)
     for each in ("€30.70", "€4.90", "€9.90", "€35.60", "€3.98 tax at 19%", "€0.70 tax at 7%"):
-        assert each in told
+        assert each in sums_text
     assert sums.xpath(".//select/option[@selected]/@value") == ["DE"]
-    told = text(look(client, "?country=IE").get_element_by_id("sums"))
+    sums_text = text(load_cart_page(client, "?country=IE").get_element_by_id("sums"))
     for each in ("€5.90", "€12.90", "€36.60", "tax at 23%", "tax at 13.5%"):
-        assert each in told
+        assert each in sums_text
 
 
 def test_x50_the_country_is_named_in_the_address_and_remembered(client: Client) -> None:
-    put(client, goods())
+    put(client, make_stocked_product())
     assert settings.COUNTRY_COOKIE_NAME not in client.cookies
-    look(client, "?country=FR")
+    load_cart_page(client, "?country=FR")
     assert client.cookies[settings.COUNTRY_COOKIE_NAME]["httponly"]
     for query, country in (("", "FR"), ("?country=IE", "IE"), ("", "IE"), ("?country=XX", "IE")):
-        assert look(client, query).xpath("//select[@name='country']/option[@selected]/@value") == [
-            country
-        ]
+        assert load_cart_page(client, query).xpath(
+            "//select[@name='country']/option[@selected]/@value"
+        ) == [country]
     checkout = html.fromstring(client.get(reverse("checkout:details"), follow=True).content)
     assert checkout.xpath("//select[@name='country']/option[@selected]/@value") == ["IE"]
     client.cookies[settings.COUNTRY_COOKIE_NAME] = '"><b>'
-    assert look(client).xpath("//select[@name='country']/option[@selected]/@value") == ["DE"]
+    assert load_cart_page(client).xpath("//select[@name='country']/option[@selected]/@value") == [
+        "DE"
+    ]
 
 
 def test_x50_htmx_gets_the_sums_alone(client: Client) -> None:
-    put(client, goods())
+    put(client, make_stocked_product())
     response = client.get(reverse("cart:show") + "?country=FR", headers=HTMX)
     part = response.content.decode()
     assert part.lstrip().startswith('<section class="box sticky stack" id="sums"')
@@ -316,32 +326,33 @@ def test_x50_htmx_gets_the_sums_alone(client: Client) -> None:
 
 
 def test_x50_free_delivery_is_told(client: Client) -> None:
-    put(client, goods(price="70.00"))
-    assert "free" in text(look(client).get_element_by_id("sums"))
+    put(client, make_stocked_product(price="70.00"))
+    assert "free" in text(load_cart_page(client).get_element_by_id("sums"))
 
 
 # ---- Many lines
 
 
 def test_a_cart_of_many_lines_draws_the_first_hundred_and_counts_all(client: Client) -> None:
-    put(client, goods(price="1.00"))
+    put(client, make_stocked_product(price="1.00"))
     others = [loose_mug(100 + place, sizes=("250 ml",)) for place in range(120)]
     add_all(cart_of(client).cart_id, ((each, each.variants[0]) for each in others))
-    page = look(client)
+    page = load_cart_page(client)
     assert len(page.xpath("//li[@data-row]")) == 100
     assert "first 100 of 121 lines" in text(page)
-    assert len(look(client, "?all=1").xpath("//li[@data-row]")) == 121
+    assert len(load_cart_page(client, "?all=1").xpath("//li[@data-row]")) == 121
 
 
 def test_many_products_are_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stocked, "AT_ONCE", 2)
-    made = [make_product(f"Thing {place}") for place in range(5)]
-    found = get_products_with_stock(each.product_id for each in made)
-    assert [found[each.product_id].product.name for each in made] == [each.name for each in made]  # type: ignore[union-attr]
+    products = [make_product(f"Thing {number}") for number in range(5)]
+    found = get_products_with_stock(each.product_id for each in products)
+    names = [found[each.product_id].product.name for each in products]  # type: ignore[union-attr]
+    assert names == [each.name for each in products]
 
 
 def test_x52_the_badge_is_right_after_every_answer(client: Client) -> None:
-    mug = goods()
+    mug = make_stocked_product()
     put(client, mug, 2)
     assert re.search(
         r'class="count">\s*2<span class="vh"> items', client.get(reverse("home")).content.decode()

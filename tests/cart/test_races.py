@@ -1,4 +1,4 @@
-"""Carts in a race: everybody presses at the same moment, and each add is in a cart or was refused in words."""
+"""Carts in a race: many submits at the same moment, and each add is in a cart or was refused with a message."""
 
 import http.client
 import re
@@ -31,19 +31,19 @@ from tests.factories import make_product, make_stock
 from tests.web_server import serve_shop
 
 
-def at_once(*presses: Callable[[], Any]) -> list[Any]:
-    """Run all of them from one barrier, and return what each answered; what was refused is the answer, too."""
-    barrier = threading.Barrier(len(presses))
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Run all calls from one barrier, and return what each returned or the error with which it was refused."""
+    barrier = threading.Barrier(len(calls))
 
-    def run(press: Callable[[], Any]) -> Any:
+    def run(call: Callable[[], Any]) -> Any:
         barrier.wait()
         try:
-            return press()
+            return call()
         except CartError as refused:
             return refused
 
-    with ThreadPoolExecutor(len(presses)) as pool:
-        return list(pool.map(run, presses))
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
 
 
 def total(person: UUID) -> int:
@@ -74,26 +74,38 @@ def test_x45_two_who_make_a_cart_of_one_name_make_one() -> None:
     one_active(person)
 
 
-@pytest.mark.parametrize("goods", [1, 5])
-def test_s38_x44_a_press_sent_again_while_the_cart_is_switched_counts_once(goods: int) -> None:
+@pytest.mark.parametrize("rounds", [1, 5])
+def test_s38_x44_a_press_sent_again_while_the_cart_is_switched_counts_once(rounds: int) -> None:
     person = uuid4()
     add(person, make_mug())
     first, second = queries.get_active_cart(person), make(person, "Second")
     assert first
     before = total(person)
-    for turn in range(goods):
-        thing, press = make_mug(), uuid4()
+    for turn in range(rounds):
+        product, idempotency_key = make_mug(), uuid4()
         to = second if turn % 2 else first.cart_id
         at_once(
             *(
-                partial(operations.add_line, person, thing, thing.variants[0], 1, press, NOW)
+                partial(
+                    operations.add_line,
+                    person,
+                    product,
+                    product.variants[0],
+                    1,
+                    idempotency_key,
+                    NOW,
+                )
                 for _ in range(3)
             ),
             partial(operations.switch_cart, person, to, NOW),
-            partial(operations.add_line, person, thing, thing.variants[0], 1, press, NOW),
+            partial(
+                operations.add_line, person, product, product.variants[0], 1, idempotency_key, NOW
+            ),
         )
         operations.switch_cart(person, first.cart_id if to == second else second, NOW)
-        assert operations.add_line(person, thing, thing.variants[0], 1, press, NOW).is_repeated
+        assert operations.add_line(
+            person, product, product.variants[0], 1, idempotency_key, NOW
+        ).is_repeated
         assert total(person) == before + turn + 1
 
 
@@ -182,7 +194,7 @@ def test_x44_a_line_that_two_move_at_once_to_two_carts_is_not_lost() -> None:
         )
     )
     assert units(source) == {}
-    # both may have read it before either took it; none may have lost it
+    # both may have read it before either took it; neither may have lost it
     assert total(person) in (
         4,
         8,
@@ -262,11 +274,11 @@ def guest(shop: str, lamp: Product) -> Browser:
     """A guest with one lamp in a cart."""
     found = Browser(shop)
     assert found.ask("/cart/")[0] == 200
-    assert pressed(found, lamp) == 303
+    assert submit_add(found, lamp) == 303
     return found
 
 
-def pressed(tab: Browser, product: Product, operation: UUID | None = None) -> int:
+def submit_add(tab: Browser, product: Product, operation: UUID | None = None) -> int:
     fields = {
         "variant": product.variants[0].sku,
         "quantity": "1",
@@ -278,11 +290,11 @@ def pressed(tab: Browser, product: Product, operation: UUID | None = None) -> in
 def test_x44_fifty_adds_of_one_variant_from_eight_connections_end_at_quantity_50(
     guest: Browser, lamp: Product
 ) -> None:
-    presses = [uuid4() for _ in range(49)]
+    keys = [uuid4() for _ in range(49)]
     tabs = [guest.twin() for _ in range(8)]
     statuses = at_once(
         *(
-            lambda tab=tab, n=n: [pressed(tab, lamp, each) for each in presses[n::8]]
+            lambda tab=tab, n=n: [submit_add(tab, lamp, each) for each in keys[n::8]]
             for n, tab in enumerate(tabs)
         )
     )
@@ -294,8 +306,11 @@ def test_x44_fifty_adds_of_one_variant_from_eight_connections_end_at_quantity_50
 
 
 def test_x44_one_press_sent_eight_times_at_once_counts_once(guest: Browser, lamp: Product) -> None:
-    press, tabs = uuid4(), [guest.twin() for _ in range(8)]
-    assert at_once(*(lambda tab=tab: pressed(tab, lamp, press) for tab in tabs)) == [303] * 8
+    idempotency_key, tabs = uuid4(), [guest.twin() for _ in range(8)]
+    assert (
+        at_once(*(lambda tab=tab: submit_add(tab, lamp, idempotency_key) for tab in tabs))
+        == [303] * 8
+    )
     assert total(guest.person) == 2
 
 
@@ -310,7 +325,7 @@ def test_x44_adds_during_a_switch_and_a_delete_are_all_in_a_cart(
     )
     tabs = [guest.twin() for _ in range(8)]
     statuses = at_once(
-        *(lambda tab=tab: [pressed(tab, lamp) for _ in range(4)] for tab in tabs[:6]),
+        *(lambda tab=tab: [submit_add(tab, lamp) for _ in range(4)] for tab in tabs[:6]),
         lambda: [tabs[6].ask("/carts/switch/", {"cart": str(first.cart_id)})[0]],
         lambda: [tabs[7].ask(f"/carts/{first.cart_id}/delete/", {})[0]],
     )

@@ -46,8 +46,8 @@ def make_sample(shop: dict[str, Product], jen: UUID, gifts: UUID, birthday: UUID
     operations.switch_cart(jen, birthday, NOW)
 
 
-def add(jen: UUID, thing: Product, quantity: int, now: datetime) -> operations.LineResult:
-    return operations.add_line(jen, thing, thing.variants[0], quantity, uuid4(), now)
+def add(jen: UUID, product: Product, quantity: int, now: datetime) -> operations.LineResult:
+    return operations.add_line(jen, product, product.variants[0], quantity, uuid4(), now)
 
 
 def active(jen: UUID) -> tuple[UUID, str]:
@@ -93,7 +93,7 @@ def test_k5_a_carts_items_and_their_subtotal_the_newest_first(shop: dict[str, Pr
 def test_u2_then_u1_another_cart_is_active_and_box2_makes_it_111_50(
     shop: dict[str, Product],
 ) -> None:
-    # What is changed is a copy: the other tests look at the document's own.
+    # A copy is changed: the other tests read the document's own cart.
     jen, gifts, birthday = uuid4(), uuid4(), uuid4()
     make_sample(shop, jen, gifts, birthday)
     assert operations.switch_cart(jen, gifts, NOW) == "Gifts for Mom"

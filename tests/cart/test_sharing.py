@@ -76,9 +76,9 @@ def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
     assert accept(made, ben) == gifts
     found = require_access(ben.user_id, gifts, EDIT)
     assert (found.name, found.role, found.shared_by) == ("Gifts for Mom", "editor", "Ann")
-    there = people.get_people(gifts)
-    assert [(person.name, person.role) for person in there.people] == [("Ben", "editor")]
-    assert there.invitations == ()
+    shared_with = people.get_people(gifts)
+    assert [(person.name, person.role) for person in shared_with.people] == [("Ben", "editor")]
+    assert shared_with.invitations == ()
     assert get_row_count(gifts) == 1
     # Again by the same person nothing happens; by another it is over.
     assert accept(made, ben) == gifts
@@ -90,8 +90,8 @@ def test_an_invitation_leads_into_the_cart_once_and_stands_in_the_persons_list(
 def test_an_accepted_cart_does_not_become_the_active_one(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "viewer")
     assert queries.get_active_cart(ben.user_id) is None
-    goods = make_mug()
-    added = operations.add_line(ben.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
+    mug = make_mug()
+    added = operations.add_line(ben.user_id, mug, mug.variants[0], 1, uuid4(), NOW)
     assert added.cart_id != gifts
 
 
@@ -136,7 +136,7 @@ def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
         invite(ann, gifts, f"{uuid4().hex}@example.com")
     with pytest.raises(TooManyPeople):
         invite(ann, gifts, f"{uuid4().hex}@example.com")
-    # As the TTL does it: the row is gone, and nobody has counted.
+    # As the TTL does it: the row is gone, and the count is not updated.
     apply_batch(
         sharing.DELETE_PERSON_ROW.bind(
             cart_id=gifts, kind="invitation", key=made.key, added_at=made.invited_at
@@ -154,7 +154,7 @@ def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addres
     texts = []
     for email in (ben.email, f"ben-{uuid4().hex}@example.com"):
         made = invite(ann, gifts, email, "buyer")
-        invite(ann, gifts, email, "buyer")  # pressed twice: one invitation, one mail
+        invite(ann, gifts, email, "buyer")  # submitted twice: one invitation, one mail
         (mail,) = list_recipient_mails(email)
         assert mail.subject == "Ann shares a cart with you at Stoa"
         assert find_invitation_token(mail.text) == made.token == find_invitation_token(mail.html)
@@ -268,8 +268,8 @@ def test_a_link_shows_the_cart_as_it_is_until_it_is_withdrawn(ann: User, gifts: 
     seen = people.find_shared_cart(token)
     assert seen is not None
     assert (seen.cart.name, seen.cart.item_count, seen.owner_name) == ("Gifts for Mom", 1, "Ann")
-    goods = make_mug()
-    operations.add_line(ann.user_id, goods, goods.variants[0], 4, uuid4(), NOW)
+    mug = make_mug()
+    operations.add_line(ann.user_id, mug, mug.variants[0], 4, uuid4(), NOW)
     seen = people.find_shared_cart(token)
     assert seen is not None
     assert seen.cart.item_count == 5
@@ -382,8 +382,8 @@ def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(
     seen = [people.get_page_version(ben.user_id, gifts)]
     sharing.change_role(ann.user_id, gifts, ben.user_id, "editor")
     seen.append(people.get_page_version(ben.user_id, gifts))
-    goods = make_mug()
-    operations.add_line(ann.user_id, goods, goods.variants[0], 1, uuid4(), NOW)
+    mug = make_mug()
+    operations.add_line(ann.user_id, mug, mug.variants[0], 1, uuid4(), NOW)
     seen.append(people.get_page_version(ben.user_id, gifts))
     assert len({*seen}) == 3
     assert people.get_page_version(ann.user_id, gifts)
@@ -394,10 +394,12 @@ def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(
 
 def test_a_copy_of_what_a_link_shows_is_a_cart_of_its_own(ann: User, gifts: UUID) -> None:
     token = sharing.create_link(ann.user_id, gifts, "Ann", NOW).url.rstrip("/").rpartition("/")[2]
-    seen, guest, press = people.find_shared_cart(token), uuid4(), uuid4()
+    seen, guest, idempotency_key = people.find_shared_cart(token), uuid4(), uuid4()
     assert seen is not None
-    made, name = sharing.copy_shared_cart(guest, seen.cart, press, NOW, guest=True)
-    assert (made, name) == sharing.copy_shared_cart(guest, seen.cart, press, NOW, guest=True)
+    made, name = sharing.copy_shared_cart(guest, seen.cart, idempotency_key, NOW, guest=True)
+    assert (made, name) == sharing.copy_shared_cart(
+        guest, seen.cart, idempotency_key, NOW, guest=True
+    )
     assert made != gifts
     assert [line.key for line in queries.get_cart(made).lines] == [
         line.key for line in seen.cart.lines
@@ -466,26 +468,26 @@ def test_withdrawn_while_it_is_accepted_ends_one_way_or_the_other(ann: User, gif
 def test_an_edit_that_comes_after_a_role_has_ended_changes_nothing(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "editor")
     carts.switch_cart(ben.user_id, gifts, NOW)
-    goods = make_mug()
+    mug = make_mug()
 
     def edits() -> int:
         added = 0
         for _ in range(12):
             try:
-                done = operations.add_line(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
+                done = operations.add_line(ben.user_id, mug, mug.variants[0], 1, uuid4(), now())
             except NoSuchCart:
                 break
             added += done.cart_id == gifts
         return added
 
     added, _ = at_once(edits, lambda: sharing.remove_person(ann.user_id, gifts, ben.user_id))
-    there = queries.get_cart(gifts)
-    line = there.get_line(str(goods.variants[0].variant_id))
+    cart = queries.get_cart(gifts)
+    line = cart.get_line(str(mug.variants[0].variant_id))
     assert (line.quantity if line else 0) == added
-    assert there.item_count == 1 + (added if isinstance(added, int) else 0)
-    done = operations.add_line(ben.user_id, goods, goods.variants[0], 1, uuid4(), now())
+    assert cart.item_count == 1 + (added if isinstance(added, int) else 0)
+    done = operations.add_line(ben.user_id, mug, mug.variants[0], 1, uuid4(), now())
     assert done.cart_id != gifts
-    assert queries.get_cart(gifts).version == there.version
+    assert queries.get_cart(gifts).version == cart.version
 
 
 def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(

@@ -52,11 +52,11 @@ def text_of(response: Any) -> str:
 
 @dataclass
 class Scene:
-    """Ann's cart with two things in it, and people in each role, each of whom has signed in once."""
+    """Ann's cart with two products in it, and people in each role, each of whom has signed in once."""
 
     ann: User
     cart_id: UUID
-    goods: tuple[Product, Product]
+    products: tuple[Product, Product]
     spare: Product
     users: dict[str, User]
     sessions: dict[str, str]
@@ -66,10 +66,10 @@ class Scene:
         return queries.get_cart(self.cart_id)
 
     def key(self, place: int = 0) -> str:
-        return str(self.goods[place].variants[0].variant_id)
+        return str(self.products[place].variants[0].variant_id)
 
     def as_(self, role: str) -> Client:
-        """Return a browser with nothing but the session of somebody, for whom the cart is the active one."""
+        """Return a browser with only the session of a person in this role, whose active cart is this one."""
         if role != "stranger":
             operations.switch_cart(self.users[role].user_id, self.cart_id, now())
         client = Client()
@@ -87,9 +87,9 @@ def in_stock(name: str) -> Product:
 def scene_of_all(keyspace: str) -> Scene:
     ann = make_user("Ann")
     cart_id = operations.create_cart(ann.user_id, "Gifts for Mom", uuid4(), now())
-    goods = (in_stock("Mug"), in_stock("Bowl"))
-    for thing in goods:
-        operations.add_line(ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
+    products = (in_stock("Mug"), in_stock("Bowl"))
+    for each in products:
+        operations.add_line(ann.user_id, each, each.variants[0], 2, uuid4(), now())
     users = {
         role: make_person(ann, cart_id, role, name=role.title())
         for role in ("viewer", "editor", "buyer")
@@ -99,7 +99,7 @@ def scene_of_all(keyspace: str) -> Scene:
         role: signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
         for role, user in users.items()
     }
-    return Scene(ann, cart_id, goods, in_stock("Vase"), users, sessions)
+    return Scene(ann, cart_id, products, in_stock("Vase"), users, sessions)
 
 
 @pytest.fixture
@@ -107,25 +107,29 @@ def scene(scene_of_all: Scene) -> Scene:
     return restored(scene_of_all)
 
 
-def restored(there: Scene) -> Scene:
-    """Return the scene as it was at first, whatever has been done to it."""
-    for thing in there.goods:
-        line = there.cart.get_line(str(thing.variants[0].variant_id))
+def restored(scene: Scene) -> Scene:
+    """Return the scene as it was at first, whatever a test has done to it."""
+    for each in scene.products:
+        line = scene.cart.get_line(str(each.variants[0].variant_id))
         if line is None:
-            operations.switch_cart(there.ann.user_id, there.cart_id, now())
-            operations.add_line(there.ann.user_id, thing, thing.variants[0], 2, uuid4(), now())
+            operations.switch_cart(scene.ann.user_id, scene.cart_id, now())
+            operations.add_line(scene.ann.user_id, each, each.variants[0], 2, uuid4(), now())
         elif line.quantity != 2:
             operations.change_line_quantity(
-                there.ann.user_id, there.cart_id, thing.variants[0], 2, now()
+                scene.ann.user_id, scene.cart_id, each.variants[0], 2, now()
             )
-    return there
+    return scene
 
 
 Act = Callable[[Client, Scene], Any]
 
 
 def add(client: Client, scene: Scene) -> Any:
-    sent = {"variant": scene.goods[0].variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+    sent = {
+        "variant": scene.products[0].variants[0].sku,
+        "quantity": "1",
+        "operation": str(uuid4()),
+    }
     return client.post(reverse("cart:add"), sent)
 
 
@@ -157,10 +161,10 @@ def move_out(client: Client, scene: Scene) -> Any:
 
 def move_in(client: Client, scene: Scene) -> Any:
     own = own_cart(client)
-    variant = scene.goods[0].variants[0]
+    variant = scene.products[0].variants[0]
     user_id = UUID(client.session["_auth_user_id"])
     operations.switch_cart(user_id, own, now())
-    operations.add_line(user_id, scene.goods[0], variant, 1, uuid4(), now())
+    operations.add_line(user_id, scene.products[0], variant, 1, uuid4(), now())
     sent = {"into": scene.cart_id, "operation": str(uuid4())}
     return client.post(reverse("cart:move", args=[own, variant.variant_id]), sent)
 
@@ -192,14 +196,14 @@ def test_who_may_change_the_lines(scene: Scene, subtests: pytest.Subtests) -> No
                 )
                 continue
             assert response.status_code in (303, 403, 409, 422)
-            told = text_of(
+            message = text_of(
                 client.get(response["Location"]) if response.status_code == 303 else response
             )
-            assert NOT_ALLOWED.search(told)
+            assert NOT_ALLOWED.search(message)
 
 
-def post(press: str, scene: Scene, **fields: Any) -> Act:
-    return lambda client, _: client.post(reverse(f"cart:{press}", args=[scene.cart_id]), fields)
+def post(url_name: str, scene: Scene, **fields: Any) -> Act:
+    return lambda client, _: client.post(reverse(f"cart:{url_name}", args=[scene.cart_id]), fields)
 
 
 def state(scene: Scene) -> Any:
@@ -225,7 +229,7 @@ def test_only_its_owner_manages_a_cart(scene: Scene, subtests: pytest.Subtests) 
     }
     clients = {role: scene.as_(role) for role in ("viewer", "editor", "buyer", "stranger")}
     for role, name in product(clients, acts):
-        with subtests.test(role, press=name):
+        with subtests.test(role, action=name):
             before = state(scene)
             response = acts[name](clients[role], scene)
             assert state(scene) == before
@@ -243,26 +247,26 @@ def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
     page = reverse("cart:people", args=[scene.cart_id])
     email = f"{uuid4().hex}@example.com"
 
-    def pressed(name: str, **fields: Any) -> str:
+    def submitted_page(name: str, **fields: Any) -> str:
         response = client.post(reverse(f"cart:{name}", args=[scene.cart_id]), fields)
         assert (response.status_code, response.headers.get("Location")) == (303, page)
         return text_of(client.get(page))
 
-    text = pressed("invite", email=email, role="editor")
+    text = submitted_page("invite", email=email, role="editor")
     assert f"A mail is on its way to {email}" in text
     made = people.get_invitation(scene.cart_id, people.invitation_key(scene.cart_id, email))
     assert made is not None
-    assert email not in pressed("withdraw", key=made.key).partition("<main")[2].replace(
+    assert email not in submitted_page("withdraw", key=made.key).partition("<main")[2].replace(
         f"to {email}", ""
     )
     cem = make_person(scene.ann, scene.cart_id, "viewer", name="Cem")
-    assert "Cem can look at it and change what is in it now." in pressed(
+    assert "Cem can look at it and change what is in it now." in submitted_page(
         "role", person=cem.user_id, role="editor"
     )
-    assert 'Take out<span class="vh"> Cem' not in pressed("exclude", person=cem.user_id)
-    assert "/carts/shared/" in pressed("link")
+    assert 'Take out<span class="vh"> Cem' not in submitted_page("exclude", person=cem.user_id)
+    assert "/carts/shared/" in submitted_page("link")
     link = people.get_people(scene.cart_id).links[0]
-    assert "/carts/shared/" not in pressed("unlink", key=link.link_id)
+    assert "/carts/shared/" not in submitted_page("unlink", key=link.link_id)
 
 
 def test_what_is_no_invitation_is_told_beside_its_field(
@@ -285,7 +289,7 @@ def test_what_is_no_invitation_is_told_beside_its_field(
 
 def test_s14_invitations_are_limited_and_what_was_typed_stays(settings: Settings) -> None:
     settings.RATE_LIMITS = settings.RATE_LIMITS | {"invitation": (1, 0, 0, 3600)}
-    # Of her own: who invites in other tests has tries behind her.
+    # An owner of her own: the one who invites in other tests has used up some tries.
     owner = make_user("Ann")
     client, cart_id = (
         signed_in(owner),
@@ -389,7 +393,7 @@ def test_an_invitation_survives_the_login(scene: Scene) -> None:
     )
     assert came["Location"] == address
     assert "Join this cart" in text_of(client.get(address))
-    assert not people.has_joined(scene.cart_id, cem.user_id)  # a look changes nothing
+    assert not people.has_joined(scene.cart_id, cem.user_id)  # opening the page changes nothing
     for _ in range(2):
         done = client.post(address)
         assert (done.status_code, done["Location"]) == (

@@ -1,4 +1,4 @@
-"""Carts against a simple model: whatever is pressed in whatever order, the real engine has what a dictionary has."""
+"""Carts against a simple model: whatever is submitted in whatever order, the cart has what a dictionary has."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,8 +39,8 @@ class Model:
 
 
 def put(into: dict[str, tuple[int, int]], key: str, quantity: int, price: int) -> None:
-    there, old = into.get(key, (0, price))
-    into[key] = (there + quantity, old)
+    units, old_price = into.get(key, (0, price))
+    into[key] = (units + quantity, old_price)
 
 
 def fits(into: dict[str, tuple[int, int]], what: dict[str, tuple[int, int]]) -> bool:
@@ -50,7 +50,7 @@ def fits(into: dict[str, tuple[int, int]], what: dict[str, tuple[int, int]]) -> 
 
 
 class Carts(RuleBasedStateMachine):
-    """Plays one person's carts. Each rule presses once in the shop and once in the model."""
+    """One person's carts. Each rule acts once in the shop and once in the model."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,7 +109,7 @@ class Carts(RuleBasedStateMachine):
             with pytest.raises(TooManyUnits):
                 operations.add_line(*args)
             return
-        for _ in range(1 + again):  # a press that is sent again counts once
+        for _ in range(1 + again):  # a submit that is sent again counts once
             operations.add_line(*args)
         model.lines[key] = (together, self.prices[place])
         self.undo = None
@@ -209,9 +209,9 @@ class Carts(RuleBasedStateMachine):
             return
         before = (source, goes, target, into.copied())
         self.undo = (operations.merge_carts(*args), before)
-        for there, what in ((into.lines, goes.lines), (into.later, goes.later)):
-            for key, line in what.items():
-                put(there, key, *line)
+        for units, added in ((into.lines, goes.lines), (into.later, goes.later)):
+            for key, line in added.items():
+                put(units, key, *line)
         del self.carts[source]
         self.active = target if self.active == source else self.active
 
@@ -247,16 +247,16 @@ class Carts(RuleBasedStateMachine):
         assert not rows or rows[0].cart_count == len(rows)
         assert self.found_active() == self.active
         for cart_id, model in self.carts.items():
-            there = contents.get_contents(cart_id)
-            lines = {key: (row.quantity, row.price) for key, row in there.lines.items()}
+            found = contents.get_contents(cart_id)
+            lines = {key: (row.quantity, row.price) for key, row in found.lines.items()}
             assert lines == model.lines
             assert {
-                key: (row.quantity, row.price) for key, row in there.saved_lines.items()
+                key: (row.quantity, row.price) for key, row in found.saved_lines.items()
             } == model.later
-            if there.sums and there.version is not None:
-                assert there.sums.line_count == len(lines)
-                assert there.sums.item_count == sum(quantity for quantity, _ in lines.values())
-                assert there.sums.subtotal == sum(
+            if found.sums and found.version is not None:
+                assert found.sums.line_count == len(lines)
+                assert found.sums.item_count == sum(quantity for quantity, _ in lines.values())
+                assert found.sums.subtotal == sum(
                     quantity * price for quantity, price in lines.values()
                 )
 

@@ -1,4 +1,4 @@
-"""What goes from one cart to another: nothing is lost, nothing counts twice, and what breaks off is finished."""
+"""Transfers between carts: nothing is lost, nothing counts twice, and an interrupted move is finished."""
 
 import re
 from collections.abc import Callable
@@ -27,9 +27,9 @@ from jobs.leases import hold_lease, save_position
 from jobs.minutes import floor_to_minute
 from pricing.money import from_minor_units, to_minor_units
 from tests.cart.products import make_mug, with_price
-from tests.cart.test_carts import active, made, make, named
+from tests.cart.test_carts import active, make, named, submit_new_cart
 from tests.cart.test_operations import NOW, add
-from tests.cart.test_views import owner, press
+from tests.cart.test_views import owner, submit_add
 from tests.factories import make_product, make_stock
 
 
@@ -50,7 +50,7 @@ def units(cart_id: UUID) -> dict[str, int]:
     return {line.key: line.quantity for line in checked(cart_id).lines}
 
 
-def kept(cart_id: UUID) -> dict[str, int]:
+def saved_units(cart_id: UUID) -> dict[str, int]:
     return {key: row.quantity for key, row in contents.get_contents(cart_id).saved_lines.items()}
 
 
@@ -91,7 +91,7 @@ def hinted() -> list[transfers.PendingMove]:
 
 
 def finish() -> str:
-    """Let the worker look at all that was begun before now, as it does two minutes later."""
+    """Let the worker finish all moves that were begun before now, as it does two minutes later."""
     now = datetime.now(UTC)
     with hold_lease("moves"):
         save_position("moves", floor_to_minute(now - timedelta(minutes=5)).isoformat())
@@ -160,7 +160,7 @@ def test_an_emptied_cart_is_filled_again_on_top_of_what_has_come_since(two: Two)
     operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
     undo = operations.empty_cart(two.person, two.first, uuid4(), NOW)
     assert units(two.first) == {}
-    assert kept(two.first) == {two.large: 1}
+    assert saved_units(two.first) == {two.large: 1}
     operations.switch_cart(two.person, two.first, NOW)
     add(two.person, two.product, 0, 2)
     add(two.person, two.product, 2, 4)
@@ -173,50 +173,52 @@ def test_what_is_kept_for_later_is_out_of_the_sums_and_comes_back(two: Two) -> N
     operation = uuid4()
     for _ in range(2):
         operations.save_line_for_later(two.person, two.first, two.small, operation, NOW)
-    assert (units(two.first), kept(two.first)) == ({two.large: 1}, {two.small: 3})
+    assert (units(two.first), saved_units(two.first)) == ({two.large: 1}, {two.small: 3})
     assert checked(two.first).subtotal == from_minor_units(1200, "EUR")
     operations.switch_cart(two.person, two.first, NOW)
     add(two.person, two.product, 0, 4)
     operations.return_saved_line(two.person, two.first, two.small, uuid4(), NOW)
-    assert (units(two.first), kept(two.first)) == ({two.small: 7, two.large: 1}, {})
+    assert (units(two.first), saved_units(two.first)) == ({two.small: 7, two.large: 1}, {})
     operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
     operations.remove_saved_line(two.person, two.first, two.large, uuid4(), NOW)
-    assert (units(two.first), kept(two.first)) == ({two.small: 7}, {})
+    assert (units(two.first), saved_units(two.first)) == ({two.small: 7}, {})
     with pytest.raises(NoSuchLine):
         operations.return_saved_line(two.person, two.first, two.large, uuid4(), NOW)
 
 
 def test_x44_a_preview_tells_what_a_merge_then_does(two: Two) -> None:
-    told = preview_merge(
+    preview = preview_merge(
         queries.get_cart(two.first, "First"), queries.get_cart(two.second, "Second")
     )
     two.merge()
     became = checked(two.second)
-    assert (told.line_count, told.item_count, told.subtotal) == (
+    assert (preview.line_count, preview.item_count, preview.subtotal) == (
         became.line_count,
         became.item_count,
         became.subtotal,
     )
-    assert not told.obstacles
-    assert [each.has_other_price for each in told.lines if each.existing_line] == [True]
+    assert not preview.obstacles
+    assert [each.has_other_price for each in preview.lines if each.existing_line] == [True]
 
 
 def test_x44_one_press_merges_and_one_press_parts(two: Two) -> None:
     operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
     operations.switch_cart(two.person, two.first, NOW)
     before = {
-        each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)
+        each: (units(each), saved_units(each), checked(each).subtotal)
+        for each in (two.first, two.second)
     }
     operation = uuid4()
     for _ in range(2):
         undo = two.merge(operation)
     assert named(two.person) == {"Second": True}
-    assert (units(two.second), kept(two.second)) == ({two.small: 5}, {two.large: 1})
+    assert (units(two.second), saved_units(two.second)) == ({two.small: 5}, {two.large: 1})
     for _ in range(2):
         assert operations.unmerge_carts(two.person, undo, NOW) == "First"
     assert named(two.person) == {"First": True, "Second": False}
     assert {
-        each: (units(each), kept(each), checked(each).subtotal) for each in (two.first, two.second)
+        each: (units(each), saved_units(each), checked(each).subtotal)
+        for each in (two.first, two.second)
     } == before
 
 
@@ -281,7 +283,7 @@ def test_a_move_that_broke_off_is_finished_by_the_worker(
         patch.setattr(transfers, "_finish_merge" if kind == "merge" else "_take_units", crashes)
         with pytest.raises(Crash):
             act()
-    assert units(two.first)[two.small] == 3  # in both for the moment, and in none never
+    assert units(two.first)[two.small] == 3  # in both for the moment, and never in none
     assert units(two.second)[two.small] == 5
     assert "finished" in finish()
     assert units(two.second)[two.small] == 5
@@ -313,9 +315,9 @@ def test_a_move_that_never_came_to_its_target_cannot_come_any_more(
 
 
 def test_a_line_goes_to_another_cart_without_a_script(client: Client, teapot: Product) -> None:
-    press(client, teapot, quantity="2")
+    submit_add(client, teapot, quantity="2")
     first = active(client)
-    made(client, "Gifts")
+    submit_new_cart(client, "Gifts")
     gifts = active(client)
     key = queries.get_cart(first).lines[0].key
     url = reverse("cart:move", args=[first, key])
@@ -340,11 +342,11 @@ def test_a_line_goes_to_another_cart_without_a_script(client: Client, teapot: Pr
 def test_x44_a_merge_shows_first_and_changes_nothing_before_the_press(
     client: Client, teapot: Product
 ) -> None:
-    press(client, teapot, quantity="2")
+    submit_add(client, teapot, quantity="2")
     first = active(client)
-    made(client, "Gifts")
+    submit_new_cart(client, "Gifts")
     gifts = active(client)
-    press(client, teapot, quantity="3")
+    submit_add(client, teapot, quantity="3")
     url = reverse("cart:merge", args=[first])
     assert f'value="{gifts}"' in client.get(url).content.decode()
     text = " ".join(client.get(url, {"into": str(gifts)}).content.decode().split())
@@ -363,7 +365,7 @@ def test_x44_a_merge_shows_first_and_changes_nothing_before_the_press(
 
 
 def test_for_later_and_back_without_a_script(client: Client, teapot: Product) -> None:
-    press(client, teapot, quantity="2")
+    submit_add(client, teapot, quantity="2")
     cart_id = active(client)
     key = queries.get_cart(cart_id).lines[0].key
     assert "For later" in client.get(reverse("cart:show")).content.decode()
@@ -378,20 +380,20 @@ def test_for_later_and_back_without_a_script(client: Client, teapot: Product) ->
 def test_two_presses_on_one_page_are_two(client: Client, teapot: Product) -> None:
     cup = make_product("Bowl")
     make_stock(5, product_id=cup.product_id, variant_id=cup.variants[0].variant_id)
-    press(client, teapot, quantity="2")
-    press(client, cup)
-    # all forms of a page send the same id
+    submit_add(client, teapot, quantity="2")
+    submit_add(client, cup)
+    # all forms of a page send the same key
     cart_id, page = (
         active(client),
         {"operation": str(uuid4())},
     )
     for key in units(cart_id):
         assert client.post(reverse("cart:later", args=[cart_id, key]), page).status_code == 303
-    assert (units(cart_id), len(kept(cart_id))) == ({}, 2)
-    first, second = kept(cart_id)
+    assert (units(cart_id), len(saved_units(cart_id))) == ({}, 2)
+    first, second = saved_units(cart_id)
     for name, key in (("now", first), ("drop", second), ("now", first), ("drop", second)):
         assert client.post(reverse(f"cart:{name}", args=[cart_id, key]), page).status_code == 303
-    assert (list(units(cart_id)), kept(cart_id)) == ([first], {})
+    assert (list(units(cart_id)), saved_units(cart_id)) == ([first], {})
     for name in ("empty", "duplicate"):
         assert client.post(reverse(f"cart:{name}", args=[cart_id]), page).status_code == 303
     assert units(cart_id) == {}

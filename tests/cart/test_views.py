@@ -48,7 +48,7 @@ def cart_of(client: Client) -> Cart:
     return found
 
 
-def press(
+def submit_add(
     client: Client,
     product: Product,
     place: int = 0,
@@ -69,14 +69,14 @@ def line_fields(client: Client, place: int = 0, **fields: Any) -> dict[str, Any]
     return {"cart": cart.cart_id, "line": cart.lines[place].key} | fields
 
 
-def shown(client: Client, query: str = "") -> str:
+def cart_page_text(client: Client, query: str = "") -> str:
     response = client.get(reverse("cart:show") + query)
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
 
 def test_x16_an_empty_cart_offers_a_next_step(client: Client) -> None:
-    text = shown(client)
+    text = cart_page_text(client)
     assert "Your cart is empty" in text
     assert f'href="{reverse("home")}">Look around' in text
     assert settings.CART_COOKIE_NAME not in client.cookies
@@ -85,10 +85,10 @@ def test_x16_an_empty_cart_offers_a_next_step(client: Client) -> None:
 def test_x2_a_plain_add_redirects_by_303_and_a_reload_repeats_nothing(
     client: Client, mug: Product
 ) -> None:
-    response = press(client, mug, quantity="2")
+    response = submit_add(client, mug, quantity="2")
     assert (response.status_code, response["Location"]) == (303, reverse("cart:show"))
     for _ in range(2):
-        assert "2 items" in shown(client)
+        assert "2 items" in cart_page_text(client)
     assert cart_of(client).item_count == 2
 
 
@@ -96,47 +96,47 @@ def test_a_press_sent_again_after_the_active_cart_was_switched_counts_once(
     client: Client, mug: Product
 ) -> None:
     operation = str(uuid4())
-    press(client, mug, operation=operation)
+    submit_add(client, mug, operation=operation)
     first = cart_of(client)
     client.post(reverse("cart:make"), {"name": "Second", "operation": str(uuid4())})
     second = cart_of(client)
     assert second.cart_id != first.cart_id, "a new cart is the active one"
-    press(client, mug, operation=operation)
+    submit_add(client, mug, operation=operation)
     assert (queries.get_cart(first.cart_id).item_count, cart_of(client).item_count) == (1, 0)
-    # A page that was refused is another press: it goes to the cart that is active when it is pressed.
-    refused = html.fromstring(press(client, mug, operation=operation, quantity="0").content)
+    # A page with a refusal has a new key: it goes to the cart that is active when it is submitted.
+    refused = html.fromstring(submit_add(client, mug, operation=operation, quantity="0").content)
     (fresh,) = refused.xpath("//main//input[@name='operation']/@value")
-    press(client, mug, operation=fresh)
+    submit_add(client, mug, operation=fresh)
     assert (queries.get_cart(first.cart_id).item_count, cart_of(client).item_count) == (1, 1)
-    # The cart that took it is gone, and what is sent again is in the one that is left.
+    # The cart that took it is gone, so a repeat goes into the one that is left.
     operation = str(uuid4())
-    press(client, mug, operation=operation)
+    submit_add(client, mug, operation=operation)
     client.post(reverse("cart:delete", args=[second.cart_id]), {"operation": str(uuid4())})
-    press(client, mug, operation=operation)
+    submit_add(client, mug, operation=operation)
     assert cart_of(client).cart_id == first.cart_id
     assert cart_of(client).item_count == 2
 
 
 def test_a_press_sent_again_after_signing_in_counts_once(client: Client, mug: Product) -> None:
     member, operation = make_user(), str(uuid4())
-    press(client, mug, operation=operation)
+    submit_add(client, mug, operation=operation)
     adopt_guest_carts(owner(client), member.user_id, datetime.now(UTC))
     client.force_login(member)
-    press(client, mug, operation=operation)
-    press(client, mug, operation=operation)
+    submit_add(client, mug, operation=operation)
+    submit_add(client, mug, operation=operation)
     lists = queries.listed_carts_from_rows(queries.CARTS.all(owner_id=member.user_id))
     assert [queries.get_cart(each.cart_id).item_count for each in lists] == [1]
 
 
 def test_x8_the_next_page_says_what_was_added(client: Client, mug: Product) -> None:
-    press(client, mug, quantity="3")
-    assert "Mug, small is in your cart. My cart: 3 items, €36.00." in shown(client)
+    submit_add(client, mug, quantity="3")
+    assert "Mug, small is in your cart. My cart: 3 items, €36.00." in cart_page_text(client)
 
 
 def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(
     client: Client, mug: Product
 ) -> None:
-    response = press(client, mug, quantity="2", headers=HTMX)
+    response = submit_add(client, mug, quantity="2", headers=HTMX)
     text = " ".join(response.content.decode().split())
     assert response.status_code == 200
     assert "<html" not in text
@@ -150,7 +150,7 @@ def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(
 def test_x18_a_double_click_counts_once(client: Client, mug: Product) -> None:
     operation = str(uuid4())
     for _ in range(3):
-        press(client, mug, operation=operation)
+        submit_add(client, mug, operation=operation)
     assert cart_of(client).item_count == 1
 
 
@@ -189,13 +189,13 @@ def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_on_adding(
     for (typed, sentence), headers in combinations(BAD, ({}, HTMX)):
         with subtests.test(typed=typed, headers=headers):
             client = Client()
-            response = press(client, mug, quantity=typed, headers=headers)
+            response = submit_add(client, mug, quantity=typed, headers=headers)
             text = response.content.decode()
             assert response.status_code == 422
             assert sentence in text
             (field,) = QUANTITY.findall(text)
-            kept = typed[-1] if isinstance(typed, list) else typed
-            assert f'value="{kept}"' in field
+            last_typed = typed[-1] if isinstance(typed, list) else typed
+            assert f'value="{last_typed}"' in field
             assert 'aria-invalid="true" aria-describedby="quantity_error"' in field
             assert 'id="quantity_error"' in text
             if not headers:
@@ -207,7 +207,7 @@ def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_on_adding(
 def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_in_the_cart(
     client: Client, mug: Product, subtests: pytest.Subtests
 ) -> None:
-    press(client, mug, quantity="2")
+    submit_add(client, mug, quantity="2")
     for (typed, sentence), headers in combinations(BAD, ({}, HTMX)):
         with subtests.test(typed=typed, headers=headers):
             (line,) = cart_of(client).lines
@@ -217,15 +217,15 @@ def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_in_the_cart(
             assert response.status_code == 422
             assert sentence in text
             (field,) = QUANTITY.findall(text)
-            kept = typed[-1] if isinstance(typed, list) else typed
-            assert f'value="{kept}"' in field
+            last_typed = typed[-1] if isinstance(typed, list) else typed
+            assert f'value="{last_typed}"' in field
             assert f'aria-describedby="quantity-{line.key}_error"' in field
             assert f'href="#quantity-{line.key}"' in text
             assert cart_of(client).lines == (line,)
 
 
 def test_a_quantity_that_was_not_sent_shows_the_lines_own(client: Client, mug: Product) -> None:
-    press(client, mug, quantity="2")
+    submit_add(client, mug, quantity="2")
     text = client.post(reverse("cart:change"), line_fields(client)).content.decode()
     assert 'value="2"' in QUANTITY.findall(text)[0]
     missing = client.post(reverse("cart:add"), {"variant": mug.variants[0].sku}).content.decode()
@@ -235,7 +235,7 @@ def test_a_quantity_that_was_not_sent_shows_the_lines_own(client: Client, mug: P
 def test_a_lines_key_with_a_percent_sign_is_refused_in_words(
     client: Client, mug: Product, subtests: pytest.Subtests
 ) -> None:
-    press(client, mug)
+    submit_add(client, mug)
     before = cart_of(client)
     for line in ("%d", "%(x)s", "%", "100%s"):
         with subtests.test(line):
@@ -251,15 +251,15 @@ def test_whoever_may_not_sign_in_any_more_sees_no_cart_and_keeps_no_session(
 ) -> None:
     with override_settings(DEMO=True):
         client.force_login(make_user(demo=True))
-        press(client, mug)
-        assert mug.slug in shown(client)
+        submit_add(client, mug)
+        assert mug.slug in cart_page_text(client)
     with override_settings(DEMO=False):
-        assert mug.slug not in shown(client)
+        assert mug.slug not in cart_page_text(client)
         assert (
             settings.SESSION_COOKIE_NAME not in client.cookies
             or not client.cookies[settings.SESSION_COOKIE_NAME].value
         )
-        assert mug.slug not in shown(client)
+        assert mug.slug not in cart_page_text(client)
 
 
 def test_x17_another_method_is_refused(client: Client) -> None:
@@ -268,13 +268,13 @@ def test_x17_another_method_is_refused(client: Client) -> None:
 
 
 def test_x60_what_was_typed_is_escaped(client: Client, mug: Product) -> None:
-    text = press(client, mug, quantity='"><b>').content.decode()
+    text = submit_add(client, mug, quantity='"><b>').content.decode()
     assert "<b>" not in text
     assert "&quot;&gt;&lt;b&gt;" in text
 
 
 def test_s34_prices_and_totals_sent_by_the_client_are_ignored(client: Client, mug: Product) -> None:
-    press(client, mug, price="1", total="1", subtotal="1", currency="XXX", compare_at="0")
+    submit_add(client, mug, price="1", total="1", subtotal="1", currency="XXX", compare_at="0")
     client.post(reverse("cart:change"), line_fields(client, quantity="2", price="1", total="0"))
     assert cart_of(client).subtotal == Money(24, EUR)
 
@@ -285,7 +285,7 @@ def test_an_unknown_variant_is_refused_in_words(mug: Product, subtests: pytest.S
     ):
         with subtests.test(sku[:10], length=len(sku), headers=headers):
             client = Client()
-            response = press(client, mug, variant=sku, headers=headers)
+            response = submit_add(client, mug, variant=sku, headers=headers)
             assert response.status_code == 422
             assert "no longer sold" in response.content.decode()
             assert settings.CART_COOKIE_NAME not in client.cookies
@@ -293,7 +293,7 @@ def test_an_unknown_variant_is_refused_in_words(mug: Product, subtests: pytest.S
 
 def test_a_sold_out_variant_is_refused_in_words(client: Client) -> None:
     lamp = make_product("Lamp")
-    response = press(client, lamp)
+    response = submit_add(client, lamp)
     assert response.status_code == 422
     assert "Lamp is sold out at the moment." in response.content.decode()
 
@@ -301,8 +301,8 @@ def test_a_sold_out_variant_is_refused_in_words(client: Client) -> None:
 def test_x46_the_quantity_has_a_button_for_those_without_a_script(
     client: Client, mug: Product
 ) -> None:
-    press(client, mug)
-    text = shown(client)
+    submit_add(client, mug)
+    text = cart_page_text(client)
     assert re.search(
         r'<form[^>]*action="/cart/change/"[^>]*data-auto[^>]*hx-post="/cart/change/"', text
     )
@@ -312,11 +312,11 @@ def test_x46_the_quantity_has_a_button_for_those_without_a_script(
     assert 'inputmode="numeric"' in text
     response = client.post(reverse("cart:change"), line_fields(client, quantity="4"))
     assert response.status_code == 303
-    assert "Mug, small: 4 now. My cart: 4 items, €48.00." in shown(client)
+    assert "Mug, small: 4 now. My cart: 4 items, €48.00." in cart_page_text(client)
 
 
 def test_a_change_by_htmx_answers_with_the_cart_and_the_badge(client: Client, mug: Product) -> None:
-    press(client, mug)
+    submit_add(client, mug)
     response = client.post(reverse("cart:change"), line_fields(client, quantity="4"), headers=HTMX)
     text = response.content.decode()
     assert response.status_code == 200
@@ -326,9 +326,9 @@ def test_a_change_by_htmx_answers_with_the_cart_and_the_badge(client: Client, mu
 
 
 def test_x47_a_line_shows_what_it_is_and_what_it_costs(client: Client, mug: Product) -> None:
-    press(client, mug, 0, quantity="2")
-    press(client, mug, 1)
-    text = shown(client)
+    submit_add(client, mug, 0, quantity="2")
+    submit_add(client, mug, 1)
+    text = cart_page_text(client)
     assert text.count("data-row") == 2
     for each in ("Small", "Large", "€12.00 each", "€24.00", "Remove", "€36.00", "/pictures/mug/"):
         assert each in text
@@ -338,22 +338,22 @@ def test_x47_a_line_shows_what_it_is_and_what_it_costs(client: Client, mug: Prod
 def test_x47_a_removed_line_comes_back_by_undo_without_a_script(
     client: Client, mug: Product
 ) -> None:
-    press(client, mug, quantity="3")
+    submit_add(client, mug, quantity="3")
     response = client.post(reverse("cart:remove"), line_fields(client))
     assert response.status_code == 303
-    text = shown(client, "?" + response["Location"].partition("?")[2])
+    text = cart_page_text(client, "?" + response["Location"].partition("?")[2])
     assert "Mug, small was taken out." in text
     assert "Your cart is empty" in text
     token = re.search(r'name="removed" value="([^"]+)"', text)
     assert token
     for _ in range(2):
         assert client.post(reverse("cart:restore"), {"removed": token[1]}).status_code == 303
-    assert "Mug, small is back in your cart." in shown(client)
+    assert "Mug, small is back in your cart." in cart_page_text(client)
     assert cart_of(client).item_count == 3
 
 
 def test_undo_by_htmx(client: Client, mug: Product) -> None:
-    press(client, mug, quantity="3")
+    submit_add(client, mug, quantity="3")
     text = client.post(reverse("cart:remove"), line_fields(client), headers=HTMX).content.decode()
     token = re.search(r'name="removed" value="([^"]+)"', text)
     assert token
@@ -365,7 +365,7 @@ def test_undo_by_htmx(client: Client, mug: Product) -> None:
 
 
 def test_an_undo_that_is_not_ours_changes_nothing(client: Client, mug: Product) -> None:
-    press(client, mug)
+    submit_add(client, mug)
     response = client.post(reverse("cart:restore"), {"removed": "made-up"})
     assert response.status_code == 422
     assert "too long ago" in response.content.decode()
@@ -375,8 +375,8 @@ def test_an_expired_or_foreign_cart_is_refused_in_words(
     client: Client, mug: Product, subtests: pytest.Subtests
 ) -> None:
     charlie = Client()
-    press(charlie, mug, quantity="2")
-    press(client, mug, quantity="3")
+    submit_add(charlie, mug, quantity="2")
+    submit_add(client, mug, quantity="3")
     before = cart_of(charlie), cart_of(client)
     fields = {
         "foreign": line_fields(charlie, quantity="9"),
@@ -394,7 +394,7 @@ def test_an_expired_or_foreign_cart_is_refused_in_words(
 
 def test_a_browser_without_a_cart_is_refused_in_words(mug: Product) -> None:
     alice, stranger = Client(), Client()
-    press(alice, mug)
+    submit_add(alice, mug)
     response = stranger.post(reverse("cart:change"), line_fields(alice, quantity="9"))
     assert response.status_code == 422
     assert cart_of(alice).item_count == 1
@@ -407,7 +407,7 @@ def test_a_cookie_that_we_have_not_signed_counts_as_none(client: Client, mug: Pr
         signing.dumps(["zz", "zz"], salt="cart.owner"),
     ):
         client.cookies[settings.CART_COOKIE_NAME] = cookie
-        assert "Your cart is empty" in shown(client)
+        assert "Your cart is empty" in cart_page_text(client)
 
 
 def test_x3_the_addresses_of_presses_lead_to_the_cart_when_opened(
@@ -420,16 +420,16 @@ def test_x3_the_addresses_of_presses_lead_to_the_cart_when_opened(
 
 
 def test_the_panel_refreshes_the_badge(client: Client, mug: Product) -> None:
-    press(client, mug, quantity="2")
+    submit_add(client, mug, quantity="2")
     text = client.get(reverse("cart:panel"), headers=HTMX).content.decode()
     assert 'id="cart-badge" class="cart-badge" hx-swap-oob="true"' in text
     assert "My cart" in text
 
 
 def test_a_second_add_at_a_new_price_says_so(client: Client, mug: Product) -> None:
-    press(client, mug)
+    submit_add(client, mug)
     save_at(mug, "10.00")
-    text = " ".join(press(client, mug, headers=HTMX).content.decode().split())
+    text = " ".join(submit_add(client, mug, headers=HTMX).content.decode().split())
     assert "it was €12.00, now €10.00" in text
     assert cart_of(client).subtotal == Money(20, EUR)
 
@@ -437,10 +437,10 @@ def test_a_second_add_at_a_new_price_says_so(client: Client, mug: Product) -> No
 def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(
     client: Client, mug: Product
 ) -> None:
-    press(client, mug, 0)
-    press(client, mug, 1, quantity="2")
+    submit_add(client, mug, 0)
+    submit_add(client, mug, 1, quantity="2")
     save_without(mug, 0)
-    text = shown(client)
+    text = cart_page_text(client)
     assert "This is no longer sold. It does not count in the total" in text
     assert "<dt>Goods</dt><dd>€24.00</dd>" in text
     gone = next(
@@ -455,10 +455,10 @@ def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(
 def test_a_line_tells_how_few_are_left(client: Client) -> None:
     lamp = make_product("Lamp")
     make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
-    press(client, lamp, quantity="2")
-    assert "Only 3 left" in shown(client)
+    submit_add(client, lamp, quantity="2")
+    assert "Only 3 left" in cart_page_text(client)
     client.post(reverse("cart:change"), line_fields(client, quantity="5"))
-    text = shown(client)
+    text = cart_page_text(client)
     assert "Only 3 left. So 3 count in the total" in text
     assert "<dt>Goods</dt><dd>€36.00</dd>" in text
 
@@ -467,8 +467,8 @@ def test_two_tabs_of_a_new_guest_share_one_cart(mug: Product) -> None:
     first, second = Client(), Client()
     first.get(reverse("cart:show"))
     first.cookies[settings.CSRF_COOKIE_NAME] = second.cookies[settings.CSRF_COOKIE_NAME] = "c" * 32
-    press(first, mug, 0)
-    press(second, mug, 1)
+    submit_add(first, mug, 0)
+    submit_add(second, mug, 1)
     assert owner(first) == owner(second)
     assert cart_of(second).line_count == 2
 
@@ -477,25 +477,25 @@ def test_the_cart_page_takes_a_guest_two_rounds(client: Client, mug: Product) ->
     lamp = make_product("Lamp")
     make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
     for product in (mug, lamp):
-        press(client, product)
+        submit_add(client, product)
     assert "rounds=2" in client.get(reverse("cart:show"))["X-Cassandra"]
 
 
 def test_the_cart_page_takes_a_member_three_rounds(client: Client, mug: Product) -> None:
     member = register_user(f"{uuid4().hex}@example.org", "Alice", None, datetime.now(UTC))
     client.force_login(member)
-    press(client, mug)
+    submit_add(client, mug)
     assert queries.get_active_cart(member.user_id)
     assert "rounds=3" in client.get(reverse("cart:show"))["X-Cassandra"]
 
 
 def test_a_stale_hint_shows_the_active_cart_all_the_same(client: Client, mug: Product) -> None:
-    press(client, mug)
+    submit_add(client, mug)
     other = Client()
-    press(other, mug, 1, quantity="7")
+    submit_add(other, mug, 1, quantity="7")
     hinted = signing.dumps([owner(client).hex, cart_of(other).cart_id.hex], salt="cart.owner")
     client.cookies[settings.CART_COOKIE_NAME] = hinted
-    text = shown(client)
+    text = cart_page_text(client)
     assert "1 item" in text
     assert 'value="7"' not in text
     assert client.cookies[settings.CART_COOKIE_NAME].value != hinted
@@ -516,5 +516,5 @@ def save_at(product: Product, price: str) -> None:
 
 def save_without(product: Product, place: int) -> None:
     """Save the product with one variant no longer sold."""
-    kept = tuple(variant for i, variant in enumerate(product.variants) if i != place)
-    save_product(replace(product, variants=kept), datetime.now(UTC))
+    variants = tuple(variant for i, variant in enumerate(product.variants) if i != place)
+    save_product(replace(product, variants=variants), datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""A code in a cart: behind a quiet link, why it takes nothing off, and how often one may try."""
+"""A code in a cart: how it is entered, why it takes nothing off, and how often it may be tried."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -43,7 +43,7 @@ def make_goods(price: str = "20.00") -> Product:
 
 
 def filled(client: Client, price: str = "20.00", quantity: int = 1) -> UUID:
-    """Put something into the visitor's cart, and return its id."""
+    """Put a product into the visitor's cart, and return the cart's id."""
     sku = make_goods(price).variants[0].sku
     client.post("/cart/add/", {"variant": sku, "quantity": quantity, "operation": uuid4()})
     cart: Cart = client.get("/cart/").context["cart"]
@@ -105,7 +105,7 @@ def test_x51_why_a_code_fails_is_said_beside_the_field(
     page = answer.content.decode()
     assert answer.status_code == 422
     assert why in page
-    assert code in page  # what was typed stays
+    assert code in page  # what was typed stays in the field
     assert 'aria-invalid="true"' in page
     assert total(client) == Money("24.90", EUR)
 
@@ -182,7 +182,7 @@ def test_x51_guessing_ends_with_429_and_right_codes_do_not_count(client: Client)
     assert int(refused["Retry-After"]) > 0
     part = use(client, cart_id, code, headers={"HX-Request": "true"})
     assert (part.status_code, part["HX-Reswap"]) == (429, "none")
-    # It is said of the visitor, not of the network alone: the next one is not kept out.
+    # The limit counts the visitor, not the network alone: the next one is not locked out.
     other = Client()
     assert use(other, filled(other), code).status_code == 303
 

@@ -25,33 +25,35 @@ def names(typed: str) -> list[str]:
 
 @pytest.fixture
 def front_page_of_others() -> Iterator[None]:
-    """The rows of the front page belong to the whole shop: put back what other tests may look at."""
+    """The rows of the front page belong to the whole shop: restore what other tests may look at."""
     yield
     operations.rebuild_featured(queries.iterate_products())
 
 
 @pytest.mark.usefixtures("front_page_of_others")
 def test_q4_the_rows_of_the_front_page() -> None:
-    shelf = make_category()
+    category = make_category()
     start = now() - timedelta(days=3)
-    plain = make_product("Plain", category=shelf, now=start)
-    flagged = make_product("Flagged", category=shelf, featured=True, now=start + timedelta(hours=1))
+    plain = make_product("Plain", category=category, now=start)
+    flagged = make_product(
+        "Flagged", category=category, featured=True, now=start + timedelta(hours=1)
+    )
     small = make_product(
         "Small deal",
         price="9.00",
         compare_at="10.00",
-        category=shelf,
+        category=category,
         now=start + timedelta(hours=2),
     )
     large = make_product(
         "Large deal",
         price="5.00",
         compare_at="10.00",
-        category=shelf,
+        category=category,
         now=start + timedelta(hours=3),
     )
     gone = make_product(
-        "Sold out", compare_at="50.00", featured=True, category=shelf, availability="out"
+        "Sold out", compare_at="50.00", featured=True, category=category, availability="out"
     )
     found = queries.get_products(each.product_id for each in (plain, flagged, small, large, gone))
     operations.rebuild_featured(found.values())
@@ -67,9 +69,9 @@ def test_q4_the_rows_of_the_front_page() -> None:
 
 @pytest.mark.usefixtures("front_page_of_others")
 def test_q4_a_row_that_grows_shorter_loses_its_end() -> None:
-    shelf = make_category()
+    category = make_category()
     both = [
-        replace(make_product(category=shelf, featured=True), availability="in") for _ in range(2)
+        replace(make_product(category=category, featured=True), availability="in") for _ in range(2)
     ]
     operations.rebuild_featured(both)
     operations.rebuild_featured(both[:1])
@@ -81,8 +83,8 @@ def related_names(product: Product) -> list[str]:
 
 
 def test_q5_pinned_first_then_bought_together_then_neighbours() -> None:
-    shelf, other = make_category(), make_category()
-    product, neighbour = (make_product(name, category=shelf) for name in ("This", "Neighbour"))
+    category, other = make_category(), make_category()
+    product, neighbour = (make_product(name, category=category) for name in ("This", "Neighbour"))
     pinned, together = (make_product(name, category=other) for name in ("Pinned", "Together"))
     operations.pin_related(product.product_id, [pinned.product_id, product.product_id])
     operations.rebuild_related(
@@ -96,8 +98,8 @@ def test_q5_pinned_first_then_bought_together_then_neighbours() -> None:
 
 
 def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:
-    shelf = make_category()
-    one, other = make_product("One", category=shelf), make_product("Other", category=shelf)
+    category = make_category()
+    one, other = make_product("One", category=category), make_product("Other", category=category)
     operations.rebuild_related([one, other], {})
     dearer = replace(one.variants[0], price=Money("99.00", EUR))
     saved = operations.save_product(replace(one, variants=(dearer,)), now())
@@ -108,9 +110,9 @@ def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:
 
 
 def test_x33_every_typed_letter_narrows() -> None:
-    shelf = make_category()
+    category = make_category()
     made = [
-        make_product(name, category=shelf)
+        make_product(name, category=category)
         for name in ("Qoppa lamp", "Qoppaling", "Old Qoppa", "Qop")
     ]
     operations.rebuild_prefixes(made)
@@ -126,8 +128,8 @@ def test_x33_every_typed_letter_narrows() -> None:
 
 
 def test_q3_a_prefix_keeps_its_best_fifty_and_what_is_gone_leaves() -> None:
-    shelf = make_category()
-    one = make_product("Xyzzy One", category=shelf)
+    category = make_category()
+    one = make_product("Xyzzy One", category=category)
     crowd = [
         replace(
             one,
@@ -138,8 +140,8 @@ def test_q3_a_prefix_keeps_its_best_fifty_and_what_is_gone_leaves() -> None:
         for place in range(60)
     ]
     operations.rebuild_prefixes(crowd)
-    kept = [row.name for row in queries.BY_PREFIX.all(prefix="xyzzy")]
-    assert kept == [f"Xyzzy {place}" for place in range(50)]
+    stored_names = [row.name for row in queries.BY_PREFIX.all(prefix="xyzzy")]
+    assert stored_names == [f"Xyzzy {place}" for place in range(50)]
     operations.rebuild_prefixes([one])
     assert names("xyz") == ["Xyzzy One"]
     operations.rebuild_prefixes([])
@@ -172,7 +174,7 @@ def test_the_job_follows_what_has_changed() -> None:
     before = now()
     product = make_product("Kjkj jug", listed=True)
     with hold_lease(jobs.LISTS):
-        # what other tests have changed is more than one run follows
+        # other tests have changed more products than one run handles
         save_position(jobs.LISTS, before.isoformat())
         jobs.update_lists(now() + jobs.COMPLETE_AFTER)
         assert names("kjkj") == ["Kjkj jug"]

@@ -85,13 +85,14 @@ def test_a_picture_is_small_and_not_empty(shape: str) -> None:
 
 
 def test_what_the_showroom_sells_looks_as_it_always_did() -> None:
-    """An address keeps its picture for a year in browsers: if this has to change, so do the addresses."""
+    """Browsers cache a picture's URL for a year: if this has to change, so do the URLs."""
     sold = {variant.picture for product in PRODUCTS for variant in product.variants}
-    shown = sorted(sold | {category.picture for category in CATEGORIES})
+    pictures = sorted(sold | {category.picture for category in CATEGORIES})
     drawn = blake2b(
-        "".join(draw_picture(*parse_picture(picture)) for picture in shown).encode(), digest_size=16
+        "".join(draw_picture(*parse_picture(picture)) for picture in pictures).encode(),
+        digest_size=16,
     )
-    assert (len(shown), drawn.hexdigest()) == (227, "edce776e940589a5b23c6f545c670f27")
+    assert (len(pictures), drawn.hexdigest()) == (227, "edce776e940589a5b23c6f545c670f27")
 
 
 def test_it_parses_the_text_that_a_variant_keeps() -> None:

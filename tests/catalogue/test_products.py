@@ -71,37 +71,37 @@ def test_q2_a_product_stands_in_its_category_and_in_all_above_it() -> None:
 
 
 def test_q2_the_four_orders() -> None:
-    shelf = make_category()
+    category = make_category()
     start = now() - timedelta(days=10)
     for place, (name, price) in enumerate(
         [("Zebra", "5.00"), ("äpfel", "100.00"), ("Apfelbaum", "20.00")]
     ):
         make_product(
-            name, price=price, category=shelf, now=start + timedelta(days=place), listed=True
+            name, price=price, category=category, now=start + timedelta(days=place), listed=True
         )
-    assert listed(shelf.category_id, "newest") == ["Apfelbaum", "äpfel", "Zebra"]
-    assert listed(shelf.category_id, "price") == ["Zebra", "Apfelbaum", "äpfel"]
-    assert listed(shelf.category_id, "price-down") == ["äpfel", "Apfelbaum", "Zebra"]
-    assert listed(shelf.category_id, "name") == ["äpfel", "Apfelbaum", "Zebra"]
+    assert listed(category.category_id, "newest") == ["Apfelbaum", "äpfel", "Zebra"]
+    assert listed(category.category_id, "price") == ["Zebra", "Apfelbaum", "äpfel"]
+    assert listed(category.category_id, "price-down") == ["äpfel", "Apfelbaum", "Zebra"]
+    assert listed(category.category_id, "name") == ["äpfel", "Apfelbaum", "Zebra"]
 
 
 @cache
 def five_of_one_name() -> CategoryNode:
-    shelf = make_category()
+    category = make_category()
     for price in ("3.00", "1.00", "2.00", "2.00", "2.00"):
-        make_product("Same name", price=price, category=shelf, listed=True)
-    return shelf
+        make_product("Same name", price=price, category=category, listed=True)
+    return category
 
 
 @for_each(sorted(queries.SORTS), at_least=4)
 def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
-    shelf = five_of_one_name()
-    whole = queries.get_category_page(shelf.category_id, sort)
+    category = five_of_one_name()
+    whole = queries.get_category_page(category.category_id, sort)
     assert whole.next_token == ""
     parts: list[Card] = []
     token = ""
     while True:
-        part = queries.get_category_page(shelf.category_id, sort, token, limit=2)
+        part = queries.get_category_page(category.category_id, sort, token, limit=2)
         parts += part.cards
         token = part.next_token
         if not token:
@@ -111,15 +111,15 @@ def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
 
 
 def test_a_page_token_fits_one_list_and_cannot_be_made_up() -> None:
-    shelf, other = make_category(), make_category()
+    category, other = make_category(), make_category()
     for _ in range(2):
-        make_product(category=shelf, listed=True)
-    token = queries.get_category_page(shelf.category_id, "price", limit=1).next_token
+        make_product(category=category, listed=True)
+    token = queries.get_category_page(category.category_id, "price", limit=1).next_token
     for category_id, sort, sent in (
         (other.category_id, "price", token),
-        (shelf.category_id, "name", token),
-        (shelf.category_id, "price", token[:-1]),
-        (shelf.category_id, "price", "\0"),
+        (category.category_id, "name", token),
+        (category.category_id, "price", token[:-1]),
+        (category.category_id, "price", "\0"),
     ):
         with pytest.raises(BadPageToken):
             queries.get_category_page(category_id, sort, sent)
@@ -131,28 +131,28 @@ def test_bytes_sort_as_the_numbers_they_stand_for() -> None:
 
 
 def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
-    shelf = make_category()
-    product = make_product(price="10.00", category=shelf, listed=True)
+    category = make_category()
+    product = make_product(price="10.00", category=category, listed=True)
     dearer = replace(product.variants[0], price=Money("30.00", EUR))
     operations.save_product(replace(product, variants=(dearer,)), now())
-    cards = queries.get_category_page(shelf.category_id, "price").cards
+    cards = queries.get_category_page(category.category_id, "price").cards
     assert [card.price for card in cards] == [Money("30.00", EUR)]
     assert len(places(product)) == 3
 
 
 def test_another_category_takes_the_cards_along() -> None:
-    here, there = make_category(), make_category()
-    product = make_product(category=here, listed=True)
-    operations.save_product(replace(product, category_id=there.category_id), now())
-    assert listed(here.category_id) == []
-    assert listed(there.category_id) == [product.name]
+    former, new = make_category(), make_category()
+    product = make_product(category=former, listed=True)
+    operations.save_product(replace(product, category_id=new.category_id), now())
+    assert listed(former.category_id) == []
+    assert listed(new.category_id) == [product.name]
 
 
 def test_an_archived_product_leaves_all_lists() -> None:
-    shelf = make_category()
-    product = make_product(category=shelf, listed=True)
+    category = make_category()
+    product = make_product(category=category, listed=True)
     operations.save_product(replace(product, status="archived"), now())
-    assert listed(shelf.category_id) == []
+    assert listed(category.category_id) == []
     assert places(product) == set()
 
 
@@ -180,10 +180,10 @@ def test_a_slug_and_a_sku_belong_to_one() -> None:
 
 
 def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
-    shelf = make_category()
+    category = make_category()
     slug, barrier, won = f"race-{uuid4().hex}", Barrier(6), []
     drafts = [
-        replace(make_product(category=shelf), product_id=uuid4(), slug=slug) for _ in range(6)
+        replace(make_product(category=category), product_id=uuid4(), slug=slug) for _ in range(6)
     ]
     drafts = [
         replace(
@@ -256,20 +256,20 @@ def test_a_fraction_of_a_cent_is_refused() -> None:
 def test_a_product_goes_into_a_category_that_another_process_has_just_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """This process knows a tree of a moment ago."""
+    """This process has a slightly old copy of the tree."""
     before = queries.get_category_tree()
-    shelf = make_category()
+    category = make_category()
     monkeypatch.setattr(queries._copy, "get_tree", lambda: before)
-    make_product("Anvil", category=shelf, listed=True)
-    assert listed(shelf.category_id) == ["Anvil"]
+    make_product("Anvil", category=category, listed=True)
+    assert listed(category.category_id) == ["Anvil"]
 
 
 @pytest.mark.parametrize("stops_at", range(8))
 def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     stops_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf = make_category()
-    product = make_product(price="10.00", category=shelf, listed=True)
+    category = make_category()
+    product = make_product(price="10.00", category=category, listed=True)
     began = now()
     count = 0
 
@@ -296,19 +296,19 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
         patch.setattr(operations, "write_batch", cut(write_batch))
         with contextlib.suppress(CassandraUnavailable):
             operations.save_product(cheaper, now())
-    # What the job does with every change that was noted.
+    # What the job does with every recorded change.
     assert operations.list_changed_products(began, now())[product.product_id] >= began
     operations.refresh_cards(product.product_id)
     found = queries.get_product(product.product_id)
     assert found is not None
-    prices = [card.price for card in queries.get_category_page(shelf.category_id, "price").cards]
+    prices = [card.price for card in queries.get_category_page(category.category_id, "price").cards]
     assert prices == [found.variants[0].price]
     assert len(places(product)) == 3
 
 
 def test_two_who_save_at_once_leave_one_card() -> None:
-    shelf = make_category()
-    product = make_product(price="10.00", category=shelf, listed=True)
+    category = make_category()
+    product = make_product(price="10.00", category=category, listed=True)
     for _ in range(5):
         barrier = Barrier(4)
 
@@ -324,21 +324,22 @@ def test_two_who_save_at_once_leave_one_card() -> None:
             thread.join()
         found = queries.get_current_product(product.product_id)
         assert found is not None
-        cards = queries.get_category_page(shelf.category_id, "price").cards
+        cards = queries.get_category_page(category.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]
         assert len(places(product)) == 3
 
 
 def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
-    shelf = make_category()
-    product = make_product(category=shelf, availability="in", listed=True)
+    category = make_category()
+    product = make_product(category=category, availability="in", listed=True)
     operations.set_availability(product.product_id, "few")
     for sort in queries.SORTS:
         assert [
-            card.availability for card in queries.get_category_page(shelf.category_id, sort).cards
+            card.availability
+            for card in queries.get_category_page(category.category_id, sort).cards
         ] == ["few"]
     operations.save_product(replace(product, name="Renamed"), now())
-    assert queries.get_category_page(shelf.category_id).cards[0].availability == "few"
+    assert queries.get_category_page(category.category_id).cards[0].availability == "few"
     with pytest.raises(ValueError, match="none of"):
         operations.set_availability(product.product_id, "plenty")
 

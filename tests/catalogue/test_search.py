@@ -20,7 +20,7 @@ def now() -> datetime:
 
 
 @pytest.fixture(scope="module")
-def goods(keyspace: str) -> dict[str, Product]:
+def products(keyspace: str) -> dict[str, Product]:
     clothing = make_category("Clothing")
     shirts = make_category("Tops & shirts", parent=clothing)
     kitchen = make_category("Kitchen")
@@ -44,11 +44,11 @@ def goods(keyspace: str) -> dict[str, Product]:
 
 
 @pytest.fixture(autouse=True)
-def index(goods: dict[str, Product], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def index(products: dict[str, Product], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An index of these products alone."""
     folder = tmp_path_factory.mktemp("index")
     with override_settings(SEARCH_INDEX_DIR=folder):
-        search.build_index(goods.values())
+        search.build_index(products.values())
         yield folder
 
 
@@ -119,16 +119,16 @@ def test_x34_category_brand_colour_and_description_find_it(typed: tuple[str, str
     assert name in found(query)
 
 
-def test_x34_a_sku_finds_it(goods: dict[str, Product]) -> None:
-    sku = goods["Bread Knife"].variants[0].sku
+def test_x34_a_sku_finds_it(products: dict[str, Product]) -> None:
+    sku = products["Bread Knife"].variants[0].sku
     assert found(sku.lower()) == ["Bread Knife"]
     assert found(sku.replace("-", " ")) == ["Bread Knife"]
     assert found(sku.replace("-", "")) == ["Bread Knife"]
 
 
-def test_the_name_counts_more_than_the_description(goods: dict[str, Product]) -> None:
+def test_the_name_counts_more_than_the_description(products: dict[str, Product]) -> None:
     named = make_product("Coffee Mill")
-    search.build_index([*goods.values(), named])
+    search.build_index([*products.values(), named])
     assert found("coffee") == ["Coffee Mill", "Café Crème Bowl"]
 
 
@@ -158,7 +158,7 @@ def test_x35_near_queries_find_something() -> None:
         assert found(query)
 
 
-def test_the_index_follows_a_change(goods: dict[str, Product]) -> None:
+def test_the_index_follows_a_change(products: dict[str, Product]) -> None:
     came = make_product("Paper Boat", listed=True)
     assert search.refresh_index(now()) >= 1
     assert found("paper boat") == ["Paper Boat"]
@@ -201,9 +201,9 @@ def test_a_build_that_fails_leaves_the_index_in_use() -> None:
     assert found("half") == []
 
 
-def test_old_versions_are_removed(index: Path, goods: dict[str, Product]) -> None:
+def test_old_versions_are_removed(index: Path, products: dict[str, Product]) -> None:
     for _ in range(3):
-        search.build_index(goods.values())
+        search.build_index(products.values())
     versions = [path for path in search._home().iterdir() if path.is_dir()]
     assert len(versions) == 2
     assert found("kettle")

@@ -11,12 +11,12 @@ from inventory.entities import WantedLine
 from inventory.queries import WAREHOUSES
 
 ORDER = uuid4()
-GOODS = [UUID(int=n) for n in range(1, 4)]
+VARIANTS = [UUID(int=n) for n in range(1, 4)]
 UNITS = st.integers(0, 6)
-SHELVES = st.fixed_dictionaries(
-    {(variant, place): UNITS for variant in GOODS for place in WAREHOUSES}
+STOCK = st.fixed_dictionaries(
+    {(variant, warehouse): UNITS for variant in VARIANTS for warehouse in WAREHOUSES}
 )
-LINES = st.lists(st.tuples(st.sampled_from(GOODS), st.integers(1, 6)), min_size=1, max_size=5)
+LINES = st.lists(st.tuples(st.sampled_from(VARIANTS), st.integers(1, 6)), min_size=1, max_size=5)
 
 
 def wants_of(lines: list[tuple[UUID, int]]) -> list[WantedLine]:
@@ -25,18 +25,18 @@ def wants_of(lines: list[tuple[UUID, int]]) -> list[WantedLine]:
     ]
 
 
-@given(SHELVES, LINES)
+@given(STOCK, LINES)
 def test_a_plan_has_all_that_is_wanted_from_as_few_places_as_can_be(
-    shelves: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
+    stock: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
 ) -> None:
     wants = wants_of(lines)
     plan = plan_allocations(
-        ORDER, wants, lambda variant, place: shelves.get((variant, place), 0), 0
+        ORDER, wants, lambda variant, warehouse: stock.get((variant, warehouse), 0), 0
     )
 
-    def enough(places: tuple[str, ...]) -> bool:
+    def enough(warehouses: tuple[str, ...]) -> bool:
         return all(
-            sum(shelves[variant, place] for place in places) >= most
+            sum(stock[variant, warehouse] for warehouse in warehouses) >= most
             for variant, most in needed_units(wants).items()
         )
 
@@ -48,16 +48,16 @@ def test_a_plan_has_all_that_is_wanted_from_as_few_places_as_can_be(
             sum(each.quantity for each in plan if each.line_number == want.line_number)
             == want.quantity
         )
-    for (variant, place), there in shelves.items():
+    for (variant, warehouse), available in stock.items():
         taken = sum(
             each.quantity
             for each in plan
-            if (each.variant_id, each.warehouse_id) == (variant, place)
+            if (each.variant_id, each.warehouse_id) == (variant, warehouse)
         )
-        assert taken <= there
-    places = {each.warehouse_id for each in plan}
+        assert taken <= available
+    warehouses = {each.warehouse_id for each in plan}
     assert not any(
-        enough(fewer) for n in range(1, len(places)) for fewer in combinations(WAREHOUSES, n)
+        enough(fewer) for n in range(1, len(warehouses)) for fewer in combinations(WAREHOUSES, n)
     )
     assert [(each.variant_id, each.warehouse_id) for each in plan] == sorted(
         (each.variant_id, each.warehouse_id) for each in plan
@@ -65,12 +65,12 @@ def test_a_plan_has_all_that_is_wanted_from_as_few_places_as_can_be(
     assert len({each.reservation_id for each in plan}) == len(plan)
 
 
-@given(SHELVES, LINES)
+@given(STOCK, LINES)
 def test_the_same_question_has_the_same_answer(
-    shelves: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
+    stock: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
 ) -> None:
-    def units(variant: UUID, place: str) -> int:
-        return shelves.get((variant, place), 0)
+    def units(variant: UUID, warehouse: str) -> int:
+        return stock.get((variant, warehouse), 0)
 
     assert plan_allocations(ORDER, wants_of(lines), units, 0) == plan_allocations(
         ORDER, wants_of(lines), units, 0
@@ -78,18 +78,21 @@ def test_the_same_question_has_the_same_answer(
 
 
 def test_among_equals_the_first_warehouse_sends() -> None:
-    assert choose_warehouses(wants_of([(GOODS[0], 2)]), lambda *_: 5) == WAREHOUSES[:1]
+    assert choose_warehouses(wants_of([(VARIANTS[0], 2)]), lambda *_: 5) == WAREHOUSES[:1]
 
 
 def test_what_one_warehouse_has_whole_is_not_split() -> None:
-    there = {
-        (GOODS[0], "berlin"): 1,
-        (GOODS[0], "cork"): 3,
-        (GOODS[1], "berlin"): 1,
-        (GOODS[1], "cork"): 0,
+    stock = {
+        (VARIANTS[0], "berlin"): 1,
+        (VARIANTS[0], "cork"): 3,
+        (VARIANTS[1], "berlin"): 1,
+        (VARIANTS[1], "cork"): 0,
     }
     plan = plan_allocations(
-        ORDER, wants_of([(GOODS[0], 3), (GOODS[1], 1)]), lambda *shelf: there.get(shelf, 0), 0
+        ORDER,
+        wants_of([(VARIANTS[0], 3), (VARIANTS[1], 1)]),
+        lambda *stock_item: stock.get(stock_item, 0),
+        0,
     )
     assert plan is not None
     assert [(each.line_number, each.warehouse_id, each.quantity) for each in plan] == [

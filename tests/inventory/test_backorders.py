@@ -1,4 +1,4 @@
-"""What is sold before it has arrived: up to a limit, whole lines, and only when the shelves do not have them."""
+"""Backorders: up to a limit, whole lines, and only when the warehouses do not have them."""
 
 import io
 from datetime import date
@@ -27,7 +27,7 @@ SOON = date(2026, 12, 3)
 
 
 def promised(limit: int, *, berlin: int = 0, kind: str = PREORDER) -> tuple[UUID, UUID]:
-    """A variant with so many on the shelf that is sold ahead; its product and it."""
+    """Make a variant that can be backordered, with so many in Berlin; return its product and it."""
     product_id, variant_id = uuid4(), uuid4()
     make_stock(berlin, product_id=product_id, variant_id=variant_id)
     assert sell(product_id, variant_id, kind, limit) == limit
@@ -40,10 +40,10 @@ def sell(product_id: UUID, variant_id: UUID, kind: str, limit: int) -> int:
 
 def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
     _product_id, variant_id = promised(5, berlin=2)
-    kept = operations.reserve_stock(
+    allocations = operations.reserve_stock(
         uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False
     )
-    assert [(each.line_number, each.warehouse_id, each.quantity) for each in kept] == [
+    assert [(each.line_number, each.warehouse_id, each.quantity) for each in allocations] == [
         (2, BACKORDER_WAREHOUSE, 3),
         (1, "berlin", 2),
     ]
@@ -91,8 +91,8 @@ def test_pages_say_that_it_is_sold_ahead() -> None:
 
 def test_the_limit_counts_those_who_wait_already() -> None:
     product_id, variant_id = promised(5, kind=BACKORDER)
-    kept = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
-    operations.commit_stock(kept)
+    allocations = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
+    operations.commit_stock(allocations)
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 3) == 0, "what is promised is not taken back"
@@ -112,8 +112,8 @@ def test_nonsense_is_refused(subtests: pytest.Subtests) -> None:
 def test_the_oldest_order_that_waits_comes_first_when_goods_arrive() -> None:
     product_id, variant_id = promised(9)
     orders = [uuid4(), uuid4()]
-    for place, order_id in enumerate(orders):
-        when = NOW.replace(minute=30 - place)
+    for index, order_id in enumerate(orders):
+        when = NOW.replace(minute=30 - index)
         operations.commit_stock(
             operations.reserve_stock(order_id, [WantedLine(1, product_id, variant_id, 2)], when)
         )
@@ -125,7 +125,7 @@ def test_the_oldest_order_that_waits_comes_first_when_goods_arrive() -> None:
     assert queries.list_waiting_orders(variant_id) == orders[::-1]
 
 
-def told(*arguments: str) -> str:
+def run_stock_command(*arguments: str) -> str:
     out = io.StringIO()
     call_command("stock", *arguments, stdout=out)
     return out.getvalue()
@@ -133,22 +133,22 @@ def told(*arguments: str) -> str:
 
 def test_staff_do_it_by_a_command() -> None:
     sku = make_product().variants[0].sku
-    for said in ("20 received.", "booked before"):
-        assert said in told("receive", sku, "berlin", "20", "--receipt", "N 7")
-    assert "1 fewer." in told("adjust", sku, "berlin", "-1", "--reason", "Broken.")
-    assert "4 more may be sold ahead." in told(
+    for message in ("20 received.", "booked before"):
+        assert message in run_stock_command("receive", sku, "berlin", "20", "--receipt", "N 7")
+    assert "1 fewer." in run_stock_command("adjust", sku, "berlin", "-1", "--reason", "Broken.")
+    assert "4 more may be sold ahead." in run_stock_command(
         "ahead", sku, PREORDER, "--limit", "4", "--on", "2026-12-03"
     )
-    assert "berlin: 19 received, 19 available" in told("show", sku)
-    assert "They were right." in told("rebuild", sku, "berlin")
-    assert "any more" in told("ahead", sku, "end")
+    assert "berlin: 19 received, 19 available" in run_stock_command("show", sku)
+    assert "They were right." in run_stock_command("rebuild", sku, "berlin")
+    assert "any more" in run_stock_command("ahead", sku, "end")
     for wrong in (
         ("show", "NONE"),
         ("adjust", sku, "berlin", "-50", "--reason", "?"),
         ("rebuild", sku, "cork"),
     ):
         with pytest.raises(CommandError):
-            told(*wrong)
+            run_stock_command(*wrong)
 
 
 def test_the_words_for_it(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:

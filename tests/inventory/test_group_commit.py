@@ -1,4 +1,4 @@
-"""Who waits for a shelf is served with all others who wait; never more than two writes are under way, and none is lost."""
+"""Group commit: a waiting request is served with all others that wait; never more than two writes at once, and none is lost."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 
 
-def hold(units: int = 1, reservation_id: UUID | None = None) -> ReservationRequest:
+def make_request(units: int = 1, reservation_id: UUID | None = None) -> ReservationRequest:
     return ReservationRequest(
         reservation_id=reservation_id or uuid4(),
         order_id=uuid4(),
@@ -73,7 +73,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Watched]:
 
 @contextmanager
 def busy(variant_id: UUID) -> Iterator[None]:
-    """Occupy all turns of a shelf, so that all who come now wait."""
+    """Occupy all turns of a stock item, so that all requests that come now wait."""
     with ExitStack() as turns:
         for _ in range(group_commit.AT_ONCE):
             turns.enter_context(group_commit.write_turn(variant_id, "berlin"))
@@ -82,42 +82,42 @@ def busy(variant_id: UUID) -> Iterator[None]:
 
 @pytest.fixture
 def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a single leader take all others along."""
+    """Allow a single leader, which takes all others along."""
     monkeypatch.setattr(group_commit, "AT_ONCE", 1)
 
 
-def waiting(variant_id: UUID, count: int) -> None:
-    """Return when so many stand in the queue."""
+def wait_for_queue(variant_id: UUID, count: int) -> None:
+    """Return when so many are in the queue."""
     while len(group_commit._queues[variant_id, "berlin"].waiting_turns) < count:
         threading.Event().wait(0.005)
 
 
-def all_at_once(variant_id: UUID, holds: list[ReservationRequest]) -> list[BaseException | None]:
-    """Let each be held by a thread of its own; they come in this order, and wait for the shelf together."""
+def all_at_once(variant_id: UUID, requests: list[ReservationRequest]) -> list[BaseException | None]:
+    """Reserve each in a thread of its own; they come in this order, and wait for the stock item together."""
 
     def take(each: ReservationRequest) -> BaseException | None:
         try:
             reserve_batched(variant_id, "berlin", each)
-        except BaseException as error:  # noqa: BLE001 what was raised is what is looked at
+        except BaseException as error:  # noqa: BLE001 the test looks at what was raised
             return error
         return None
 
-    with ThreadPoolExecutor(len(holds)) as pool:
+    with ThreadPoolExecutor(len(requests)) as pool:
         with busy(variant_id):
-            going = []
-            for place, each in enumerate(holds, 1):
-                going.append(pool.submit(take, each))
-                waiting(variant_id, place)
-        return [each.result(60) for each in going]
+            futures = []
+            for count, each in enumerate(requests, 1):
+                futures.append(pool.submit(take, each))
+                wait_for_queue(variant_id, count)
+        return [each.result(60) for each in futures]
 
 
 @pytest.mark.usefixtures("one_turn")
 def test_who_waits_is_served_by_one_batch_with_the_others(watch: Callable[..., Watched]) -> None:
     variant_id = make_stock(100)
     session = watch()
-    holds = [hold() for _ in range(60)]
-    assert all_at_once(variant_id, holds) == [None] * 60
-    assert all(each.is_reserved for each in holds)
+    requests = [make_request() for _ in range(60)]
+    assert all_at_once(variant_id, requests) == [None] * 60
+    assert all(each.is_reserved for each in requests)
     assert session.writes == 2, "32 and 28"
     assert numbers(variant_id) == StockNumbers(100, 40, 60, 0, 0)
     assert group_commit._queues == {}
@@ -128,9 +128,9 @@ def test_never_more_than_two_writes_of_a_shelf_are_under_way(watch: Callable[...
     session = watch()
 
     def buy(_: int) -> None:
-        kept = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
-        operations.commit_stock(kept)
-        operations.ship_stock(kept)
+        allocations = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.commit_stock(allocations)
+        operations.ship_stock(allocations)
 
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(buy, range(96)))
@@ -141,10 +141,10 @@ def test_never_more_than_two_writes_of_a_shelf_are_under_way(watch: Callable[...
 @pytest.mark.usefixtures("one_turn")
 def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> None:
     variant_id = make_stock(7)
-    holds = [hold(units) for units in (3, 5, 2, 2, 1)]
-    all_at_once(variant_id, holds)
-    assert [each.is_reserved for each in holds] == [True, False, True, True, False]
-    assert [each.available for each in holds if not each.is_reserved] == [4, 0], (
+    requests = [make_request(units) for units in (3, 5, 2, 2, 1)]
+    all_at_once(variant_id, requests)
+    assert [each.is_reserved for each in requests] == [True, False, True, True, False]
+    assert [each.available for each in requests if not each.is_reserved] == [4, 0], (
         "what was left for them"
     )
     assert numbers(variant_id) == StockNumbers(7, 0, 7, 0, 0)
@@ -153,11 +153,11 @@ def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> N
 @pytest.mark.usefixtures("one_turn")
 def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
     variant_id = make_stock(10)
-    before, other = hold(2), hold(3)
+    before, other = make_request(2), make_request(3)
     reserve_batched(variant_id, "berlin", before)
     reserve_batched(variant_id, "berlin", other)
-    again, changed = hold(2, before.reservation_id), hold(1, other.reservation_id)
-    fresh = [hold(), hold()]
+    again, changed = make_request(2, before.reservation_id), make_request(1, other.reservation_id)
+    fresh = [make_request(), make_request()]
     all_at_once(variant_id, [fresh[0], again, changed, fresh[1]])
     assert [each.is_reserved for each in (fresh[0], again, fresh[1])] == [True] * 3
     assert (changed.is_reserved, changed.has_other_quantity) == (False, True)
@@ -167,17 +167,17 @@ def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
 @pytest.mark.usefixtures("one_turn")
 def test_one_hold_twice_at_once_takes_its_units_once() -> None:
     variant_id, reservation_id = make_stock(10), uuid4()
-    holds = [hold(2, reservation_id), hold(2, reservation_id), hold(1)]
-    all_at_once(variant_id, holds)
-    assert all(each.is_reserved for each in holds)
+    requests = [make_request(2, reservation_id), make_request(2, reservation_id), make_request(1)]
+    all_at_once(variant_id, requests)
+    assert all(each.is_reserved for each in requests)
     assert numbers(variant_id) == StockNumbers(10, 7, 3, 0, 0)
 
 
 def test_nothing_was_ever_received_is_nothing_there() -> None:
-    alone = hold()
+    alone = make_request()
     reserve_batched(uuid4(), "berlin", alone)
     assert (alone.is_reserved, alone.available) == (False, 0)
-    variant_id, several = uuid4(), [hold(), hold()]
+    variant_id, several = uuid4(), [make_request(), make_request()]
     all_at_once(variant_id, several)
     assert [each.is_reserved for each in several] == [False, False]
 
@@ -195,9 +195,9 @@ def test_a_lost_answer_is_settled_for_each_who_waited(
         return answer
 
     watch(lost)
-    holds = [hold() for _ in range(count)]
-    assert all_at_once(variant_id, holds) == [None] * count
-    assert sum(bool(each.is_reserved) for each in holds) == min(count, 10)
+    requests = [make_request() for _ in range(count)]
+    assert all_at_once(variant_id, requests) == [None] * count
+    assert sum(bool(each.is_reserved) for each in requests) == min(count, 10)
     assert numbers(variant_id).reserved == min(count, 10)
 
 
@@ -215,13 +215,13 @@ def test_who_cannot_be_told_is_told_so_and_the_shelf_goes_on(
         return go()
 
     watch(silent)
-    told = all_at_once(variant_id, [hold(), hold(), hold()])
-    assert [type(each) for each in told] == [UnknownOutcome] * 3
-    after = hold()
+    results = all_at_once(variant_id, [make_request(), make_request(), make_request()])
+    assert [type(each) for each in results] == [UnknownOutcome] * 3
+    after = make_request()
     reserve_batched(variant_id, "berlin", after)
     assert after.is_reserved
     assert numbers(variant_id).reserved == 4, (
-        "the three are held, and their hints lead the sweeper to them"
+        "the three are reserved, and their expiries lead the sweeper to them"
     )
 
 
@@ -232,13 +232,13 @@ def test_without_a_node_everybody_is_told(watch: Callable[..., Watched]) -> None
         raise NoHostAvailable("away", {})
 
     watch(away)
-    told = all_at_once(variant_id, [hold(), hold()])
-    assert [type(each) for each in told] == [CassandraUnavailable] * 2
+    results = all_at_once(variant_id, [make_request(), make_request()])
+    assert [type(each) for each in results] == [CassandraUnavailable] * 2
     assert group_commit._queues == {}
 
 
 class Killed(BaseException):
-    """As a process ends."""
+    """As when a process ends."""
 
 
 @pytest.mark.usefixtures("one_turn")
@@ -251,7 +251,7 @@ def test_who_leads_and_is_interrupted_leaves_nobody_waiting(watch: Callable[...,
         return go()
 
     watch(interrupted)
-    first, *others = all_at_once(variant_id, [hold(), hold(), hold()])
+    first, *others = all_at_once(variant_id, [make_request(), make_request(), make_request()])
     assert isinstance(first, Killed)
     assert [type(each) for each in others] == [UnknownOutcome] * 2
     assert group_commit._queues == {}
@@ -262,7 +262,7 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(group_commit, "WAIT_SECONDS", 0.1)
     with busy(variant_id):
         with pytest.raises(CassandraUnavailable, match="too many wait"):
-            reserve_batched(variant_id, "berlin", hold())
+            reserve_batched(variant_id, "berlin", make_request())
         with (
             pytest.raises(CassandraUnavailable, match="too many wait"),
             group_commit.write_turn(variant_id, "berlin"),

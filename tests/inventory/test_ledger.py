@@ -1,4 +1,4 @@
-"""Every number can be made anew: whatever is done to stock, in whatever order and however often, ledger and holds agree."""
+"""Every number can be rebuilt: whatever is done to stock, in whatever order and however often, ledger and reservations agree."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,8 +28,8 @@ PICK = st.integers(0, 99)
 
 
 @dataclass
-class Held:
-    """One part of an order's line, in the model."""
+class ModelReservation:
+    """A reservation of a part of an order's line, in the model."""
 
     allocation: Allocation
     state: str
@@ -39,14 +39,14 @@ class Held:
 
 
 class Stock(RuleBasedStateMachine):
-    """Plays one variant in two warehouses. Each step is done in the shop, now and then twice, and once in the model."""
+    """One variant in two warehouses. Each step is done in the shop, now and then twice, and once in the model."""
 
     def __init__(self) -> None:
         super().__init__()
         self.product_id, self.variant_id = uuid4(), uuid4()
         self.free = dict.fromkeys(PLACES, 0)
         self.received = dict.fromkeys(PLACES, 0)
-        self.parts: list[Held] = []
+        self.parts: list[ModelReservation] = []
 
     def again(self, act: Callable[[], Any], often: int) -> None:
         for _ in range(often):
@@ -55,8 +55,8 @@ class Stock(RuleBasedStateMachine):
     @rule(place=st.sampled_from(PLACES), units=UNITS, often=st.integers(1, 2))
     def receive(self, place: str, units: int, often: int) -> None:
         receipt_id = uuid4()
-        goods = (self.product_id, self.variant_id, place, units, 2, receipt_id, NOW)
-        self.again(lambda: operations.receive_stock(*goods), often)
+        receipt = (self.product_id, self.variant_id, place, units, 2, receipt_id, NOW)
+        self.again(lambda: operations.receive_stock(*receipt), often)
         self.free[place] += units
         self.received[place] += units
 
@@ -84,23 +84,23 @@ class Stock(RuleBasedStateMachine):
         self.received[place] += units
 
     @rule(units=UNITS, retry=st.booleans(), often=st.integers(1, 2))
-    def hold(self, units: int, retry: bool, often: int) -> None:
+    def reserve(self, units: int, retry: bool, often: int) -> None:
         order_id, wants = uuid4(), [WantedLine(1, self.product_id, self.variant_id, units)]
-        there = sum(self.free.values())
-        if units > there:
+        available = sum(self.free.values())
+        if units > available:
             with pytest.raises(OutOfStock) as refused:
                 operations.reserve_stock(order_id, wants, NOW, retry=retry)
-            assert refused.value.shortages == {self.variant_id: there}
+            assert refused.value.shortages == {self.variant_id: available}
             return
-        kept = [operations.reserve_stock(order_id, wants, NOW, retry=retry) for _ in range(often)][
-            -1
-        ]
-        assert len(kept) == (1 if max(self.free.values()) >= units else 2)
-        for each in kept:
+        allocations = [
+            operations.reserve_stock(order_id, wants, NOW, retry=retry) for _ in range(often)
+        ][-1]
+        assert len(allocations) == (1 if max(self.free.values()) >= units else 2)
+        for each in allocations:
             self.free[each.warehouse_id] -= each.quantity
-            self.parts.append(Held(each, "held", each.quantity))
+            self.parts.append(ModelReservation(each, "held", each.quantity))
 
-    def some(self, pick: int, *states: str) -> Held | None:
+    def some(self, pick: int, *states: str) -> ModelReservation | None:
         fitting = [each for each in self.parts if each.state in states]
         return fitting[pick % len(fitting)] if fitting else None
 
@@ -158,14 +158,16 @@ class Stock(RuleBasedStateMachine):
                 sum(each.left for each in here if each.state == "committed"),
                 sum(each.sent - each.back for each in here),
             )
-            there, on_shelf = queries.get_stock_item(self.variant_id, place)
+            found, stock_rows = queries.get_stock_item(self.variant_id, place)
             entries = queries.list_ledger_entries(self.variant_id, place)
-            assert there == model
-            assert queries.fold_stock_numbers(on_shelf, entries) == model
+            assert found == model
+            assert queries.fold_stock_numbers(stock_rows, entries) == model
             alone = queries.fold_stock_numbers(
-                [row for row in on_shelf if row.state == "held"], entries
+                [row for row in stock_rows if row.state == "held"], entries
             )
-            assert alone == model, "but for holds that nobody has paid for, the ledger knows all"
+            assert alone == model, (
+                "but for reservations that are not paid for, the ledger knows all"
+            )
 
 
 TestStock = Stock.TestCase
@@ -175,7 +177,7 @@ TestStock.settings = settings(
 
 
 def damaged(variant_id: UUID, **wrong: int) -> None:
-    """Write numbers as nobody should."""
+    """Write wrong numbers."""
     columns = ", ".join(f"{name} = {units}" for name, units in wrong.items())
     get_session().execute(
         f"UPDATE inventory SET {columns} WHERE variant_id = %s AND warehouse_id = 'berlin' IF received >= 0",  # noqa: S608
@@ -223,13 +225,17 @@ def test_a_ledger_is_spread_over_its_partitions() -> None:
 
 def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time() -> None:
     variant_id, order_id = make_stock(20), UUID(int=uuid4().int // 16 * 16 + 13)
-    (kept,) = operations.reserve_stock(order_id, [want(variant_id, 6)], NOW, retry=False)
+    (allocation,) = operations.reserve_stock(order_id, [want(variant_id, 6)], NOW, retry=False)
     for sent, shards in enumerate((16, 2, 16, 4, 1), 1):
         with override_settings(STOCK_LEDGER_SHARDS=shards):
             for _ in range(2):
-                operations.set_reservation_units(kept, reserved_units=6 - sent, shipped_units=sent)
+                operations.set_reservation_units(
+                    allocation, reserved_units=6 - sent, shipped_units=sent
+                )
             right = StockNumbers(20, 14, 0, 6 - sent, sent)
-            assert assert_stock_adds_up(variant_id)["shipped"] == sent, "the audit finds nothing"
+            assert assert_stock_adds_up(variant_id)["shipped"] == sent, (
+                "the consistency check finds nothing"
+            )
             damaged(variant_id, available=19, shipped=0)
             assert (
                 operations.rebuild_stock_numbers(variant_id, "berlin")[1]
@@ -246,11 +252,11 @@ def test_a_shelf_that_nothing_ever_arrived_on_is_left_alone() -> None:
 def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id = make_stock(20)
     damaged(variant_id, available=19)
-    look = queries.list_ledger_entries
+    real_read = queries.list_ledger_entries
 
-    def meanwhile(*shelf: Any, whole: bool) -> Any:
+    def meanwhile(*stock_item: Any, whole: bool) -> Any:
         operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
-        return look(*shelf, whole=whole)
+        return real_read(*stock_item, whole=whole)
 
     monkeypatch.setattr(queries, "list_ledger_entries", meanwhile)
     with pytest.raises(StockNumbersChanging):
@@ -262,15 +268,15 @@ def test_a_shelf_that_moved_while_it_was_read_is_read_again(
 ) -> None:
     variant_id = make_stock(20)
     operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
-    right, look = numbers(variant_id), queries.get_stock_item
+    right, real_read = numbers(variant_id), queries.get_stock_item
     torn: list[int] = []
 
-    def pages(*shelf: Any) -> Any:
-        there, rows = look(*shelf)
+    def pages(*stock_item: Any) -> Any:
+        found, rows = real_read(*stock_item)
         if torn:
-            return there, rows
+            return found, rows
         torn.append(1)
-        return there, [
+        return found, [
             row for row in rows if row.state != "held"
         ]  # as if it had come after the first page
 
@@ -287,9 +293,9 @@ def test_numbers_are_made_anew_while_people_buy() -> None:
         if n % 20 == 3:
             with suppress(StockNumbersChanging):
                 operations.rebuild_stock_numbers(variant_id, "berlin")
-        kept = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
-        operations.commit_stock(kept)
-        operations.set_reservation_units(kept[0], reserved_units=0, shipped_units=1)
+        allocations = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
+        operations.commit_stock(allocations)
+        operations.set_reservation_units(allocations[0], reserved_units=0, shipped_units=1)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(buy, range(60)))

@@ -1,4 +1,4 @@
-"""A hold's way from the shelf to the parcel and back: each step once, however often and in whatever order it is repeated."""
+"""A reservation's way to the parcel and back: each step once, however often and in whatever order it is repeated."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,11 +23,11 @@ from tests.inventory.test_operations import NOW, numbers, want
 
 
 def paid(variant_id: UUID, units: int, order_id: UUID | None = None) -> Allocation:
-    (kept,) = operations.reserve_stock(
+    (allocation,) = operations.reserve_stock(
         order_id or uuid4(), [want(variant_id, units)], NOW, retry=False
     )
-    assert operations.commit_stock([kept]) == ()
-    return kept
+    assert operations.commit_stock([allocation]) == ()
+    return allocation
 
 
 def rows(variant_id: UUID) -> list[tuple[str, int, int | None]]:
@@ -37,100 +37,100 @@ def rows(variant_id: UUID) -> list[tuple[str, int, int | None]]:
     ]
 
 
-def holds(variant_id: UUID) -> list[tuple[str, int, int | None]]:
+def reservation_rows(variant_id: UUID) -> list[tuple[str, int, int | None]]:
     return [row for row in rows(variant_id) if row[0] not in ("received", "adjusted", "returned")]
 
 
 def test_an_order_leaves_in_parts() -> None:
     variant_id = make_stock(10)
-    kept = paid(variant_id, 5)
+    allocation = paid(variant_id, 5)
     for _ in range(2):
-        assert operations.set_reservation_units(kept, reserved_units=3, shipped_units=2)
+        assert operations.set_reservation_units(allocation, reserved_units=3, shipped_units=2)
     assert numbers(variant_id) == StockNumbers(10, 5, 0, 3, 2)
-    assert holds(variant_id) == [("committed", 3, 2)]
+    assert reservation_rows(variant_id) == [("committed", 3, 2)]
     for _ in range(2):
-        assert operations.set_reservation_units(kept, reserved_units=0, shipped_units=5)
+        assert operations.set_reservation_units(allocation, reserved_units=0, shipped_units=5)
     assert numbers(variant_id) == StockNumbers(10, 5, 0, 0, 5)
-    assert holds(variant_id) == [], "what has ended leaves the shelf"
+    assert reservation_rows(variant_id) == [], "the row of what has ended is deleted"
 
 
 def test_what_an_order_gives_up_others_can_buy() -> None:
     variant_id = make_stock(10)
-    kept = paid(variant_id, 5)
+    allocation = paid(variant_id, 5)
     for _ in range(2):
         assert operations.set_reservation_units(
-            replace(kept, quantity=3), reserved_units=3, shipped_units=0
+            replace(allocation, quantity=3), reserved_units=3, shipped_units=0
         ), "as a changed order's lines say"
     assert numbers(variant_id) == StockNumbers(10, 7, 0, 3, 0)
-    assert operations.set_reservation_units(kept, reserved_units=0, shipped_units=2)
+    assert operations.set_reservation_units(allocation, reserved_units=0, shipped_units=2)
     assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2)
     assert operations.set_reservation_units(
-        replace(kept, quantity=0), reserved_units=0, shipped_units=0
+        replace(allocation, quantity=0), reserved_units=0, shipped_units=0
     )
-    assert holds(variant_id) == []
+    assert reservation_rows(variant_id) == []
 
 
 def test_an_older_wish_takes_nothing_back() -> None:
     variant_id = make_stock(10)
-    kept = paid(variant_id, 5)
-    operations.set_reservation_units(kept, reserved_units=2, shipped_units=2)
+    allocation = paid(variant_id, 5)
+    operations.set_reservation_units(allocation, reserved_units=2, shipped_units=2)
     for left, shipped in ((5, 0), (4, 1), (3, 0), (3, 2), (2, 0)):
-        assert operations.set_reservation_units(kept, reserved_units=left, shipped_units=shipped)
+        assert operations.set_reservation_units(
+            allocation, reserved_units=left, shipped_units=shipped
+        )
         assert numbers(variant_id) == StockNumbers(10, 6, 0, 2, 2)
-    operations.release_stock([kept])
-    assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2), (
-        "what has left the house is not given back"
-    )
-    assert not operations.set_reservation_units(kept, reserved_units=2, shipped_units=2), (
-        "it is told that nothing is kept any more"
+    operations.release_stock([allocation])
+    assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2), "what was shipped is not given back"
+    assert not operations.set_reservation_units(allocation, reserved_units=2, shipped_units=2), (
+        "it returns that nothing is reserved any more"
     )
     assert numbers(variant_id) == StockNumbers(10, 8, 0, 0, 2)
 
 
 def test_less_than_nothing_is_refused() -> None:
-    kept = paid(make_stock(5), 2)
+    allocation = paid(make_stock(5), 2)
     with pytest.raises(ValueError, match="left"):
-        operations.set_reservation_units(kept, reserved_units=-1, shipped_units=0)
+        operations.set_reservation_units(allocation, reserved_units=-1, shipped_units=0)
 
 
 def test_what_was_never_held_is_kept_nowhere() -> None:
     variant_id = make_stock(5)
-    kept = paid(variant_id, 2)
+    allocation = paid(variant_id, 2)
     assert not operations.set_reservation_units(
-        replace(kept, reservation_id=uuid4()), reserved_units=2, shipped_units=0
+        replace(allocation, reservation_id=uuid4()), reserved_units=2, shipped_units=0
     )
     assert numbers(variant_id) == StockNumbers(5, 3, 0, 2, 0)
 
 
 def test_twelve_hands_at_once_do_it_once() -> None:
     variant_id = make_stock(40)
-    kept = [paid(variant_id, 4) for _ in range(4)]
-    wishes: list[Callable[[], Any]] = []
-    for each in kept:
-        wishes += [
+    allocations = [paid(variant_id, 4) for _ in range(4)]
+    calls: list[Callable[[], Any]] = []
+    for each in allocations:
+        calls += [
             lambda each=each, n=n: operations.set_reservation_units(
                 each, reserved_units=4 - n, shipped_units=n
             )
             for n in range(4)
         ] * 3
-    Random(7).shuffle(wishes)
+    Random(7).shuffle(calls)
     with ThreadPoolExecutor(12) as pool:
-        list(pool.map(lambda wish: wish(), wishes))
+        list(pool.map(lambda call: call(), calls))
     assert numbers(variant_id) == StockNumbers(40, 24, 0, 4, 12)
-    assert holds(variant_id) == [("committed", 1, 3)] * 4
+    assert reservation_rows(variant_id) == [("committed", 1, 3)] * 4
 
 
 def test_what_comes_back_is_put_on_the_shelf_once() -> None:
     variant_id, order_id = make_stock(10), uuid4()
-    kept = paid(variant_id, 5, order_id)
-    operations.ship_stock([kept])
+    allocation = paid(variant_id, 5, order_id)
+    operations.ship_stock([allocation])
     for _ in range(2):
-        operations.restock_units(order_id, "R1", [replace(kept, quantity=2)], NOW)
+        operations.restock_units(order_id, "R1", [replace(allocation, quantity=2)], NOW)
     assert numbers(variant_id) == StockNumbers(10, 7, 0, 0, 3)
-    operations.restock_units(order_id, "R2", [replace(kept, quantity=3)], NOW)
+    operations.restock_units(order_id, "R2", [replace(allocation, quantity=3)], NOW)
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
     with pytest.raises(LookupError, match="more of line 1 comes back"):
-        operations.restock_units(order_id, "R3", [replace(kept, quantity=1)], NOW)
+        operations.restock_units(order_id, "R3", [replace(allocation, quantity=1)], NOW)
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
 
 
@@ -152,12 +152,12 @@ def test_staff_put_a_number_right_once_and_say_why() -> None:
     with pytest.raises(NotEnoughAvailable) as refused:
         adjusted(uuid4(), -6)
     assert refused.value.available == 5
-    told = [
+    entries = [
         (row.units, row.actor, row.reason)
         for row in queries.list_ledger_entries(variant_id, "berlin")
         if row.kind == "adjusted"
     ]
-    assert sorted(told) == [(-3, "Ada", "Counted."), (2, "Ada", "Counted.")]
+    assert sorted(entries) == [(-3, "Ada", "Counted."), (2, "Ada", "Counted.")]
     for units, reason in ((0, "Counted."), (1, " ")):
         with pytest.raises(ValueError, match="a reason"):
             operations.adjust_stock(
@@ -196,21 +196,21 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
     variant_id, order_id = make_stock(10), uuid4()
     lossy = Lossy()
     monkeypatch.setattr(statements, "get_session", lambda: lossy)
-    kept = paid(variant_id, 6, order_id)
-    assert operations.set_reservation_units(kept, reserved_units=4, shipped_units=2)
-    assert operations.set_reservation_units(kept, reserved_units=2, shipped_units=3)
-    operations.release_stock([kept])
-    operations.restock_units(order_id, "R", [replace(kept, quantity=1)], NOW)
+    allocation = paid(variant_id, 6, order_id)
+    assert operations.set_reservation_units(allocation, reserved_units=4, shipped_units=2)
+    assert operations.set_reservation_units(allocation, reserved_units=2, shipped_units=3)
+    operations.release_stock([allocation])
+    operations.restock_units(order_id, "R", [replace(allocation, quantity=1)], NOW)
     assert operations.adjust_stock(
         *(variant_id, "berlin", -1), adjustment_id=uuid4(), actor="Ada", reason="Broken.", now=NOW
     )
     assert lossy.lost >= 7
     assert numbers(variant_id) == StockNumbers(9, 7, 0, 0, 2)
-    assert holds(variant_id) == []
+    assert reservation_rows(variant_id) == []
 
 
 class Killed(BaseException):
-    """As a process ends."""
+    """As when a process ends."""
 
 
 def test_a_crash_before_the_ledger_loses_nothing(
@@ -222,45 +222,47 @@ def test_a_crash_before_the_ledger_loses_nothing(
     for step in ("committed", "in parts", "given up", "sent", "released", "restocked", "adjusted"):
         with subtests.test(step):
             variant_id, order_id, booking = make_stock(20), uuid4(), uuid4()
-            (kept,) = operations.reserve_stock(order_id, [want(variant_id, 6)], NOW, retry=False)
+            (allocation,) = operations.reserve_stock(
+                order_id, [want(variant_id, 6)], NOW, retry=False
+            )
             if step != "committed":
-                operations.commit_stock([kept])
+                operations.commit_stock([allocation])
             if step == "restocked":
-                operations.ship_stock([kept])
-            back = [replace(kept, quantity=1)]
-            found: dict[str, Any] = {
+                operations.ship_stock([allocation])
+            back = [replace(allocation, quantity=1)]
+            adjustment: dict[str, Any] = {
                 "adjustment_id": booking,
                 "actor": "Ada",
                 "reason": "Found.",
                 "now": NOW,
             }
             steps: dict[str, Callable[[], Any]] = {
-                "committed": partial(operations.commit_stock, [kept]),
+                "committed": partial(operations.commit_stock, [allocation]),
                 "in parts": partial(
-                    operations.set_reservation_units, kept, reserved_units=4, shipped_units=2
+                    operations.set_reservation_units, allocation, reserved_units=4, shipped_units=2
                 ),
                 "given up": partial(
-                    operations.set_reservation_units, kept, reserved_units=0, shipped_units=2
+                    operations.set_reservation_units, allocation, reserved_units=0, shipped_units=2
                 ),
-                "sent": partial(operations.ship_stock, [kept]),
-                "released": partial(operations.release_stock, [kept]),
+                "sent": partial(operations.ship_stock, [allocation]),
+                "released": partial(operations.release_stock, [allocation]),
                 "restocked": partial(operations.restock_units, order_id, "R", back, NOW),
-                "adjusted": partial(operations.adjust_stock, variant_id, "berlin", 3, **found),
+                "adjusted": partial(operations.adjust_stock, variant_id, "berlin", 3, **adjustment),
             }
             with monkeypatch.context() as patched:
                 patched.setattr(ledger.ENTRY, "start", crash)
                 with pytest.raises(Killed):
                     steps[step]()
-            there, on_shelf = queries.get_stock_item(variant_id, "berlin")
+            found, stock_rows = queries.get_stock_item(variant_id, "berlin")
             assert (
                 queries.fold_stock_numbers(
-                    on_shelf, queries.list_ledger_entries(variant_id, "berlin")
+                    stock_rows, queries.list_ledger_entries(variant_id, "berlin")
                 )
-                == there
+                == found
             )
             steps[step]()
-            assert numbers(variant_id) == there, "once, whoever finishes it"
+            assert numbers(variant_id) == found, "once, whichever call finishes it"
             alone = queries.fold_stock_numbers(
                 [], queries.list_ledger_entries(variant_id, "berlin")
             )
-            assert alone == there, "and now the ledger alone knows"
+            assert alone == found, "and now the ledger alone knows"

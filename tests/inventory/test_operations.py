@@ -1,4 +1,4 @@
-"""Stock under fire: nothing is sold twice, and doing a thing twice does it once."""
+"""Stock under load: nothing is sold twice, and doing a step twice does it once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -105,23 +105,23 @@ def test_a_changed_wish_gives_the_former_hold_back() -> None:
 
 
 def test_too_few_hold_nothing() -> None:
-    there, short = make_stock(9), make_stock(2)
+    plenty, short = make_stock(9), make_stock(2)
     with pytest.raises(OutOfStock) as refused:
-        operations.reserve_stock(uuid4(), [want(there, 1, 1), want(short, 3, 2)], NOW)
+        operations.reserve_stock(uuid4(), [want(plenty, 1, 1), want(short, 3, 2)], NOW)
     assert refused.value.shortages == {short: 2}
-    assert numbers(there).reserved == numbers(short).reserved == 0
+    assert numbers(plenty).reserved == numbers(short).reserved == 0
 
 
 def test_one_warehouse_sends_all_if_it_can() -> None:
     first, second = make_stock(5, cork=5), make_stock(0, cork=5)
-    kept = operations.reserve_stock(uuid4(), [want(first, 2, 1), want(second, 2, 2)], NOW)
-    assert {each.warehouse_id for each in kept} == {"cork"}
+    allocations = operations.reserve_stock(uuid4(), [want(first, 2, 1), want(second, 2, 2)], NOW)
+    assert {each.warehouse_id for each in allocations} == {"cork"}
 
 
 def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
     variant_id = make_stock(3, cork=2)
-    kept = operations.reserve_stock(uuid4(), [want(variant_id, 5)], NOW)
-    assert sorted((each.warehouse_id, each.quantity) for each in kept) == [
+    allocations = operations.reserve_stock(uuid4(), [want(variant_id, 5)], NOW)
+    assert sorted((each.warehouse_id, each.quantity) for each in allocations) == [
         ("berlin", 3),
         ("cork", 2),
     ]
@@ -129,24 +129,24 @@ def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
 
 def test_each_step_happens_once() -> None:
     variant_id = make_stock(10)
-    kept = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
-    assert operations.commit_stock(kept) == operations.commit_stock(kept) == ()
+    allocations = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
+    assert operations.commit_stock(allocations) == operations.commit_stock(allocations) == ()
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 4, 0)
-    operations.ship_stock(kept)
-    operations.ship_stock(kept)
+    operations.ship_stock(allocations)
+    operations.ship_stock(allocations)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
-    operations.release_stock(kept)
+    operations.release_stock(allocations)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
-    assert operations.commit_stock(kept) == kept, "what is gone cannot be committed"
+    assert operations.commit_stock(allocations) == allocations, "what is gone cannot be committed"
 
 
 def test_released_units_come_back_once_whether_held_or_committed() -> None:
     variant_id = make_stock(10)
-    held = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
+    unpaid = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
     paid = operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
     operations.commit_stock(paid)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(operations.release_stock, [held, paid] * 4))
+        list(pool.map(operations.release_stock, [unpaid, paid] * 4))
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
 
 
@@ -162,10 +162,10 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     product_id, order_id = uuid4(), uuid4()
     assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
-    kept = operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
+    allocations = operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
     assert numbers(variant_id) == StockNumbers(15, 11, 4, 0, 0)
-    assert operations.commit_stock(kept) == ()
-    operations.ship_stock(kept)
+    assert operations.commit_stock(allocations) == ()
+    operations.ship_stock(allocations)
     operations.release_stock(operations.reserve_stock(order_id, [want(back, 4)], NOW))
     assert flaky.lost_count >= 6
     assert numbers(variant_id) == StockNumbers(15, 11, 0, 0, 4)
@@ -185,8 +185,8 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     minutes = [
         floor_to_minute(before + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)
     ]
-    hints = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
-    assert order_id in {row.order_id for row in hints}
+    expiries = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
+    assert order_id in {row.order_id for row in expiries}
     assert numbers(variant_id).reserved == 0
 
 
@@ -207,14 +207,14 @@ def test_pages_see_the_copy_and_its_word() -> None:
     operations.receive_stock(product_id, variant_id, "berlin", 4, 3, uuid4(), NOW)
     operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].availability == "in"
-    kept = operations.reserve_stock(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
+    allocations = operations.reserve_stock(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
     operations.copy_stock(product_id)
     found = queries.get_stock(product_id)[variant_id]
     assert (found.available, found.availability, found.by_warehouse) == (2, "few", {"berlin": 2})
     operations.reserve_stock(uuid4(), [WantedLine(1, product_id, variant_id, 2)], NOW)
     operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].availability == "out"
-    operations.release_stock(kept)
+    operations.release_stock(allocations)
     operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].availability == "few"
 
@@ -225,18 +225,18 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
     for product_id, variant_id in zip(products, variants, strict=True):
         operations.receive_stock(product_id, variant_id, "berlin", 1, 3, uuid4(), NOW)
         operations.copy_stock(product_id)
-    keep = group_commit.reserve_batched
+    reserve = group_commit.reserve_batched
 
-    def kept(variant_id: UUID, warehouse_id: str, hold: Any) -> None:
+    def reserve_late(variant_id: UUID, warehouse_id: str, request: Any) -> None:
         if variant_id == variants[1]:
-            operations.copy_stock(products[0])  # somebody copies while the first is ours
-            monkeypatch.setattr(reservations, "reserve_batched", keep)
-            keep(
-                variant_id, warehouse_id, replace(hold, reservation_id=uuid4())
+            operations.copy_stock(products[0])  # another request copies while the first is ours
+            monkeypatch.setattr(reservations, "reserve_batched", reserve)
+            reserve(
+                variant_id, warehouse_id, replace(request, reservation_id=uuid4())
             )  # and buys the second
-        keep(variant_id, warehouse_id, hold)
+        reserve(variant_id, warehouse_id, request)
 
-    monkeypatch.setattr(reservations, "reserve_batched", kept)
+    monkeypatch.setattr(reservations, "reserve_batched", reserve_late)
     wants = [WantedLine(n, *of, 1) for n, of in enumerate(zip(products, variants, strict=True), 1)]
     with pytest.raises(OutOfStock):
         operations.reserve_stock(uuid4(), wants, NOW)
@@ -246,17 +246,17 @@ def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatc
 def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) -> None:
     product_id, variant_id = uuid4(), uuid4()
     operations.receive_stock(product_id, variant_id, "berlin", 9, 3, uuid4(), NOW)
-    look = queries.prefetch_stock_numbers
+    real_read = queries.prefetch_stock_numbers
 
-    def overtaken(*shelf: Any) -> Any:
-        looked = look(*shelf)
-        there = looked.one()
-        assert there
-        assert there.available == 9
-        monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", look)
+    def overtaken(*stock_item: Any) -> Any:
+        pending = real_read(*stock_item)
+        row = pending.one()
+        assert row
+        assert row.available == 9
+        monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", real_read)
         operations.receive_stock(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
         operations.copy_stock(product_id)
-        return looked
+        return pending
 
     monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", overtaken)
     operations.copy_stock(product_id)

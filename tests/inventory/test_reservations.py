@@ -1,4 +1,4 @@
-"""An order takes its units: nothing is read before, all or nothing, and whoever is told of too little is told the truth."""
+"""An order reserves its units: nothing is read before, all or nothing, and a refusal has the true numbers."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ def test_a_first_try_reads_nothing() -> None:
     with count_statements() as meter:
         first_try(uuid4(), want(one), want(other, 2, 2))
     assert (meter.statement_count, meter.round_count) == (3, 0), (
-        "the hint, then one conditional write each, and no read"
+        "the expiry, then one conditional write each, and no read"
     )
     assert (numbers(one).reserved, numbers(other).reserved) == (2, 4)
 
@@ -36,18 +36,18 @@ def test_a_first_try_reads_nothing() -> None:
 def test_a_page_tells_where_the_goods_are() -> None:
     variant_id = make_stock(0, cork=5)
     with count_statements() as meter:
-        (kept,) = first_try(
+        (allocation,) = first_try(
             uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 0, "cork": 5}}
         )
-    assert (kept.warehouse_id, meter.statement_count) == ("cork", 2), (
-        "the hint, and one conditional write"
+    assert (allocation.warehouse_id, meter.statement_count) == ("cork", 2), (
+        "the expiry, and one conditional write"
     )
 
 
 def test_what_a_refused_batch_tells_leads_on() -> None:
     variant_id = make_stock(1, cork=5)
-    (kept,) = first_try(uuid4(), want(variant_id, 2))
-    assert kept.warehouse_id == "cork"
+    (allocation,) = first_try(uuid4(), want(variant_id, 2))
+    assert allocation.warehouse_id == "cork"
     split = first_try(uuid4(), want(variant_id, 4))
     assert sorted((each.warehouse_id, each.quantity) for each in split) == [
         ("berlin", 1),
@@ -67,13 +67,13 @@ def test_nobody_is_told_of_too_little_because_a_page_was_old(seen: int) -> None:
 
 
 def test_the_numbers_of_a_refusal_count_what_was_kept_for_a_moment() -> None:
-    there, short = make_stock(2, cork=2), make_stock(1)
+    plenty, short = make_stock(2, cork=2), make_stock(1)
     with pytest.raises(OutOfStock) as refused:
-        first_try(uuid4(), want(there, 4, 1), want(short, 2, 2))
+        first_try(uuid4(), want(plenty, 4, 1), want(short, 2, 2))
     assert refused.value.shortages == {short: 1}
     assert (
-        numbers(there, "berlin").reserved
-        == numbers(there, "cork").reserved
+        numbers(plenty, "berlin").reserved
+        == numbers(plenty, "cork").reserved
         == numbers(short).reserved
         == 0
     )
@@ -85,7 +85,7 @@ def test_a_first_try_that_was_none_finds_its_own_hold() -> None:
     assert first_try(order_id, mine) == first_try(order_id, mine)
     assert numbers(variant_id).reserved == 3
     assert first_try(order_id, want(variant_id, 4))[0].quantity == 4, (
-        "another wish takes the place of the former"
+        "another quantity replaces the former"
     )
     assert numbers(variant_id).reserved == 4
 
@@ -94,11 +94,11 @@ def test_a_further_try_gives_back_only_what_is_not_wanted_any_more() -> None:
     one, other, order_id = make_stock(5), make_stock(5), uuid4()
     operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 2, 2)], NOW)
     with count_statements() as meter:
-        kept = operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
-    assert {each.variant_id: each.quantity for each in kept} == {one: 2, other: 3}
+        allocations = operations.reserve_stock(order_id, [want(one, 2, 1), want(other, 3, 2)], NOW)
+    assert {each.variant_id: each.quantity for each in allocations} == {one: 2, other: 3}
     assert (numbers(one).reserved, numbers(other).reserved) == (2, 3)
     assert meter.statement_count == 6 + 3, (
-        "looks at six shelves, gives one hold back, leaves a hint and takes one"
+        "reads six stock items, releases one reservation, writes an expiry and reserves one"
     )
 
 
@@ -136,10 +136,10 @@ def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_s
 
 def test_who_lost_the_claim_holds_nothing_more() -> None:
     one, other = sorted((make_stock(5), make_stock(5)))
-    looks = iter([None, RuntimeError("the claim is over")])
+    checks = iter([None, RuntimeError("the claim is over")])
 
     def check() -> None:
-        if error := next(looks):
+        if error := next(checks):
             raise error
 
     with pytest.raises(RuntimeError):
@@ -147,19 +147,19 @@ def test_who_lost_the_claim_holds_nothing_more() -> None:
             uuid4(), [want(one), want(other, 1, 2)], NOW, check=check, retry=False
         )
     assert (numbers(one).reserved, numbers(other).reserved) == (1, 0), (
-        "what was held is left to the sweeper"
+        "what was reserved is left to the sweeper"
     )
 
 
 def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
     order_id = uuid4()
-    kept = first_try(order_id, want(make_stock(5)))
+    allocations = first_try(order_id, want(make_stock(5)))
     until = datetime.now(UTC) + timedelta(minutes=25)
-    operations.extend_reservations(order_id, until, kept)
+    operations.extend_reservations(order_id, until, allocations)
     operations.extend_reservations(order_id, until, ())
-    (hint,) = (row for row in queries.list_reservation_expiries([floor_to_minute(until)])[floor_to_minute(until)]
+    (expiry,) = (row for row in queries.list_reservation_expiries([floor_to_minute(until)])[floor_to_minute(until)]
                if row.order_id == order_id)  # fmt: skip
-    assert (hint.reservation_id, hint.quantity) == (kept[0].reservation_id, 1)
+    assert (expiry.reservation_id, expiry.quantity) == (allocations[0].reservation_id, 1)
 
 
 def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,9 +167,9 @@ def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.Monke
     tries = []
 
     def faster(*of: Any) -> None:
-        hold = of[-1]
-        tries.append(hold)
-        hold.kept, hold.available = False, 5
+        request = of[-1]
+        tries.append(request)
+        request.is_reserved, request.available = False, 5
 
     monkeypatch.setattr(reservations, "reserve_batched", faster)
     with pytest.raises(OutOfStock):
@@ -186,7 +186,7 @@ def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
     with pytest.raises(OutOfStock) as refused:
         first_try(uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 5}})
     assert refused.value.shortages == {variant_id: 5}, (
-        "there are five, and nobody says that there are none"
+        "there are five, and it does not say that there are none"
     )
     monkeypatch.undo()
     rounds = iter((0, 10, 10))

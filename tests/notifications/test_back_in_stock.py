@@ -1,4 +1,4 @@
-"""Being told when something is back in stock: by members with one press, by guests after a mailed link."""
+"""Back-in-stock subscriptions: members with one click, guests by a mailed link."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +15,7 @@ from pytest_django import Settings
 from cassandra_db import read
 from catalogue.entities import Product
 from inventory.operations import copy_stock, receive_stock
-from notifications import queries as waiting
+from notifications import queries
 from notifications.jobs import send_back_in_stock_mails
 from notifications.operations import notify_subscribers, subscribe, unsubscribe
 from notifications.queries import Subscription, sign_unsubscribe_token
@@ -37,7 +37,7 @@ def sold_out(name: str = "Lamp") -> Product:
         uuid4(),
         datetime.now(UTC),
     )
-    # The pages have not been told of it yet: to them it is sold out.
+    # The stock is not copied yet: on the pages it is sold out.
     return product
 
 
@@ -53,20 +53,20 @@ def ask(client: Client, product: Product, headers: Any = None, **fields: str) ->
     )
 
 
-def wish(product: Product, email: str) -> Subscription:
+def make_subscription(product: Product, email: str) -> Subscription:
     return Subscription(product.product_id, product.variants[0].variant_id, email)
 
 
-def waits(product: Product) -> set[str]:
-    return {row.email for row in waiting.SUBSCRIBERS.all(variant_id=product.variants[0].variant_id)}
+def subscribed_emails(product: Product) -> set[str]:
+    return {row.email for row in queries.SUBSCRIBERS.all(variant_id=product.variants[0].variant_id)}
 
 
 def come_back(product: Product) -> None:
     copy_stock(product.product_id)
 
 
-def tell(product: Product, now: datetime) -> int:
-    """Let the worker look after those who wait for this product alone."""
+def notify(product: Product, now: datetime) -> int:
+    """Let the worker notify the subscribers of this product alone."""
     return notify_subscribers(
         now, SingleItemShard("back in stock", item_id=product.variants[0].variant_id)
     )
@@ -94,7 +94,7 @@ def test_a_member_presses_once(client: Client) -> None:
     response = ask(client, lamp)
     assert response.status_code == 303
     assert f"We will write to {member.email}" in client.get(response["Location"]).content.decode()
-    assert waits(lamp) == {member.email}
+    assert subscribed_emails(lamp) == {member.email}
     assert not list_mails_to(member.email)
 
 
@@ -104,24 +104,24 @@ def test_a_guest_is_asked_by_mail_first(client: Client, headers: dict[str, str])
     response = ask(client, lamp, headers, email=email)
     text = (response if headers else client.get(response["Location"])).content.decode()
     assert f"A mail is on its way to {email}." in text
-    assert waits(lamp) == set()  # nobody has proved anything yet
+    assert subscribed_emails(lamp) == set()  # nothing is confirmed yet
     (mail,) = list_mails_to(email)
     assert mail.subject == "Shall we tell you when Lamp is back?"
     link = find_link(mail.text, "/cart/wait/")
     page = client.get(link).content.decode()
     assert email in page
-    assert waits(lamp) == set()  # looking changes nothing
+    assert subscribed_emails(lamp) == set()  # opening the page changes nothing
     assert client.post(link).status_code == 303
     assert client.post(link).status_code == 303
-    assert waits(lamp) == {email}
+    assert subscribed_emails(lamp) == {email}
 
 
 def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
     member, lamp = make_user(), sold_out()
-    told = []
+    answers = []
     for email in (member.email, address()):
         response = ask(client, lamp, HTMX, email=email)
-        told.append(
+        answers.append(
             (
                 response.status_code,
                 response.content.decode().replace(email, "…"),
@@ -130,9 +130,9 @@ def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
         )
         assert len(list_mails_to(email)) == 1
     strip = re.compile(r'value="[^"]+"')
-    assert strip.sub("", told[0][1]) == strip.sub("", told[1][1])
-    assert told[0][2] == told[1][2]
-    assert waits(lamp) == set()
+    assert strip.sub("", answers[0][1]) == strip.sub("", answers[1][1])
+    assert answers[0][2] == answers[1][2]
+    assert subscribed_emails(lamp) == set()
 
 
 def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytest.Subtests) -> None:
@@ -190,20 +190,20 @@ def test_an_address_waits_once_however_often_and_however_it_is_typed() -> None:
         list(
             pool.map(
                 lambda n: subscribe(
-                    wish(lamp, email.upper() if n % 2 else email), datetime.now(UTC)
+                    make_subscription(lamp, email.upper() if n % 2 else email), datetime.now(UTC)
                 ),
                 range(16),
             )
         )
-    assert len(waits(lamp)) == 1
+    assert len(subscribed_emails(lamp)) == 1
 
 
 def test_whoever_asks_again_waits_from_then_on() -> None:
     lamp, email = sold_out(), address()
     asked = [datetime(2026, 11, day, tzinfo=UTC) for day in (1, 21)]
     for at in asked:
-        subscribe(wish(lamp, email), at)
-    (row,) = waiting.list_subscriptions(email)
+        subscribe(make_subscription(lamp, email), at)
+    (row,) = queries.list_subscriptions(email)
     assert row.asked_at == asked[1]
 
 
@@ -211,23 +211,23 @@ def test_when_it_is_back_each_is_told_once() -> None:
     lamp, lost, emails = sold_out(), sold_out("Lost"), [address(), address()]
     now = datetime.now(UTC)
     for email in emails:
-        subscribe(wish(lamp, email), now)
-        subscribe(wish(lost, email), now)
-    tell(lost, now)
-    tell(lamp, now)
+        subscribe(make_subscription(lamp, email), now)
+        subscribe(make_subscription(lost, email), now)
+    notify(lost, now)
+    notify(lamp, now)
     assert not list_mails_to(emails[0])
     come_back(lamp)
-    told = re.fullmatch(r"(\d+) told that something is back", send_back_in_stock_mails(now))
-    assert told
-    assert int(told[1]) >= 2
+    result = re.fullmatch(r"(\d+) back-in-stock mails queued", send_back_in_stock_mails(now))
+    assert result
+    assert int(result[1]) >= 2
     for email in emails:
         (mail,) = list_mails_to(email)
         assert mail.subject == "Lamp is back"
         assert f"/p/{lamp.slug}/?variant={lamp.variants[0].sku}" in mail.text
         assert "/cart/wait/end/" in mail.text
-    assert waits(lamp) == set()
-    assert waits(lost) == set(emails)
-    assert tell(lamp, now) == 0
+    assert subscribed_emails(lamp) == set()
+    assert subscribed_emails(lost) == set(emails)
+    assert notify(lamp, now) == 0
     assert len(list_mails_to(emails[0])) == 1
 
 
@@ -235,49 +235,49 @@ def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lamp, email, now = sold_out(), address(), datetime.now(UTC)
-    subscribe(wish(lamp, email), now)
+    subscribe(make_subscription(lamp, email), now)
     come_back(lamp)
     with monkeypatch.context() as broken:
         broken.setattr("notifications.operations.DELETE_SUBSCRIPTION", None)
         with pytest.raises(AttributeError):
-            tell(lamp, now)
-    assert waits(lamp) == {email}
-    assert tell(lamp, now) == 1
+            notify(lamp, now)
+    assert subscribed_emails(lamp) == {email}
+    assert notify(lamp, now) == 1
     assert len(list_mails_to(email)) == 1
-    assert waits(lamp) == set()
+    assert subscribed_emails(lamp) == set()
 
 
 def test_a_variant_that_nobody_waits_for_any_more_is_not_looked_at_for_ever() -> None:
     lamp, now = sold_out(), datetime.now(UTC)
-    subscribe(wish(lamp, address()), now)
+    subscribe(make_subscription(lamp, address()), now)
     come_back(lamp)
 
-    def looked_at() -> bool:
+    def is_looked_at() -> bool:
         return lamp.variants[0].variant_id in {
-            row.variant_id for row in waiting.iterate_subscribed_variants()
+            row.variant_id for row in queries.iterate_subscribed_variants()
         }
 
-    tell(lamp, now)
-    tell(lamp, now)
-    assert looked_at()  # its waiter might just be about to be written
-    tell(lamp, now + timedelta(minutes=10))
-    assert not looked_at()
+    notify(lamp, now)
+    notify(lamp, now)
+    assert is_looked_at()  # its subscriber might just be about to be written
+    notify(lamp, now + timedelta(minutes=10))
+    assert not is_looked_at()
 
 
 def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> None:
     lamp, mug, email = sold_out(), sold_out("Mug"), address()
     for each in (lamp, mug):
-        subscribe(wish(each, email), datetime.now(UTC))
-    assert {row.product_id for row in waiting.list_subscriptions(email)} == {
+        subscribe(make_subscription(each, email), datetime.now(UTC))
+    assert {row.product_id for row in queries.list_subscriptions(email)} == {
         lamp.product_id,
         mug.product_id,
     }
     link = reverse("notifications:wait_end", args=[sign_unsubscribe_token(email)])
     assert email in client.get(link).content.decode()
-    assert waits(lamp) == {email}
+    assert subscribed_emails(lamp) == {email}
     assert client.post(link).status_code == 303
-    assert waits(lamp) == waits(mug) == set()
-    assert not waiting.list_subscriptions(email)
+    assert subscribed_emails(lamp) == subscribed_emails(mug) == set()
+    assert not queries.list_subscriptions(email)
     assert unsubscribe(email) == 0
 
 
@@ -287,7 +287,7 @@ def test_waiting_is_forgotten_after_thirty_days() -> None:
         "SELECT TTL(asked_at) AS left FROM subscriptions_by_variant WHERE variant_id = :variant_id",
     )
     lamp = sold_out()
-    subscribe(wish(lamp, address()), datetime.now(UTC))
+    subscribe(make_subscription(lamp, address()), datetime.now(UTC))
     row = seconds.one(variant_id=lamp.variants[0].variant_id)
     assert row
     assert 30 * 24 * 3600 - 60 < row.left <= 30 * 24 * 3600

@@ -1,4 +1,4 @@
-"""A code from the cart to the bank: what was shown is what is charged, and what stops on the way is said."""
+"""A code from the cart to the bank: what was shown is charged, and a code that ends on the way is explained."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -27,9 +27,9 @@ def with_code(code: str, price: str = "20.00") -> Shopper:
 def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order() -> None:
     code = make_code(uses=5, per_person=1)
     shopper = with_code(code)
-    shown = text(shopper.look())
+    page_text = text(shopper.look())
     for words in ("Ten per cent off", "−€2.00", "€22.90"):
-        assert words in shown
+        assert words in page_text
     order, url = shopper.place()
     assert (format_money(order.discount), format_money(order.total), order.voucher) == (
         "€2.00",

@@ -1,4 +1,4 @@
-"""The promotions that a process keeps: what another page has begun to read is used, if it is fresh and comes."""
+"""The promotions that a process caches: a read that another page has begun is used, if it is fresh and succeeds."""
 
 from collections.abc import Iterator
 from time import monotonic
@@ -13,13 +13,13 @@ from promotions.queries import COPY_SECONDS
 
 
 class Begun:
-    """A read that somebody has begun."""
+    """A read that another page has begun."""
 
     def __init__(self, error: Exception | None = None) -> None:
-        self.error, self.asked = error, 0
+        self.error, self.read_count = error, 0
 
     def rows(self) -> list[Any]:
-        self.asked += 1
+        self.read_count += 1
         if self.error:
             raise self.error
         return []
@@ -41,25 +41,25 @@ def test_what_was_begun_a_moment_ago_is_used() -> None:
     left_behind(begun, 1)
     queries.prefetch_automatic_promotions()
     assert queries.list_automatic_promotions() == ()
-    assert begun.asked == 1
+    assert begun.read_count == 1
 
 
 def test_what_a_page_has_left_behind_long_ago_is_not_used() -> None:
     begun = Begun()
     left_behind(begun, COPY_SECONDS + 1)
     queries.list_automatic_promotions()
-    assert begun.asked == 0
+    assert begun.read_count == 0
 
 
 def test_a_read_that_came_to_nothing_is_made_once_anew() -> None:
     begun = Begun(CassandraUnavailable("away"))
     left_behind(begun, 1)
     queries.list_automatic_promotions()
-    assert begun.asked == 1
+    assert begun.read_count == 1
 
 
 def test_the_copy_is_as_old_as_its_read() -> None:
     left_behind(Begun(), COPY_SECONDS - 1)
     queries.list_automatic_promotions()
-    assert queries._copy._kept
-    assert monotonic() - queries._copy._kept[1] >= COPY_SECONDS - 1
+    assert queries._copy._cached
+    assert monotonic() - queries._copy._cached[1] >= COPY_SECONDS - 1

@@ -37,7 +37,7 @@ def make_code(**terms: Any) -> str:
     return make_voucher(**terms)
 
 
-def goods(price: str = "33.33") -> Product:
+def make_stocked_product(price: str = "33.33") -> Product:
     product = make_product(price=price)
     make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     return product
@@ -47,7 +47,7 @@ def draft(
     code: str, *products: Product, user_id: UUID | None = None, email: str = ""
 ) -> placement.OrderDraft:
     made = make_draft(
-        *((product, 1) for product in products or (goods(),)),
+        *((product, 1) for product in products or (make_stocked_product(),)),
         user_id=user_id,
         email=email or f"{uuid4().hex}@example.com",
     )
@@ -66,7 +66,13 @@ def swept(order_id: UUID, at: datetime) -> None:
 
 def test_i9_an_orders_lines_carry_its_discount() -> None:
     order = operations.place_order(
-        draft(make_code(), goods("33.33"), goods("0.05"), goods("10.00")), now()
+        draft(
+            make_code(),
+            make_stocked_product("33.33"),
+            make_stocked_product("0.05"),
+            make_stocked_product("10.00"),
+        ),
+        now(),
     )
     items = queries.list_items(order)
     assert order.discount == Money("4.34", EUR)
@@ -80,7 +86,7 @@ def test_i9_an_orders_lines_carry_its_discount() -> None:
 
 
 def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
-    code, product = make_code(uses=1), goods()
+    code, product = make_code(uses=1), make_stocked_product()
     drafts = [draft(code, product) for _ in range(50)]
 
     def place(each: placement.OrderDraft) -> bool:
@@ -94,7 +100,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
         won = list(pool.map(place, drafts))
     assert won.count(True) == 1
     assert used(code) == 1
-    # Whoever was refused holds nothing.
+    # The refused orders have nothing reserved.
     assert stock.get_stock(product.product_id)[product.variants[0].variant_id].available == 49
 
 
@@ -246,7 +252,7 @@ def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     payment_id = _expired_and_paid(order)
     operations.settle_payment(order.order_id, payment_id, now())
     operations.claim_guest_orders(uuid4(), email)
-    # Another's turn comes the moment that the use is given up.
+    # Another customer would take the use the moment that it is given back.
     monkeypatch.setattr("promotions.operations.GIVE", None)
     operations.apply_effects(order.order_id, now())
     assert used(code) == 1

@@ -1,4 +1,4 @@
-"""What each kind of promotion takes off, and when it counts."""
+"""What each kind of promotion takes off, and when it applies."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

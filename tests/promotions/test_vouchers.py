@@ -30,7 +30,7 @@ NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
 
 
 def make_voucher(**terms: Any) -> str:
-    """A code of ten per cent off."""
+    """Make a code of ten per cent off."""
     code = f"TEST-{uuid4().hex[:12].upper()}"
     create_promotion(
         PromotionTerms("Ten per cent off", PERCENTAGE, code, percent=Decimal(10), **terms), NOW
@@ -125,7 +125,7 @@ def test_x57_case_spaces_and_dashes_do_not_matter() -> None:
 
 
 def refusal(act: Callable[..., object], *given: object) -> str:
-    """Return in which words something is refused; '' if it is not."""
+    """Return the message with which something is refused; '' if it is not."""
     try:
         act(*given)
     except (VoucherRefused, PromotionRefused) as refused:
@@ -138,8 +138,10 @@ def test_x51_a_code_outside_its_window_is_refused_in_words() -> None:
         make_voucher(ends_at=NOW): "expired on 8 May 2026",
         make_voucher(starts_at=NOW + timedelta(days=2)): "counts from 10 May 2026 on",
     }
-    told = {code: refusal(claim_voucher, code, somebody(), uuid4(), NOW) for code in expected}
-    assert [(why, told[code]) for code, why in expected.items() if why not in told[code]] == []
+    refusals = {code: refusal(claim_voucher, code, somebody(), uuid4(), NOW) for code in expected}
+    assert [
+        (why, refusals[code]) for code, why in expected.items() if why not in refusals[code]
+    ] == []
 
 
 def test_x51_a_code_that_was_used_up_or_ended_or_never_was_is_refused_in_words() -> None:

@@ -1,4 +1,4 @@
-"""`manage.py stock show|receive|adjust|ahead|rebuild SKU`: what is on the shelves of one variant, and what staff do to it."""
+"""`manage.py stock show|receive|adjust|ahead|rebuild SKU`: the stock of one variant, and what staff do to it."""
 
 import getpass
 from argparse import ArgumentParser
@@ -17,17 +17,17 @@ from inventory.queries import PLACES, WAREHOUSES
 
 
 class Command(BaseCommand):
-    help = "Show a variant's stock, receive goods, put a number right, sell ahead, or make the numbers anew."
+    help = "Show a variant's stock, receive units, correct a number, allow backorders, or rebuild the numbers."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
-        show = actions.add_parser(
-            "show", help="the numbers of each warehouse, and what is sold ahead"
-        )
-        receive = actions.add_parser("receive", help="goods have arrived")
+        show = actions.add_parser("show", help="the numbers of each warehouse, and of backorders")
+        receive = actions.add_parser("receive", help="units have arrived")
         adjust = actions.add_parser("adjust", help="a number is not what was counted")
         ahead = actions.add_parser("ahead", help="sell before it has arrived")
-        rebuild = actions.add_parser("rebuild", help="make the numbers anew from ledger and holds")
+        rebuild = actions.add_parser(
+            "rebuild", help="rebuild the numbers from ledger and reservations"
+        )
         for each in (show, receive, adjust, ahead, rebuild):
             each.add_argument("sku")
         for each in (receive, adjust):
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         ahead.add_argument("kind", choices=(BACKORDER, PREORDER, "end"))
         ahead.add_argument("--limit", type=int, default=0, help="how many may be promised at once")
         ahead.add_argument(
-            "--on", type=date.fromisoformat, help="when the goods are expected: 2026-12-03"
+            "--on", type=date.fromisoformat, help="when they are expected: 2026-12-03"
         )
         rebuild.add_argument("warehouse", choices=PLACES)
 
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         found = catalogue.find_variant_by_sku(sku)
         if found is None:
             raise CommandError(f"There is no SKU {sku}.")
-        acts: dict[str, Callable[..., None]] = {
+        handlers: dict[str, Callable[..., None]] = {
             "show": self.show,
             "receive": self.receive,
             "adjust": self.adjust,
@@ -61,7 +61,7 @@ class Command(BaseCommand):
             "rebuild": self.rebuild,
         }
         try:
-            acts[action](found.product_id, found.variant_id, **options)
+            handlers[action](found.product_id, found.variant_id, **options)
         except (
             ValueError,
             LookupError,
@@ -73,7 +73,7 @@ class Command(BaseCommand):
         if action in ("receive", "adjust") and (
             waiting := queries.list_waiting_orders(found.variant_id)
         ):
-            # New buyers do not overtake them: the pages are told of what is left, by whoever serves them.
+            # New buyers do not overtake them: what is left is copied to the pages once these orders have theirs.
             self.stdout.write(
                 f"Orders that wait for it: {len(waiting)}. The worker keeps theirs first."
             )
@@ -81,10 +81,10 @@ class Command(BaseCommand):
         operations.copy_stock(found.product_id)
 
     def show(self, product_id: UUID, variant_id: UUID, **_: Any) -> None:
-        for place in PLACES:
-            there = vars(queries.get_stock_numbers(variant_id, place))
+        for warehouse in PLACES:
+            numbers = vars(queries.get_stock_numbers(variant_id, warehouse))
             self.stdout.write(
-                f"{place}: " + ", ".join(f"{units} {name}" for name, units in there.items())
+                f"{warehouse}: " + ", ".join(f"{units} {name}" for name, units in numbers.items())
             )
 
     def receive(
