@@ -60,14 +60,17 @@ def test_a_code_is_made_with_its_terms(cleo: Client) -> None:
 def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:
     violations = []
     for fields, sentence in (
-        ({"percent": ""}, "Enter per cent"),
+        ({"percent": ""}, "Enter a percentage"),
         ({"percent": "101"}, "100"),
         ({"kind": "amount", "amount": "1.234"}, "2 decimal places"),
-        ({"kind": "buy_get"}, "Enter things to buy"),
-        ({"kind": "everything for nothing"}, "Choose what it does"),
-        ({"voucher": "", "uses": "3"}, "Only the uses of a code can be limited"),
+        ({"kind": "buy_get"}, "Enter how many items to buy"),
+        ({"kind": "everything for nothing"}, "Choose a type"),
+        ({"voucher": "", "uses": "3"}, "Enter a code above"),
         ({"voucher": "--"}, "A code has letters or digits"),
-        ({"starts": "2026-05-02", "ends": "2026-05-01"}, "The last day is before the first one"),
+        (
+            {"starts": "2026-05-02", "ends": "2026-05-01"},
+            "Enter a last day that is not before the first day",
+        ),
         ({"category": str(uuid4())}, "Select a valid choice"),
     ):
         answer = cleo.post(MAKE, typed(**fields))
@@ -102,5 +105,5 @@ def test_what_was_done_stands_in_the_log_in_words(cleo: Client, client: Client) 
     cleo.post(MAKE, sent)
     admin = sign_in_staff(Client(), make_user("Ada", role="admin"))
     page = admin.get(reverse("adminpanel:log")).content.decode()
-    assert "Made a promotion" in page
+    assert "Created a promotion" in page
     assert sent["voucher"] in page
