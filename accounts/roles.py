@@ -2,16 +2,14 @@
 
 from collections.abc import Collection
 
-from django.utils.translation import gettext_lazy
-
 # An admin may do what any of the others may.
 ADMIN = "admin"
 ROLE_DUTIES = {
-    "support": gettext_lazy("orders and customer questions"),
-    "warehouse": gettext_lazy("packing and shipping orders"),
-    "catalogue": gettext_lazy("products, categories and promotions"),
-    "analyst": gettext_lazy("sales figures"),
-    ADMIN: gettext_lazy("everything, including people and the audit log"),
+    "support": "orders, and whoever asks about one",
+    "warehouse": "orders, to pack and send them",
+    "catalogue": "products and categories",
+    "analyst": "figures",
+    ADMIN: "all of it, the people who work here, and the audit log",
 }
 ROLES = tuple(ROLE_DUTIES)
 # Who works on orders; and who of them notes money, and gives it back.

@@ -149,7 +149,7 @@ class FindPersonForm(Form):
 
 
 def _role_choices() -> list[tuple[str, str]]:
-    duties = [(role, f"{role_label(role)}: {may}") for role, may in ROLE_DUTIES.items()]
+    duties = [(role, f"{role_label(role)}: {_(may)}") for role, may in ROLE_DUTIES.items()]
     return [("shopper", _("Shopper: no staff pages")), *duties]
 
 

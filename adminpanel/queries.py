@@ -143,7 +143,7 @@ class Board:
 
     @property
     def label(self) -> str:
-        return str(states.BOARD_COLUMNS[self.column])
+        return _(states.BOARD_COLUMNS[self.column])
 
     @property
     def is_newest_first(self) -> bool:
@@ -166,7 +166,7 @@ def get_board(column: str, after: str, now: datetime) -> Board:
     tickets, following = queries.list_board_entries(column, after, PAGE_LENGTH)
     counts = queries.count_board_entries()
     tallies = tuple(
-        Tally(key, str(label), counts.get(key), key == column)
+        Tally(key, _(label), counts.get(key), key == column)
         for key, label in states.BOARD_COLUMNS.items()
     )
     rows = tuple(BoardRow(ticket, _late(ticket, now)) for ticket in tickets)
