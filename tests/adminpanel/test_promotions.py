@@ -66,7 +66,7 @@ def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:
         ({"kind": "buy_get"}, "Enter how many items to buy"),
         ({"kind": "everything for nothing"}, "Choose a type"),
         ({"voucher": "", "uses": "3"}, "Enter a code above"),
-        ({"voucher": "--"}, "A code has letters or digits"),
+        ({"voucher": "--"}, "letters or digits"),
         (
             {"starts": "2026-05-02", "ends": "2026-05-01"},
             "Enter a last day that is not before the first day",
@@ -84,7 +84,7 @@ def test_a_code_is_taken_once(cleo: Client) -> None:
     assert cleo.post(MAKE, sent).status_code == 303
     again = cleo.post(MAKE, sent | {"voucher": sent["voucher"].lower().replace("-", " ")})
     assert again.status_code == 422
-    assert "There is a promotion with the code" in again.content.decode()
+    assert f"code {sent['voucher']} " in again.content.decode()
 
 
 def test_the_list_shows_the_uses_and_a_press_ends_it(cleo: Client) -> None:
