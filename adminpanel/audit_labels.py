@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from accounts import audit_log, queries
 from accounts.audit_log import LogEntry
 from accounts.models import User
@@ -13,36 +16,36 @@ from accounts.models import User
 PAGE_LENGTH = 40
 # What each act is called. Whatever else stands in the log is a page that somebody was refused.
 ACTS = {
-    "adminpanel:move": "Moved an order",
-    "adminpanel:note": "Wrote a note",
-    "adminpanel:pack": "Packed a parcel",
-    "adminpanel:parcel": "Moved a parcel on",
-    "adminpanel:sent_back": "Dealt with a return",
-    "adminpanel:return_refund": "Refunded a return",
-    "adminpanel:refund": "Gave money back",
-    "adminpanel:lines": "Changed an order",
-    "adminpanel:door": "Changed an order's address",
-    "adminpanel:received": "Noted a payment",
-    "adminpanel:money_sent": "Sent money back",
-    "adminpanel:second_factor": "Second factor",
-    "adminpanel:recovery_codes": "New recovery codes",
-    "adminpanel:person_find": "Looked somebody up",
-    "adminpanel:person_role": "Changed a role",
-    "adminpanel:person_sessions_end": "Ended sessions",
-    "adminpanel:person_factor_reset": "Reset a second factor",
-    "adminpanel:promotion_make": "Made a promotion",
-    "adminpanel:promotion_end": "Ended a promotion",
-    "login": "Signed in",
-    "login_failed": "Could not sign in",
-    "logout": "Signed out",
-    "staff add": "Gave a role",
-    "staff remove": "Took a role",
-    "staff second-factor-reset": "Reset a second factor",
-    "registered": "Made an account",
-    "password_changed": "Changed the password",
-    "email_changed": "Changed the e-mail address",
-    "sessions_ended": "Ended sessions",
-    "erased": "Had the account erased",
+    "adminpanel:move": gettext_lazy("Changed an order's status"),
+    "adminpanel:note": gettext_lazy("Added a note"),
+    "adminpanel:pack": gettext_lazy("Packed a parcel"),
+    "adminpanel:parcel": gettext_lazy("Updated a parcel"),
+    "adminpanel:sent_back": gettext_lazy("Updated a return"),
+    "adminpanel:return_refund": gettext_lazy("Refunded a return"),
+    "adminpanel:refund": gettext_lazy("Refunded a customer"),
+    "adminpanel:lines": gettext_lazy("Changed an order's items"),
+    "adminpanel:door": gettext_lazy("Changed a delivery address"),
+    "adminpanel:received": gettext_lazy("Recorded a payment"),
+    "adminpanel:money_sent": gettext_lazy("Sent a refund"),
+    "adminpanel:second_factor": gettext_lazy("Entered a second factor"),
+    "adminpanel:recovery_codes": gettext_lazy("Created recovery codes"),
+    "adminpanel:person_find": gettext_lazy("Looked up a person"),
+    "adminpanel:person_role": gettext_lazy("Changed a role"),
+    "adminpanel:person_sessions_end": gettext_lazy("Ended sessions"),
+    "adminpanel:person_factor_reset": gettext_lazy("Reset a second factor"),
+    "adminpanel:promotion_make": gettext_lazy("Created a promotion"),
+    "adminpanel:promotion_end": gettext_lazy("Ended a promotion"),
+    "login": gettext_lazy("Signed in"),
+    "login_failed": gettext_lazy("Failed to sign in"),
+    "logout": gettext_lazy("Signed out"),
+    "staff add": gettext_lazy("Gave a role"),
+    "staff remove": gettext_lazy("Removed a role"),
+    "staff second-factor-reset": gettext_lazy("Reset a second factor"),
+    "registered": gettext_lazy("Created an account"),
+    "password_changed": gettext_lazy("Changed the password"),
+    "email_changed": gettext_lazy("Changed the email address"),
+    "sessions_ended": gettext_lazy("Ended sessions"),
+    "erased": gettext_lazy("Deleted the account"),
 }
 TONES = {"done": "good", "refused": "warn", "failed": "bad"}
 
@@ -88,7 +91,7 @@ def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
     return AuditLogPage(
         "",
         who,
-        person.name if person else "Somebody whose account is gone",
+        person.name if person else _("somebody whose account was deleted"),
         _lines(entries),
         following,
     )
@@ -106,10 +109,10 @@ def _line(entry: LogEntry, people: dict[UUID, User]) -> LogLine:
     return LogLine(
         entry,
         _who(entry, people),
-        ACTS.get(entry.act, f"Asked for {entry.act}"),
+        str(ACTS.get(entry.act) or _("Asked for %(page)s") % {"page": entry.act}),
         f"{about.name}, {about.email}" if about else entry.subject,
         tuple((name, value) for name, value in entry.fields.items() if value),
-        entry.outcome or "no outcome: it was cut off, or is still under way",
+        entry.outcome or _("no outcome: interrupted, or still running"),
         TONES.get(word, "plain") if entry.outcome else "warn",
     )
 
@@ -118,9 +121,9 @@ def _who(entry: LogEntry, people: dict[UUID, User]) -> str:
     if entry.actor:
         return entry.actor
     if entry.actor_id is None:
-        return "Nobody known"
+        return _("Unknown")
     person = people.get(entry.actor_id)
-    return f"{person.name}, {person.email}" if person else "An account that is gone"
+    return f"{person.name}, {person.email}" if person else _("Deleted account")
 
 
 def _id(text: str) -> UUID | None:

@@ -1,19 +1,24 @@
 """What staff type and press."""
 
+from __future__ import annotations
+
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from django import forms
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from moneyed import Money
 
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
 from accounts.forms import email_field
 from accounts.roles import ROLE_DUTIES
 from adminpanel.sales import LONGEST, USUAL
+from adminpanel.templatetags.roles import role_label
 from catalogue.queries import get_category_tree
 from orders.numbers import normalize_order_number
 from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
@@ -21,6 +26,9 @@ from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, LONGEST_CODE, PERCENTAGE
 from web.forms import Form
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 MAX_NOTE = 1000
 DEFAULT_COLUMN = "to_pack"
@@ -44,7 +52,7 @@ class FindOrderForm(Form):
     """An order's number, however it was typed (X57)."""
 
     number = forms.CharField(
-        label="Order number",
+        label=gettext_lazy("Order number"),
         max_length=40,
         widget=forms.TextInput(
             {
@@ -61,16 +69,18 @@ class FindOrderForm(Form):
         return normalize_order_number(self.cleaned_data["number"])
 
 
-def _note(label: str, *, required: bool) -> forms.CharField:
+def _note(label: StrOrPromise, *, required: bool) -> forms.CharField:
     return forms.CharField(
         label=label,
         required=required,
         max_length=MAX_NOTE,
         widget=forms.Textarea({"rows": 3}),
-        help_text="Only staff see it.",
+        help_text=gettext_lazy("Only staff can see this."),
         error_messages={
-            "required": "Write something first.",
-            "max_length": f"A note has at most {MAX_NOTE} characters; this one has %(show_value)d.",
+            "required": gettext_lazy("Enter a note"),
+            "max_length": gettext_lazy(
+                "Enter a note of at most %(limit_value)d characters; this one has %(show_value)d"
+            ),
         },
     )
 
@@ -80,7 +90,7 @@ class TransitionForm(Form):
 
     event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
-    note = _note("Note on this step", required=False)
+    note = _note(gettext_lazy("Note on this step"), required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="move-%s", **kwargs)
@@ -89,7 +99,7 @@ class TransitionForm(Form):
 class NoteForm(Form):
     """A note among the staff."""
 
-    note = _note("Note", required=True)
+    note = _note(gettext_lazy("Note"), required=True)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="note-%s", **kwargs)
@@ -99,9 +109,9 @@ class CodeForm(Form):
     """The six digits that a telephone shows."""
 
     code = forms.CharField(
-        label="Code",
+        label=gettext_lazy("Code"),
         max_length=20,
-        help_text="The six digits that your authenticator app shows for Stoa.",
+        help_text=gettext_lazy("The six digits that your authenticator app shows for Stoa."),
         widget=forms.TextInput(
             {
                 "class": "input--short",
@@ -110,7 +120,7 @@ class CodeForm(Form):
                 "spellcheck": "false",
             }
         ),
-        error_messages={"required": "Enter the six digits that your app shows"},
+        error_messages={"required": gettext_lazy("Enter the six digits that your app shows")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -119,13 +129,15 @@ class RecoveryCodeForm(Form):
     """A recovery code, for the day when the telephone is lost."""
 
     code = forms.CharField(
-        label="Recovery code",
+        label=gettext_lazy("Recovery code"),
         max_length=40,
-        help_text="One of the ten that you were given, like ABCD-EFGH-JKLM. Each works once.",
+        help_text=gettext_lazy(
+            "One of your ten codes, for example ABCD-EFGH-JKLM. Each works once."
+        ),
         widget=forms.TextInput(
             {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
         ),
-        error_messages={"required": "Enter one of your recovery codes"},
+        error_messages={"required": gettext_lazy("Enter one of your recovery codes")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -136,19 +148,21 @@ class FindPersonForm(Form):
     email = email_field("off")
 
 
+def _role_choices() -> list[tuple[str, str]]:
+    duties = [(role, f"{role_label(role)}: {_(may)}") for role, may in ROLE_DUTIES.items()]
+    return [("shopper", _("Shopper: no staff pages")), *duties]
+
+
 class RoleForm(Form):
     """What somebody may do here."""
 
     role = forms.ChoiceField(
-        label="Role",
-        choices=[
-            ("shopper", "Shopper: no staff pages"),
-            *((role, f"{role.capitalize()}: {may}") for role, may in ROLE_DUTIES.items()),
-        ],
+        label=gettext_lazy("Role"),
+        choices=_role_choices,
         widget=forms.RadioSelect,
         error_messages={
-            "required": "Choose one of the roles",
-            "invalid_choice": "Choose one of the roles",
+            "required": gettext_lazy("Choose a role"),
+            "invalid_choice": gettext_lazy("Choose a role"),
         },
     )
 
@@ -161,10 +175,14 @@ class LogForm(Form):
     """Which page of the audit log. Whatever is not understood shows today's acts of the staff."""
 
     book = forms.ChoiceField(
-        label="Show", choices=[(STAFF, "What staff did"), (ACCOUNTS, "Accounts")], required=False
+        label=gettext_lazy("Show"),
+        choices=[(STAFF, gettext_lazy("What staff did")), (ACCOUNTS, gettext_lazy("Accounts"))],
+        required=False,
     )
     day = forms.DateField(
-        label="Day", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+        label=gettext_lazy("Day"),
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
     who = forms.UUIDField(required=False)
     after = forms.CharField(required=False, max_length=500)
@@ -177,7 +195,7 @@ class LogForm(Form):
         return clean.get("book") or STAFF, day, clean.get("who"), clean.get("after", "")
 
 
-def _limit(label: str, hint: str) -> forms.IntegerField:
+def _limit(label: StrOrPromise, hint: StrOrPromise) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         required=False,
@@ -190,7 +208,7 @@ def _limit(label: str, hint: str) -> forms.IntegerField:
     )
 
 
-def _amount(label: str, hint: str) -> forms.DecimalField:
+def _amount(label: StrOrPromise, hint: StrOrPromise) -> forms.DecimalField:
     return forms.DecimalField(
         label=label,
         required=False,
@@ -204,40 +222,57 @@ def _amount(label: str, hint: str) -> forms.DecimalField:
     )
 
 
-def _day(label: str, hint: str) -> forms.DateField:
+def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
     widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
     return forms.DateField(label=label, required=False, help_text=hint, widget=widget)
+
+
+# What to say where a kind of promotion lacks something.
+NEEDED = {
+    "percent": gettext_lazy("Enter a percentage"),
+    "amount": gettext_lazy("Enter an amount"),
+    "buy": gettext_lazy("Enter how many items to buy"),
+    "free": gettext_lazy("Enter how many items are free"),
+}
 
 
 class PromotionForm(Form):
     """The terms of a promotion. Days are the shop's, sums its currency."""
 
     title = forms.CharField(
-        label="Name", max_length=80, help_text="Shoppers see it beside what is taken off."
+        label=gettext_lazy("Name"),
+        max_length=80,
+        help_text=gettext_lazy("Shoppers see this next to the discount."),
     )
     # Not "code": the audit log shows no field of that name.
     voucher = forms.CharField(
-        label="Code",
+        label=gettext_lazy("Code"),
         required=False,
         max_length=LONGEST_CODE,
-        help_text="Without one it counts by itself. Capitals, spaces and dashes do not matter.",
+        help_text=gettext_lazy(
+            "Leave empty to apply the promotion automatically. "
+            "Capitals, spaces and dashes do not matter."
+        ),
         widget=forms.TextInput(
             {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
         ),
     )
     kind = forms.ChoiceField(
-        label="What it does",
+        label=gettext_lazy("Type"),
         choices=[
-            (PERCENTAGE, "Takes off so many per cent"),
-            (AMOUNT, "Takes off an amount"),
-            (BUY_GET, "Of so many things, gives the cheapest away"),
-            (FREE_DELIVERY, "Makes delivery free"),
+            (PERCENTAGE, gettext_lazy("Percentage off")),
+            (AMOUNT, gettext_lazy("Amount off")),
+            (BUY_GET, gettext_lazy("Buy some, get the cheapest free")),
+            (FREE_DELIVERY, gettext_lazy("Free delivery")),
         ],
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose what it does", "invalid_choice": "Choose what it does"},
+        error_messages={
+            "required": gettext_lazy("Choose a type"),
+            "invalid_choice": gettext_lazy("Choose a type"),
+        },
     )
     percent = forms.DecimalField(
-        label="Per cent",
+        label=gettext_lazy("Percentage"),
         required=False,
         min_value=Decimal("0.1"),
         max_value=Decimal(100),
@@ -246,17 +281,25 @@ class PromotionForm(Form):
             {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
         ),
     )
-    amount = _amount("Amount", "In euros.")
-    buy = _limit("Things to buy", "Of “buy two, get one free”, the two.")
-    free = _limit("Things that are free", "The one.")
-    category = forms.ChoiceField(label="In", required=False)
-    minimum = _amount("Least sum of goods", "In euros, before anything is taken off.")
-    uses = _limit("Uses in all", "Of a code; without a number there is no limit.")
-    per_person = _limit(
-        "Uses a person", "Of a code; guests are told apart by their e-mail address."
+    amount = _amount(gettext_lazy("Amount"), gettext_lazy("In euros."))
+    buy = _limit(gettext_lazy("Items to buy"), gettext_lazy("In “buy two, get one free”: 2."))
+    free = _limit(gettext_lazy("Free items"), gettext_lazy("In “buy two, get one free”: 1."))
+    category = forms.ChoiceField(label=gettext_lazy("Applies to"), required=False)
+    minimum = _amount(
+        gettext_lazy("Minimum spend"), gettext_lazy("In euros, on goods before any discount.")
     )
-    starts = _day("First day", "Without one it starts at once.")
-    ends = _day("Last day", "It counts until midnight.")
+    uses = _limit(
+        gettext_lazy("Total uses"), gettext_lazy("For codes only. Leave empty for no limit.")
+    )
+    per_person = _limit(
+        gettext_lazy("Uses per person"),
+        gettext_lazy("For codes only. Guests are counted by their email address."),
+    )
+    starts = _day(gettext_lazy("First day"), gettext_lazy("Leave empty to start now."))
+    ends = _day(
+        gettext_lazy("Last day"),
+        gettext_lazy("The promotion ends at midnight. Leave empty for no end."),
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="promotion-%s", **kwargs)
@@ -264,7 +307,7 @@ class PromotionForm(Form):
             (str(key), node.name) for key, node in get_category_tree().by_id.items() if node.slug
         )
         category = cast(forms.ChoiceField, self.fields["category"])
-        category.choices = [("", "Everything"), *sorted(named, key=lambda each: each[1])]
+        category.choices = [("", _("Everything")), *sorted(named, key=lambda each: each[1])]
 
     def clean(self) -> dict[str, Any]:
         """Ask for what the kind needs."""
@@ -272,13 +315,13 @@ class PromotionForm(Form):
         needed = {PERCENTAGE: ("percent",), AMOUNT: ("amount",), BUY_GET: ("buy", "free")}
         for name in needed.get(clean.get("kind", ""), ()):
             if not clean.get(name) and name not in self.errors:
-                self.add_error(name, f"Enter {str(self.fields[name].label).lower()}")
+                self.add_error(name, NEEDED[name])
         if not clean.get("voucher"):
             for name in ("uses", "per_person"):
                 if clean.get(name):
-                    self.add_error(name, "Only the uses of a code can be limited")
+                    self.add_error(name, _("Enter a code above, or leave this empty"))
         if clean.get("starts") and clean.get("ends") and clean["ends"] < clean["starts"]:
-            self.add_error("ends", "The last day is before the first one")
+            self.add_error("ends", _("Enter a last day that is not before the first day"))
         return clean
 
     def build_terms(self) -> PromotionTerms:
@@ -315,10 +358,14 @@ class SalesForm(Form):
     """Of which days the sales are shown, both included. Whatever is not understood shows the last thirty days."""
 
     first = forms.DateField(
-        label="From", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+        label=gettext_lazy("From"),
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
     last = forms.DateField(
-        label="To", required=False, widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d")
+        label=gettext_lazy("To"),
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
     )
 
     def parse_selection(self, today: date) -> tuple[date, date]:

@@ -12,6 +12,8 @@ from typing import Any
 from uuid import uuid4
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from moneyed import Money
 
 from inventory.entities import BACKORDER_WAREHOUSE
@@ -52,7 +54,9 @@ class UnitsField(forms.CharField):
         if not text:
             return 0
         if not _WHOLE.fullmatch(text) or int(text) > self.most:
-            raise forms.ValidationError(f"Enter a whole number from 0 to {self.most}")
+            raise forms.ValidationError(
+                _("Enter a whole number from 0 to %(most)s") % {"most": self.most}
+            )
         return int(text)
 
 
@@ -68,7 +72,7 @@ class AmountField(forms.CharField):
             max_length=20,
             help_text=help_text,
             widget=forms.TextInput({**_SHORT, "inputmode": "decimal"}),
-            error_messages={"required": "Enter an amount like 12.50"},
+            error_messages={"required": gettext_lazy("Enter an amount like 12.50")},
         )
         self.most = most
 
@@ -79,10 +83,10 @@ class AmountField(forms.CharField):
             return None
         found = _AMOUNT.fullmatch(text)
         if found is None:
-            raise forms.ValidationError("Enter an amount like 12.50")
+            raise forms.ValidationError(_("Enter an amount like 12.50"))
         amount = Money(Decimal(f"{found[1]}.{found[2] or '0'}"), self.most.currency)
         if not amount.amount:
-            raise forms.ValidationError("Enter more than nothing")
+            raise forms.ValidationError(_("Enter an amount above zero"))
         return amount
 
 
@@ -124,7 +128,7 @@ class OrderForm(Form):
         if not self.errors and not any(self.units.values()):
             self.add_error(
                 self.lines[0][1].name if self.lines else None,
-                "Enter a number for at least one thing",
+                _("Enter a number for at least one item"),
             )
 
 
@@ -153,8 +157,14 @@ class ParcelForm(OrderForm):
     """What happens to a parcel next. The number of what is sent can be left out: not every carrier has one."""
 
     STEPS = {
-        parcels.PACKED: (("shipped", "Ship it"), ("unpacked", "Take it apart")),
-        parcels.SHIPPED: (("delivered", "It has arrived"), ("lost", "It was lost")),
+        parcels.PACKED: (
+            ("shipped", gettext_lazy("Mark as shipped")),
+            ("unpacked", gettext_lazy("Unpack")),
+        ),
+        parcels.SHIPPED: (
+            ("delivered", gettext_lazy("Mark as delivered")),
+            ("lost", gettext_lazy("Mark as lost")),
+        ),
     }
     event = forms.ChoiceField()
 
@@ -163,9 +173,11 @@ class ParcelForm(OrderForm):
         self.parcel, self.steps = parcel, self.STEPS.get(parcel.state, ())
         self.fields["event"].choices = self.steps  # type: ignore[attr-defined]
         if parcel.state == parcels.PACKED:
-            self.fields["carrier"] = forms.CharField(label="Carrier", max_length=40, required=False)
+            self.fields["carrier"] = forms.CharField(
+                label=_("Carrier"), max_length=40, required=False
+            )
             self.fields["tracking"] = forms.CharField(
-                label="Tracking number",
+                label=_("Tracking number"),
                 max_length=60,
                 required=False,
                 widget=forms.TextInput({"autocomplete": "off"}),
@@ -181,7 +193,7 @@ class ParcelForm(OrderForm):
         typed = str(self.cleaned_data["tracking"]).strip()
         if typed and not _TRACKING.fullmatch(typed):
             raise forms.ValidationError(
-                "Enter the number as the carrier wrote it: letters, digits, spaces and dashes"
+                _("Enter the tracking number with letters, digits, spaces and dashes only")
             )
         return typed
 
@@ -189,13 +201,18 @@ class ParcelForm(OrderForm):
 class ReturnAnswerForm(OrderForm):
     """Yes or no to a return."""
 
-    event = forms.ChoiceField(choices=[("return_approved", "Agree"), ("return_rejected", "Refuse")])
+    event = forms.ChoiceField(
+        choices=[
+            ("return_approved", gettext_lazy("Approve")),
+            ("return_rejected", gettext_lazy("Decline")),
+        ]
+    )
     note = forms.CharField(
-        label="Why not",
+        label=gettext_lazy("Reason for declining"),
         required=False,
         max_length=MAX_WORDS,
         widget=forms.Textarea({"rows": 3}),
-        help_text="If you refuse it. The customer reads this.",
+        help_text=gettext_lazy("Only if you decline. The customer sees this."),
     )
 
     def __init__(
@@ -212,7 +229,7 @@ class ReturnAnswerForm(OrderForm):
             and not cleaned.get("note")
             and "note" not in self.errors
         ):
-            self.add_error("note", "Tell the customer why it cannot be sent back")
+            self.add_error("note", _("Tell the customer why you decline the return"))
         return cleaned
 
 
@@ -252,9 +269,9 @@ class RefundForm(OrderForm):
             order_return,
             balance.refundable_amount(order),
         )
-        self.refunded_units, _ = balance.refunded_units_by_line(
+        self.refunded_units = balance.refunded_units_by_line(
             order, {item.line_number: item.quantity for item in items}
-        )
+        )[0]
         there = {
             item.line_number: max(0, item.quantity - self.refunded_units.get(item.line_number, 0))
             for item in self.items
@@ -267,36 +284,38 @@ class RefundForm(OrderForm):
         self.add_unit_fields(line_contents(self.items, wanted), prefill=order_return is not None)
         if order.delivery.amount and not _delivery_refunded(order):
             self.fields["delivery"] = forms.BooleanField(
-                label=f"The delivery, {format_money(order.delivery)}", required=False
+                label=_("Delivery, %(amount)s") % {"amount": format_money(order.delivery)},
+                required=False,
             )
         self.fields["amount"] = AmountField(
-            "Another sum",
+            _("Other amount"),
             self.most,
             required=False,
-            help_text="Left empty: what the things above were paid for.",
+            help_text=_("Leave empty to refund what was paid for the items above."),
         )
         self.fields["reason"] = forms.CharField(
-            label="Why",
+            label=_("Reason"),
             max_length=200,
-            help_text="The customer reads this.",
-            error_messages={"required": "Write why the money goes back"},
+            help_text=_("The customer sees this."),
+            error_messages={"required": _("Enter a reason for the refund")},
         )
 
     def clean(self) -> dict[str, Any]:
         """Return the values, `amount` being what goes back. Raises ValidationError for nothing, or for too much."""
         cleaned = super().clean() or self.cleaned_data
         if "delivery" not in self.fields and self.data.get("delivery"):
-            raise forms.ValidationError("The delivery is paid back already, or cost nothing")
+            raise forms.ValidationError(_("Delivery is already refunded, or was free"))
         if self.errors:
             return cleaned
         cleaned.setdefault("delivery", False)
         amount = cleaned["amount"] or self._paid_for(with_delivery=cleaned["delivery"])
         if not to_minor_units(amount):
-            self.add_error("amount", "Choose what the money is for, or enter a sum")
+            self.add_error("amount", _("Enter what to refund, or an amount"))
         elif amount > self.most:
             self.add_error(
                 "amount",
-                f"At most {format_money(self.most)} can go back; this is {format_money(amount)}",
+                _("You can refund at most %(most)s; this is %(amount)s")
+                % {"most": format_money(self.most), "amount": format_money(amount)},
             )
         cleaned["amount"] = amount
         return cleaned
@@ -334,13 +353,17 @@ class ChangeLinesForm(OrderForm):
             return cleaned
         for item, field in self.lines:
             if self.units[item.line_number] < (packed := self.packed.get(item.line_number, 0)):
-                self.add_error(field.name, f"{packed} of it are packed already")
+                self.add_error(
+                    field.name,
+                    _("Enter at least %(packed)s: that many are already packed")
+                    % {"packed": packed},
+                )
         if self.errors:
             return cleaned
         if not any(self.units.values()):
-            raise forms.ValidationError("Nothing would be left of the order. Cancel it instead.")
+            raise forms.ValidationError(_("Keep at least one item, or cancel the order"))
         if all(self.units[item.line_number] == item.quantity for item, _ in self.lines):
-            raise forms.ValidationError("Nothing is different: enter a smaller number somewhere.")
+            raise forms.ValidationError(_("Enter a smaller number for at least one item"))
         return cleaned
 
 
@@ -353,7 +376,9 @@ class ReceivedPaymentForm(OrderForm):
         super().__init__(order, "received", data, press=uuid4())
         left = balance.amount_to_capture(order)
         self.fields["amount"] = AmountField(
-            "What has come", left, help_text=f"{format_money(left)} are to be paid."
+            _("Amount received"),
+            left,
+            help_text=_("%(amount)s is still to be paid.") % {"amount": format_money(left)},
         )
         self.initial["amount"] = str(left.amount)
 

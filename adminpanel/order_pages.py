@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.access import current_member
 from accounts.roles import ADMIN, MONEY_STAFF
@@ -48,16 +49,21 @@ def render_conflict(
     )
     who = queries.actor_label(last) if last else ""
     words = (
-        f"{who[:1].upper()}{who[1:]} changed it {ago(last.at)}: {queries.event_label(last).lower()}."
+        _("%(who)s changed it %(when)s: %(what)s.")
+        % {
+            "who": f"{who[:1].upper()}{who[1:]}",
+            "when": ago(last.at),
+            "what": queries.event_label(last).lower(),
+        }
         if last
         else ""
     )
     if isinstance(error, TransitionRefused) and error.why:
-        words = f"It cannot be done: {error.why}."
+        words = _("This cannot be done: %(why)s.") % {"why": error.why}
     if note and not states.allowed_transitions(
         current
     ):  # no button is left, and so no field for it
-        note, typed = "", [*typed, ("Note on this step", note)]
+        note, typed = "", [*typed, (_("Note on this step"), note)]
     fresh = TransitionForm(initial={"version": current.version, "note": note})
     context: dict[str, Any] = {"conflict": words, "kept_note": note, "typed": typed}
     return render_order_page(
@@ -108,7 +114,7 @@ def _context(
         "column_tone": queries.COLUMN_TONES.get(found.board_column, "plain"),
         "payment_word": queries.payment_label(found.payment),
         "payment_tone": queries.payment_tone(found.payment),
-        "fulfilment_word": queries.FULFILMENTS.get(found.fulfilment, found.fulfilment),
+        "fulfilment_word": queries.fulfilment_label(found.fulfilment),
         "delivery_lines": delivery,
         "billing_lines": billing,
         "find": FindOrderForm(),

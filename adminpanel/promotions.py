@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from catalogue.queries import get_category_tree
 from pricing.money import from_minor_units
@@ -27,12 +29,9 @@ class PromotionLine:
     discount_label: str
     limits: str
     used: int
-    state: str
+    state_label: str
     tone: str
-
-    @property
-    def is_over(self) -> bool:
-        return self.state == "Over"
+    is_over: bool
 
 
 def list_promotion_lines(now: datetime) -> list[PromotionLine]:
@@ -48,39 +47,56 @@ def list_promotion_lines(now: datetime) -> list[PromotionLine]:
 
 
 def _line(trigger: str, promotion: Promotion, used: int, now: datetime) -> PromotionLine:
-    state, tone = "Counts", "good"
-    if promotion.unavailable_reason(now):
-        to_come = promotion.starts_at and now < promotion.starts_at and not promotion.ended_at
-        state, tone = ("To come", "calm") if to_come else ("Over", "plain")
+    is_active = not promotion.unavailable_reason(now)
+    to_come = promotion.starts_at and now < promotion.starts_at and not promotion.ended_at
+    if is_active:
+        state, tone = _("Active"), "good"
+    elif to_come:
+        state, tone = _("Scheduled"), "calm"
+    else:
+        state, tone = _("Ended"), "plain"
     return PromotionLine(
-        trigger, promotion, discount_label(promotion), _limits(promotion), used, state, tone
+        trigger,
+        promotion,
+        discount_label(promotion),
+        _limits(promotion),
+        used,
+        state,
+        tone,
+        is_over=not is_active and not to_come,
     )
 
 
 def discount_label(promotion: Promotion) -> str:
     """Return what a promotion does, in words for the staff."""
-    what = "Free delivery"
+    what = _("Free delivery")
     if promotion.kind == PERCENTAGE:
-        what = f"{promotion.percent.normalize():f}% off"
+        what = _("%(percent)s%% off") % {"percent": f"{promotion.percent.normalize():f}"}
     elif promotion.kind == AMOUNT:
-        what = f"{_sum(promotion.amount)} off"
+        what = _("%(amount)s off") % {"amount": _sum(promotion.amount)}
     elif promotion.kind == BUY_GET:
-        what = f"Buy {promotion.buy}, get {promotion.free} free"
+        what = _("Buy %(buy)s, get %(free)s free") % {
+            "buy": promotion.buy,
+            "free": promotion.free,
+        }
     category = (
         get_category_tree().by_id.get(promotion.category_id) if promotion.category_id else None
     )
-    return f"{what} in {category.name}" if category else what
+    if category is None:
+        return what
+    return _("%(discount)s in %(category)s") % {"discount": what, "category": category.name}
 
 
 def _limits(promotion: Promotion) -> str:
-    limits = [f"from {_sum(promotion.minimum)} on"] if promotion.minimum else []
+    limits = []
+    if promotion.minimum:
+        limits.append(_("minimum spend %(amount)s") % {"amount": _sum(promotion.minimum)})
     if promotion.uses:
-        limits.append("one use" if promotion.uses == 1 else f"{promotion.uses} uses")
+        uses = ngettext("%(count)s use", "%(count)s uses", promotion.uses)
+        limits.append(uses % {"count": promotion.uses})
     if promotion.per_person:
-        limits.append(
-            "one a person" if promotion.per_person == 1 else f"{promotion.per_person} a person"
-        )
-    return ", ".join(limits) or "none"
+        limits.append(_("%(count)s per person") % {"count": promotion.per_person})
+    return ", ".join(limits) or _("none")
 
 
 def _sum(cents: int) -> str:

@@ -6,6 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from adminpanel.order_forms import AnyForm, line_contents
@@ -21,25 +25,28 @@ from payments.gateways import MANUAL_METHODS
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 PAGE_LENGTH = 25
 # Columns that only grow: they are not counted, and show the newest first.
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 
 # A word and its tone: how it looks (docs/style-guide.md, badges).
 PAYMENTS = {
-    "unpaid": ("Not paid", "warn"),
-    "authorized": ("Authorized", "calm"),
-    "paid": ("Paid", "good"),
-    "partially_refunded": ("Partly refunded", "calm"),
-    "refunded": ("Refunded", "calm"),
-    "voided": ("Nothing to pay", "plain"),
-    "failed": ("Payment failed", "bad"),
+    "unpaid": (gettext_lazy("Not paid"), "warn"),
+    "authorized": (gettext_lazy("Authorized"), "calm"),
+    "paid": (gettext_lazy("Paid"), "good"),
+    "partially_refunded": (gettext_lazy("Partly refunded"), "calm"),
+    "refunded": (gettext_lazy("Refunded"), "calm"),
+    "voided": (gettext_lazy("Nothing to pay"), "plain"),
+    "failed": (gettext_lazy("Payment failed"), "bad"),
 }
 FULFILMENTS = {
-    "unfulfilled": "Not sent",
-    "partially_shipped": "Partly sent",
-    "shipped": "On its way",
-    "delivered": "Delivered",
+    "unfulfilled": gettext_lazy("Not sent"),
+    "partially_shipped": gettext_lazy("Partly sent"),
+    "shipped": gettext_lazy("On its way"),
+    "delivered": gettext_lazy("Delivered"),
 }
 COLUMN_TONES = {
     "to_pay": "warn",
@@ -53,39 +60,43 @@ COLUMN_TONES = {
     "done": "good",
 }
 EVENTS = {
-    "placed": "Order placed",
-    "authorized": "Payment approved",
-    "confirmed": "Confirmed",
-    "captured": "Payment received",
-    "capture_refused": "The bank did not pay",
-    "voided": "Payment let go",
-    "paid": "Paid",
-    "paid_late": "Paid after its time",
-    "paid_too_late": "Paid too late: the money goes back",
-    "payment_failed": "Payment failed",
-    "expired": "Not paid in time",
-    "packed": "Packed",
-    "shipped": "Shipped",
-    "unpacked": "Taken apart",
-    "delivered": "Delivered",
-    "lost": "Lost",
-    "allocated": "Goods have come for it",
-    "late": "To pack for over 48 hours",
-    "changed": "Changed",
-    "return_requested": "Return asked for",
-    "return_approved": "Return agreed to",
-    "return_rejected": "Return refused",
-    "return_received": "Return received",
-    "refund_owed": "Refund decided",
-    "held": "Put on hold",
-    "resumed": "Resumed",
-    "closed": "Closed",
-    "cancelled": "Cancelled",
-    "refunded": "Refunded",
-    "erased": "The customer was erased",
-    "note": "Note",
+    "placed": gettext_lazy("Order placed"),
+    "authorized": gettext_lazy("Payment approved"),
+    "confirmed": gettext_lazy("Confirmed"),
+    "captured": gettext_lazy("Payment received"),
+    "capture_refused": gettext_lazy("Payment refused by the bank"),
+    "voided": gettext_lazy("Payment released"),
+    "paid": gettext_lazy("Paid"),
+    "paid_late": gettext_lazy("Paid late"),
+    "paid_too_late": gettext_lazy("Paid too late: to be refunded"),
+    "payment_failed": gettext_lazy("Payment failed"),
+    "expired": gettext_lazy("Not paid in time"),
+    "packed": gettext_lazy("Packed"),
+    "shipped": gettext_lazy("Shipped"),
+    "unpacked": gettext_lazy("Unpacked"),
+    "delivered": gettext_lazy("Delivered"),
+    "lost": gettext_lazy("Lost"),
+    "allocated": gettext_lazy("Stock has arrived for it"),
+    "late": gettext_lazy("Waiting to be packed for over 48 hours"),
+    "changed": gettext_lazy("Changed"),
+    "return_requested": gettext_lazy("Return requested"),
+    "return_approved": gettext_lazy("Return approved"),
+    "return_rejected": gettext_lazy("Return declined"),
+    "return_received": gettext_lazy("Return received"),
+    "refund_owed": gettext_lazy("Refund decided"),
+    "held": gettext_lazy("Put on hold"),
+    "resumed": gettext_lazy("Resumed"),
+    "closed": gettext_lazy("Closed"),
+    "cancelled": gettext_lazy("Cancelled"),
+    "refunded": gettext_lazy("Refunded"),
+    "erased": gettext_lazy("Customer data deleted"),
+    "note": gettext_lazy("Note"),
 }
-ACTORS = {"shopper": "the customer", "system": "the shop"}
+ACTORS = {"shopper": gettext_lazy("the customer"), "system": gettext_lazy("the shop")}
+NUMBERED = {
+    "parcel": gettext_lazy("parcel %(parcel)s"),
+    "return": gettext_lazy("return %(return)s"),
+}
 _STAFF = "staff:"
 
 
@@ -116,7 +127,7 @@ class BoardRow:
 
     @property
     def fulfilment_label(self) -> str:
-        return FULFILMENTS.get(self.ticket.fulfilment, self.ticket.fulfilment)
+        return fulfilment_label(self.ticket.fulfilment)
 
 
 @dataclass(frozen=True)
@@ -132,7 +143,7 @@ class Board:
 
     @property
     def label(self) -> str:
-        return states.BOARD_COLUMNS[self.column]
+        return _(states.BOARD_COLUMNS[self.column])
 
     @property
     def is_newest_first(self) -> bool:
@@ -155,7 +166,7 @@ def get_board(column: str, after: str, now: datetime) -> Board:
     tickets, following = queries.list_board_entries(column, after, PAGE_LENGTH)
     counts = queries.count_board_entries()
     tallies = tuple(
-        Tally(key, label, counts.get(key), key == column)
+        Tally(key, _(label), counts.get(key), key == column)
         for key, label in states.BOARD_COLUMNS.items()
     )
     rows = tuple(BoardRow(ticket, _late(ticket, now)) for ticket in tickets)
@@ -168,12 +179,17 @@ def _late(ticket: BoardEntry, now: datetime) -> bool:
 
 def payment_label(payment: str) -> str:
     """Return an order's payment in words."""
-    return PAYMENTS.get(payment, (payment, ""))[0]
+    return str(PAYMENTS[payment][0]) if payment in PAYMENTS else payment
 
 
 def payment_tone(payment: str) -> str:
     """Return how that word looks."""
-    return PAYMENTS.get(payment, ("", "plain"))[1]
+    return PAYMENTS[payment][1] if payment in PAYMENTS else "plain"
+
+
+def fulfilment_label(fulfilment: str) -> str:
+    """Return in words how much of an order was sent."""
+    return str(FULFILMENTS.get(fulfilment, fulfilment))
 
 
 @dataclass(frozen=True)
@@ -210,15 +226,15 @@ def _line(event: Event, order: Order) -> HistoryLine:
 
 def event_label(event: Event) -> str:
     """Return what has happened, in words for staff."""
-    return EVENTS.get(event.kind, event.staff_label)
+    return str(EVENTS.get(event.kind) or event.staff_label)
 
 
 def _event_details(event: Event, order: Order) -> str:
     details, currency = event.details, order.total.currency.code
-    said = [f"{name} {details[name]}" for name in ("parcel", "return") if details.get(name)]
+    said = [words % details for name, words in NUMBERED.items() if details.get(name)]
     if event.kind == "packed":
         said = [
-            f"parcel {each['parcel']} in {each['warehouse']}"
+            _("parcel %(parcel)s in %(warehouse)s") % each
             for each in details.get("parcels") or [details]
             if each
         ]
@@ -229,8 +245,8 @@ def _event_details(event: Event, order: Order) -> str:
         said.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
     if event.kind == "changed":
         said = [
-            f"{format_money(from_minor_units(details['sums'][name], currency))} {when}"
-            for name, when in (("was", "before"), ("total", "now"))
+            words % {"amount": format_money(from_minor_units(details["sums"][name], currency))}
+            for name, words in (("was", _("%(amount)s before")), ("total", _("%(amount)s now")))
         ]
     return ", ".join(said)
 
@@ -239,7 +255,7 @@ def actor_label(event: Event) -> str:
     """Return who did it, in words: for one of the staff the name that was theirs then."""
     if event.actor.startswith(_STAFF):
         return event.actor.split(":", 2)[2]
-    return ACTORS.get(event.actor, event.actor)
+    return str(ACTORS.get(event.actor, event.actor))
 
 
 def staff_actor(user: User) -> str:
@@ -308,19 +324,23 @@ class ReturnBox:
 
 
 PARCELS = {
-    parcels.PACKED: ("Packed", "accent"),
-    parcels.SHIPPED: ("On its way", "calm"),
-    parcels.DELIVERED: ("Delivered", "good"),
-    parcels.LOST: ("Lost", "bad"),
-    parcels.CANCELLED: ("Taken apart", "plain"),
+    parcels.PACKED: (gettext_lazy("Packed"), "accent"),
+    parcels.SHIPPED: (gettext_lazy("On its way"), "calm"),
+    parcels.DELIVERED: (gettext_lazy("Delivered"), "good"),
+    parcels.LOST: (gettext_lazy("Lost"), "bad"),
+    parcels.CANCELLED: (gettext_lazy("Unpacked"), "plain"),
 }
 RETURNS = {
-    returns.REQUESTED: ("Waits for an answer", "warn"),
-    returns.APPROVED: ("Agreed, on its way to us", "calm"),
-    returns.REJECTED: ("Refused", "plain"),
-    returns.RECEIVED: ("Received, to be refunded", "warn"),
-    returns.REFUNDED: ("Refunded", "good"),
+    returns.REQUESTED: (gettext_lazy("Waiting for an answer"), "warn"),
+    returns.APPROVED: (gettext_lazy("Approved, on its way to us"), "calm"),
+    returns.REJECTED: (gettext_lazy("Declined"), "plain"),
+    returns.RECEIVED: (gettext_lazy("Received, to be refunded"), "warn"),
+    returns.REFUNDED: (gettext_lazy("Refunded"), "good"),
 }
+
+
+def _words_and_tone(shown: tuple[StrOrPromise, str]) -> tuple[str, str]:
+    return str(shown[0]), shown[1]
 
 
 def parcel_boxes(
@@ -330,7 +350,7 @@ def parcel_boxes(
     return [
         ParcelBox(
             each,
-            *PARCELS[each.state],
+            *_words_and_tone(PARCELS[each.state]),
             tracking_url(each.carrier, each.tracking),
             forms.get(f"parcel-{each.parcel_id}"),
         )
@@ -346,7 +366,7 @@ def return_boxes(
         ReturnBox(
             each,
             line_contents(items, each.lines),
-            *RETURNS[each.state],
+            *_words_and_tone(RETURNS[each.state]),
             forms.get(f"return-{each.return_id}"),
             forms.get(f"refund-{each.return_id}"),
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from analytics import queries
@@ -81,7 +82,7 @@ def _categories(found: Iterable[DailySales], currency: str) -> tuple[SalesLine, 
     ]
     known = {category_id for _, category_id in named}
     named += [
-        ("A category that is gone", category_id) for category_id in sums if category_id not in known
+        (_("Deleted category"), category_id) for category_id in sums if category_id not in known
     ]
     return tuple(
         _line(sums[category_id], currency, best, name=name)

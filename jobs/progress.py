@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext_noop as _
+
 from jobs.leases import LeaseRow, list_leases
 from jobs.registry import Job
 
@@ -44,12 +46,12 @@ class JobProgress:
     def problem(self) -> str:
         """Why somebody should look, in words; '' if nobody has to."""
         if self.lease.failure:
-            return "failed"
+            return _("failed")
         if self.delay is None:
-            return "" if self.is_running else "has never run"
+            return "" if self.is_running else _("has never run")
         if self.delay > TOO_LATE and not self.is_running:
-            return "does not run"
-        return "behind" if self.backlog_age > TOO_LATE else ""
+            return _("not running")
+        return _("behind") if self.backlog_age > TOO_LATE else ""
 
 
 def list_progress(jobs: Sequence[Job], now: datetime) -> list[JobProgress]:

@@ -3,10 +3,17 @@
 from datetime import UTC, datetime
 
 from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
 
 register = template.Library()
 
-_UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+_UNITS = (
+    (86400, ngettext_lazy("%(count)s day ago", "%(count)s days ago", "count")),
+    (3600, ngettext_lazy("%(count)s hour ago", "%(count)s hours ago", "count")),
+    (60, ngettext_lazy("%(count)s minute ago", "%(count)s minutes ago", "count")),
+    (1, ngettext_lazy("%(count)s second ago", "%(count)s seconds ago", "count")),
+)
 
 
 @register.filter
@@ -16,7 +23,6 @@ def ago(when: datetime | None) -> str:
         return ""
     passed = int((datetime.now(UTC) - when).total_seconds())
     if passed < 1:
-        return "just now"
-    seconds, unit = next(each for each in _UNITS if passed >= each[0])
-    count = passed // seconds
-    return f"{count} {unit}{'' if count == 1 else 's'} ago"
+        return _("just now")
+    seconds, words = next(each for each in _UNITS if passed >= each[0])
+    return words % {"count": passed // seconds}

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from accounts.access import current_member, staff_required
@@ -60,7 +61,7 @@ def pack_parcel(request: HttpRequest, number: str, house: str) -> HttpResponse:
 
     def do(order: Order, form: PackForm, actor: str, now: datetime) -> tuple[Order, str]:
         packed = operations.pack_parcel(order, house, form.units, actor=actor, now=now)
-        return packed, f"parcel {packed.parcels()[-1].parcel_id} is packed"
+        return packed, _("parcel %(number)s packed") % {"number": packed.parcels()[-1].parcel_id}
 
     return _handle_submit(request, number, asked, do)
 
@@ -92,7 +93,8 @@ def update_parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResp
                 "lost": operations.mark_parcel_lost,
             }[event]
             moved = step(order, parcel_id, actor=actor, now=now)
-        return moved, f"parcel {parcel_id}: {queries.EVENTS[event].lower()}"
+        said = _("parcel %(number)s: %(what)s")
+        return moved, said % {"number": parcel_id, "what": queries.EVENTS[event].lower()}
 
     return _handle_submit(request, number, asked, do)
 
@@ -115,13 +117,13 @@ def update_return(request: HttpRequest, number: str, return_id: str) -> HttpResp
     def do(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
         if isinstance(form, ReturnReceiptForm):
             moved = operations.receive_return(order, return_id, form.units, actor=actor, now=now)
-            return moved, f"return {return_id} has arrived"
+            return moved, _("return %(number)s received") % {"number": return_id}
         note = form.cleaned_data["note"]
         if form.cleaned_data["event"] == "return_approved":
             moved = operations.approve_return(order, return_id, actor=actor, now=now, note=note)
-            return moved, f"return {return_id} is agreed to"
+            return moved, _("return %(number)s approved") % {"number": return_id}
         moved = operations.reject_return(order, return_id, actor=actor, now=now, note=note)
-        return moved, f"return {return_id} is refused"
+        return moved, _("return %(number)s declined") % {"number": return_id}
 
     return _handle_submit(request, number, asked, do)
 
@@ -149,7 +151,7 @@ def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> Htt
             return_id=return_id,
             delivery=sent["delivery"],
         )
-        return moved, f"{in_words(sent['amount'])} goes back"
+        return moved, _("%(amount)s will be refunded") % {"amount": in_words(sent["amount"])}
 
     return _handle_submit(request, number, asked, do)
 
@@ -161,7 +163,7 @@ def change_lines(request: HttpRequest, number: str) -> HttpResponse:
 
     def do(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> tuple[Order, str]:
         changed = operations.change_order(order, form.units, actor=actor, now=now)
-        return changed, f"it comes to {in_words(changed.total)} now"
+        return changed, _("the new total is %(total)s") % {"total": in_words(changed.total)}
 
     return _handle_submit(
         request, number, lambda order, goods: ChangeLinesForm(order, goods, request.POST), do
@@ -174,9 +176,9 @@ def change_delivery_address(request: HttpRequest, number: str) -> HttpResponse:
     """Send an order to another door in the same country."""
 
     def do(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> tuple[Order, str]:
-        return operations.change_order(
-            order, {}, form.address(), actor=actor, now=now
-        ), "it goes to another address now"
+        return operations.change_order(order, {}, form.address(), actor=actor, now=now), _(
+            "delivery address changed"
+        )
 
     return _handle_submit(
         request, number, lambda order, _: StaffAddressForm(order, request.POST), do
@@ -194,8 +196,10 @@ def record_payment(request: HttpRequest, number: str) -> HttpResponse:
         paid, too_much = operations.record_manual_payment(
             order, amount, key=str(press), actor=actor, now=now
         )
-        more = f"; {in_words(too_much)} is too much: send it back" if too_much.amount else ""
-        return paid, f"{in_words(amount - too_much)} noted{more}"
+        sums = {"amount": in_words(amount - too_much), "extra": in_words(too_much)}
+        if too_much.amount:
+            return paid, _("%(amount)s recorded; %(extra)s is too much: send it back") % sums
+        return paid, _("%(amount)s recorded") % sums
 
     return _handle_submit(
         request, number, lambda order, _: ReceivedPaymentForm(order, request.POST), do
@@ -214,7 +218,7 @@ def record_sent_refund(request: HttpRequest, number: str) -> HttpResponse:
         )
     except (NotPayable, StaleOrder, TransitionRefused) as refused:
         return render_conflict(request, _conflict_error(refused, order))
-    messages.success(request, f"Order {order.number}: the money has gone back.")
+    messages.success(request, _("Order %(number)s: refund sent.") % {"number": order.number})
     return render_changed_order(request, moved)
 
 
@@ -234,7 +238,8 @@ def _handle_submit(
         )
     except (StaleOrder, TransitionRefused, NotPayable) as refused:
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
-    messages.success(request, f"Order {moved.number}: {said}.")
+    told = _("Order %(number)s: %(what)s.") % {"number": moved.number, "what": said}
+    messages.success(request, told)
     return render_changed_order(request, moved)
 
 
@@ -242,7 +247,7 @@ def _conflict_error(
     refused: StaleOrder | TransitionRefused | NotPayable, order: Order
 ) -> StaleOrder | TransitionRefused:
     return (
-        TransitionRefused(order, "paid", "there is nothing to pay")
+        TransitionRefused(order, "paid", _("there is nothing to pay"))
         if isinstance(refused, NotPayable)
         else refused
     )

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
@@ -49,7 +50,7 @@ def find_order(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         if found := get_order_by_number(form.cleaned_data["number"]):
             return redirect("adminpanel:order", found.number)
-        form.add_error("number", "No order has this number. It looks like 7KQF-3M9X.")
+        form.add_error("number", _("No order has this number. Enter it like 7KQF-3M9X."))
     shown = queries.get_board(BoardForm(request.GET).parse_selection()[0], "", datetime.now(UTC))
     return render_page(
         request, "adminpanel/board.html", {"board": shown, "find": form, "form": form}, status=422
@@ -88,7 +89,9 @@ def transition_order(request: HttpRequest, number: str) -> HttpResponse:
         )
     except (StaleOrder, TransitionRefused) as error:
         return render_conflict(request, error, note=form["note"].value() or "")
-    messages.success(request, f"Order {moved.number}: {queries.EVENTS[sent['event']].lower()}.")
+    said = _("Order %(number)s: %(what)s.")
+    what = queries.EVENTS[sent["event"]].lower()
+    messages.success(request, said % {"number": moved.number, "what": what})
     return render_changed_order(request, moved)
 
 
@@ -105,5 +108,5 @@ def add_staff_note(request: HttpRequest, number: str) -> HttpResponse:
         actor=queries.staff_actor(current_member(request)),
         now=datetime.now(UTC),
     )
-    messages.success(request, f"Your note stands in the history of order {noted.number}.")
+    messages.success(request, _("Note added to order %(number)s.") % {"number": noted.number})
     return render_changed_order(request, noted)

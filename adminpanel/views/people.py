@@ -7,6 +7,8 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
 from accounts import operations, queries
@@ -17,10 +19,11 @@ from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.forms import FindPersonForm, RoleForm
+from adminpanel.templatetags.roles import role_label
 from web.decorators import post_only
 from web.rendering import render_page
 
-OWN_ACCOUNT = "You cannot do this to yourself: another admin can."
+OWN_ACCOUNT = gettext_lazy("You cannot do this to your own account. Ask another admin.")
 
 
 @staff_required((ADMIN,))
@@ -41,7 +44,7 @@ def find_person(request: HttpRequest) -> HttpResponse:
         if found := queries.find_user_by_email(form.cleaned_data["email"]):
             return redirect("adminpanel:person", found.pk)
         form.add_error(
-            "email", "No account has this e-mail address. Its owner has to register first."
+            "email", _("No account has this email address. Its owner has to register first.")
         )
     return render_page(
         request, "adminpanel/people.html", {"staff": queries.list_staff(), "form": form}, status=422
@@ -71,8 +74,8 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
         except NoSuchUser as error:
             raise Http404 from error
         else:
-            what = f"{role} now" if role else "a shopper now"
-            messages.success(request, f"{found.name} is {what}, and has to sign in again.")
+            said = _("%(name)s now has the role %(role)s, and has to sign in again.")
+            messages.success(request, said % {"name": found.name, "role": role_label(role)})
             return redirect("adminpanel:person", user_id)
     return _page(request, found, form)
 
@@ -85,7 +88,10 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
     count = end_sessions(user_id)
     if found == current_member(request):
         return redirect("accounts:login")
-    messages.success(request, f"{count} session{'' if count == 1 else 's'} of {found.name} ended.")
+    ended = ngettext(
+        "%(count)s session of %(name)s ended.", "%(count)s sessions of %(name)s ended.", count
+    )
+    messages.success(request, ended % {"count": count, "name": found.name})
     return redirect("adminpanel:person", user_id)
 
 
@@ -98,7 +104,8 @@ def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpRespo
         form.add_error(None, OWN_ACCOUNT)
         return _page(request, found, form)
     operations.reset_second_factor(found, datetime.now(UTC))
-    messages.success(request, f"{found.name} enrols a new second factor at the next login.")
+    said = _("Second factor reset. %(name)s sets up a new one at the next sign-in.")
+    messages.success(request, said % {"name": found.name})
     return redirect("adminpanel:person", user_id)
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
@@ -36,7 +37,8 @@ def create_promotion(request: HttpRequest) -> HttpResponse:
         except PromotionRefused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, f"{form.cleaned_data['title']}: made.")
+            said = _("Promotion %(name)s created.") % {"name": form.cleaned_data["title"]}
+            messages.success(request, said)
             return redirect("adminpanel:promotions")
     return _page(request, form, status=422)
 
@@ -49,7 +51,7 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
     if found is None:
         raise Http404("no such promotion")
     operations.end_promotion(trigger, name, datetime.now(UTC))
-    messages.success(request, f"{found.title}: ended.")
+    messages.success(request, _("Promotion %(name)s ended.") % {"name": found.title})
     return redirect("adminpanel:promotions")
 
 

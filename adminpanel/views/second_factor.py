@@ -9,6 +9,8 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -22,8 +24,10 @@ from web.decorators import get_or_post, post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, without_header
 
-WRONG = "This code is not right, or it was used before. Wait until your app shows the next one, and enter that."
-WRONG_RECOVERY = "This is none of your recovery codes, or it was used before."
+WRONG = gettext_lazy(
+    "This code is wrong, or was already used. Wait for your app to show the next one and enter that."
+)
+WRONG_RECOVERY = gettext_lazy("This is not one of your recovery codes, or it was already used.")
 
 
 @sensitive_post_parameters("code")
@@ -100,7 +104,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
             attempt.release_slots()
             factors.mark_second_factor_passed(request.session, user)
             return _codes(request, codes, _next_url(request, user))
-        form.add_error("code", "This code is not right. Enter the one that your app shows now.")
+        form.add_error("code", _("This code is wrong. Enter the one that your app shows now."))
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     context = {"form": form, "secret": spaced, **_for_demo(user, form)}
     return render_page(

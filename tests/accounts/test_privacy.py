@@ -309,7 +309,7 @@ def test_s53_staff_still_see_the_sale(alice: User) -> None:
     assert erased
     found = get_order_page(erased)
     assert (found.order.total, found.items) == (order.total, orders.list_items(order))
-    assert staff_history(found.order)[0].label == "The customer was erased"
+    assert staff_history(found.order)[0].label == "Customer data deleted"
 
 
 def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> None:

@@ -249,7 +249,7 @@ def test_a_recovery_code_lets_in_once_however_it_is_typed(ann: User, ann_signed_
     other.force_login(ann)
     again = other.post(PAGE, {"way": "recovery", "code": code})
     assert again.status_code == 422
-    assert "none of your recovery codes" in again.content.decode()
+    assert "not one of your recovery codes" in again.content.decode()
     assert "9 of 10" in ann_signed_in.get(PAGE).content.decode()
 
 

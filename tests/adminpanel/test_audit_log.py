@@ -132,7 +132,7 @@ def test_s50_an_act_that_was_cut_off_stands_there_without_an_end(admin: Client) 
     audit_log.open_entry(
         "adminpanel:move", datetime.now(UTC), by=who, name="Ben", subject="7KQF-3M9X"
     )
-    assert "No outcome: it was cut off" in admin.get(f"{LOG}?who={who}").content.decode()
+    assert "No outcome: interrupted" in admin.get(f"{LOG}?who={who}").content.decode()
 
 
 def test_s50_logins_are_entered_and_no_address_that_nobody_has_proved(client: Client) -> None:
@@ -212,7 +212,7 @@ def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:
     assert "act 0" in following
     assert "act 44" not in following
     assert admin.get(f"{LOG}?book=staff&day={TODAY}").status_code == 200
-    assert "Nothing here" in admin.get(f"{LOG}?day=2001-01-01").content.decode()
+    assert "No entries" in admin.get(f"{LOG}?day=2001-01-01").content.decode()
 
 
 def test_whatever_is_asked_for_it_answers(admin: Client) -> None:

@@ -32,10 +32,10 @@ def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
     text = staff_client.get("/staff/worker/").content.decode()
     assert "7 orders looked after" in text
     assert "RuntimeError: the roof leaks" in text
-    assert "2 of 3 jobs to look at" in text
+    assert "2 of 3 jobs need attention" in text
     assert "Has never run" in text
-    assert "to be sent, the oldest" in text
-    assert 'aria-current="page">Worker' in text
+    assert "waiting to be sent, the oldest from" in text
+    assert 'aria-current="page">Background jobs' in text
     delete_mails(email, uuid4())
 
 

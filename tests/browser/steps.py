@@ -95,10 +95,10 @@ def sign_in(page: Page, who: str) -> None:
     expect(page).not_to_have_title(re.compile("Sign in"))
     if login.totp:
         # A code counts once: whoever signs in twice within half a minute waits for the next.
-        if waits := re.search(r"good in (\d+) second", page.locator("main").inner_text()):
+        if waits := re.search(r"valid in (\d+) second", page.locator("main").inner_text()):
             page.wait_for_timeout((int(waits[1]) + 1) * 1000)
         page.locator("#id_code").fill(page.locator("#demo-code").inner_text())
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
         expect(page).not_to_have_title(re.compile("Second factor|second factor"))
 
 

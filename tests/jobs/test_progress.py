@@ -99,7 +99,7 @@ def test_it_tells_how_late_a_job_is_and_how_far_behind_its_place() -> None:
     assert round(told.delay.total_seconds()) == 60
     assert told.problem == ""
     (told,) = list_progress([job], now + TOO_LATE + timedelta(seconds=20))
-    assert told.problem == "does not run"
+    assert told.problem == "not running"
     with hold_lease(job.name) as held:
         held.last_run = now
         save_position(job.name, (now - timedelta(minutes=65)).isoformat())
@@ -118,7 +118,7 @@ def test_a_job_at_which_somebody_is_just_now_is_running_and_not_late() -> None:
     assert told.is_running
     assert told.problem == ""
     (told,) = list_progress([job], now + timedelta(minutes=1))  # it fell silent: killed
-    assert told.problem == "does not run"
+    assert told.problem == "not running"
 
 
 def test_several_standings_are_read_side_by_side() -> None:

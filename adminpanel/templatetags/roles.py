@@ -1,0 +1,24 @@
+"""What a role is called."""
+
+from django import template
+from django.utils.translation import gettext_lazy
+
+from accounts.roles import ADMIN
+
+register = template.Library()
+
+SHOPPER = ""
+ROLE_LABELS = {
+    SHOPPER: gettext_lazy("Shopper"),
+    "support": gettext_lazy("Support"),
+    "warehouse": gettext_lazy("Warehouse"),
+    "catalogue": gettext_lazy("Catalogue"),
+    "analyst": gettext_lazy("Analyst"),
+    ADMIN: gettext_lazy("Admin"),
+}
+
+
+@register.filter
+def role_label(role: str | None) -> str:
+    """Return a role of the staff, or none, in words."""
+    return str(ROLE_LABELS.get(role or SHOPPER, role))
