@@ -11,7 +11,7 @@ from accounts.audit_log import LogEntry
 from accounts.models import User
 
 PAGE_LENGTH = 40
-# What each act is called. Whatever else stands in the log is a page that somebody was refused.
+# What each act is called. Whatever else stands in the log is a page that a user was refused.
 ACTS = {
     "adminpanel:move": "Moved an order",
     "adminpanel:note": "Wrote a note",

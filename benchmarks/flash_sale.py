@@ -6,7 +6,7 @@
 
 Each buyer has a full cart and has filled in the checkout, and arrives at a time of their own, whether the shop keeps up or not. Meanwhile somebody looks at the
 pages of other products, as they did for a while before. Buyers, shop and database share this machine. Everything happens in a
-keyspace of its own, over which `manage.py audit` goes at the end.
+keyspace of its own, over which `manage.py check_consistency` goes at the end.
 
 Prints one line a sale, and ends with status 1 if a unit too many or too few was sold, somebody was told nothing or an error,
 other pages became slow, or the audit finds something.

@@ -5,7 +5,7 @@
 
 First one node is killed (kill -9) in the middle of the checkouts. Then a second one goes, too: the checkout says politely that
 it cannot be done now, charges nothing and keeps the cart; the nodes come back, and so does the shop, by itself. Then one node is
-paused (SIGSTOP) for 30 seconds in the middle of as many checkouts. `manage.py audit` goes over the shop at the end.
+paused (SIGSTOP) for 30 seconds in the middle of as many checkouts. `manage.py check_consistency` goes over the shop at the end.
 
 Nodes, shop and buyers share this machine; the nodes are the benchmark's own, and gone afterwards. Prints one line for each
 part, and ends with status 1 if somebody saw an error page, an order was lost or doubled, or the audit finds something.

@@ -121,7 +121,7 @@ COLOURS = (
 )
 SIZES = ("Small", "Large")
 BRANDS = ("Kilnbrook", "Nordlicht", "Hald", "Fernweh", "Almar", "Tidewell")
-# How many colours and sizes: one to twelve variants, five and a half on average as in the showroom.
+# How many colours and sizes: one to twelve variants, five and a half on average as in the demo shop.
 RANGES = ((1, 1), (3, 1), (3, 2), (6, 2), (5, 1), (3, 2))
 SOLD_FOR_DAYS = 730
 # So many products share a write of their cards, which stand in the same partitions.

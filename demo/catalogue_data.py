@@ -1,4 +1,4 @@
-"""What the showroom sells, from the files of `data/`: a category, a product, its variants, and how their ids come about."""
+"""What the demo shop sells, from the files of `data/`: a category, a product, its variants, and how their ids come about."""
 
 import tomllib
 import uuid
@@ -10,7 +10,7 @@ from itertools import product as every_combination
 from pathlib import Path
 from typing import Any, Literal
 
-# Chosen once at random and never to be changed: every id of the showroom hangs on it, so that loading
+# Chosen once at random and never to be changed: every id of the demo shop hangs on it, so that loading
 # the goods a second time meets the rows of the first.
 NAMESPACE = uuid.UUID("6f0c3c1e-7a43-4f0b-9c56-2d7f5b8e41aa")
 

@@ -1,4 +1,4 @@
-"""The showroom's orders: 200 over the last 90 days, in every state, each by the events that led there."""
+"""The demo shop's orders: 200 over the last 90 days, in every state, each by the events that led there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -113,9 +113,9 @@ def _fate(number: int, age: float) -> str:
 
 
 def load_orders(now: datetime, count: int, step: Step) -> None:
-    """Place so many orders in the showroom and let happen to each what its plan says.
+    """Place so many orders in the demo shop and let happen to each what its plan says.
 
-    What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
+    What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the demo shop
     has been sold out meanwhile, CassandraUnavailable.
     """
     products = queries.get_products(

@@ -157,8 +157,8 @@ def serve_shop(
 ) -> None:
     """Run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
 
-    With `prepare` the tables, the showroom and the static files are brought up to date before. `logins` are (who,
-    e-mail, password), shown once a showroom is open. Raises RunError or NodeError when a part does
+    With `prepare` the tables, the demo shop and the static files are brought up to date before. `logins` are (who,
+    e-mail, password), shown once a demo shop is open. Raises RunError or NodeError when a part does
     not start or ends by itself; what was started is ended then, too.
     """
     # SIGINT, too: what a script starts in the background would ignore it otherwise.

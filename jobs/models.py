@@ -1,4 +1,4 @@
-"""Tables of the machinery itself."""
+"""The worker's own table."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from jobs.leases import LeaseRow, list_leases
 from jobs.registry import Job
 
-# By so much a job may be behind before somebody should look: a killed worker is replaced within a minute.
+# By so much a job may be behind before somebody has to look: a killed worker is replaced within a minute.
 TOO_LATE = timedelta(minutes=2)
 
 
@@ -55,6 +55,6 @@ class JobProgress:
 def list_progress(jobs: Sequence[Job], now: datetime) -> list[JobProgress]:
     """Return how all of these jobs stand. Raises CassandraUnavailable."""
     return [
-        JobProgress(job, standing, now)
-        for job, standing in zip(jobs, list_leases([job.name for job in jobs]), strict=True)
+        JobProgress(job, lease, now)
+        for job, lease in zip(jobs, list_leases([job.name for job in jobs]), strict=True)
     ]

@@ -18,7 +18,7 @@ from jobs.registry import Job
 COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
 LONGEST_BACKOFF = 30.0
 _NAP = 0.5
-# So much of what a run did, or why it failed, is kept for whoever asks.
+# So much of what a run did, or why it failed, is kept for the status page.
 _MAX_SUMMARY_LENGTH = 200
 
 log = logging.getLogger("worker")
@@ -84,7 +84,7 @@ class Worker:
         seen = get_lease(job.name)
         due = seen.last_run + job.every if seen.last_run else now
         if due > now:
-            # Somebody may run it in between; then it is due later still.
+            # Another worker may run it in between; then it is due later still.
             self._look_at[job.name] = due
             return
         held = claim_lease(seen, now)

@@ -554,10 +554,10 @@ FAULTS = (
         "tests/architecture/test_security.py",
     ),
     _fault(
-        "Somebody with a turn goes in before it has come",
+        "A visitor with a ticket goes in before its turn",
         "web/checkout_queue.py",
-        "theirs = ticket.at <= now if ticket else not self._turns",
-        "theirs = ticket is not None or not self._turns",
+        "is_due = ticket.at <= now if ticket else not self._ticket_times",
+        "is_due = ticket is not None or not self._ticket_times",
         "tests/web/test_checkout_queue.py",
     ),
     # ---- What was sold

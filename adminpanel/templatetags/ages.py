@@ -11,7 +11,7 @@ _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 @register.filter
 def ago(when: datetime | None) -> str:
-    """Tell the time since `when` (UTC) in its largest unit: "3 hours ago"; None gives the empty text."""
+    """Write the time since `when` (UTC) in its largest unit: "3 hours ago"; None gives the empty text."""
     if when is None:
         return ""
     passed = int((datetime.now(UTC) - when).total_seconds())

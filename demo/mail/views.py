@@ -1,4 +1,4 @@
-"""The showroom's mail reader: what the shop has sent, for whoever tries the shop out. Elsewhere it does not exist."""
+"""The demo shop's mail reader: what the shop has sent, for whoever tries the shop out. Elsewhere it does not exist."""
 
 from functools import wraps
 

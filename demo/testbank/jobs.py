@@ -57,7 +57,7 @@ def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
 
 
 def post_webhook(url: str, body: bytes) -> bool:
-    """Post a signed notice; tell whether it was taken, which is any answer of the two hundreds."""
+    """Post a signed notice; return whether it was taken, which is any answer of the two hundreds."""
     if not url.startswith(("http://", "https://")):
         return True  # of a payment that nobody is to be told about
     headers = {SIGNATURE_HEADER: make_signature_header(body), "Content-Type": "application/json"}

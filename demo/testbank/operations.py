@@ -99,7 +99,7 @@ def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
 
 
 def submit_code(payment_id: UUID, code: str, now: datetime) -> bool:
-    """Compare a code with the one that was sent, and tell whether it is right; after three others the bank declines.
+    """Compare a code with the one that was sent, and return whether it is right; after three others the bank declines.
 
     Raises CassandraUnavailable.
     """

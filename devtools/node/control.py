@@ -183,7 +183,7 @@ def cluster_address(cluster: Cluster) -> str:
 
 
 def is_answering_cql(address: str, port: int, timeout: float = 2.0) -> bool:
-    """Ask a node for its options in the native protocol and tell whether it answered."""
+    """Ask a node for its options in the native protocol and return whether it answered."""
     options, supported = b"\x04\x00\x00\x00\x05\x00\x00\x00\x00", 0x06
     try:
         with socket.create_connection((address, port), timeout=timeout) as connection:

@@ -308,7 +308,7 @@ def test_i4_a_hold_at_which_nobody_will_look_is_named_and_hinted() -> None:
     (named,) = found(of(order), "I4")
     assert str(shelf_of(order)[2]) in named
     assert str(order.order_id) in named
-    assert "nobody will look" in named
+    assert "the worker will not look" in named
     assert mended(of(order)).is_clean
 
 
@@ -316,7 +316,7 @@ def test_i4_a_hold_that_has_run_out_is_named_and_given_back_by_the_workers_own_f
     then = datetime.now(UTC) - timedelta(minutes=30)
     order = make_order(stock=20, quantity=2, now=then)
     without_hint(order, at=then + timedelta(minutes=10))
-    assert any("has run out and is still held" in each for each in found(of(order), "I4"))
+    assert any("has run out and is still reserved" in each for each in found(of(order), "I4"))
     assert mended(of(order)).is_clean
     assert fresh(order).state == "expired"
     variant_id, place, _ = shelf_of(order)
@@ -464,7 +464,7 @@ def test_i8_an_address_that_nobody_has_claimed_is_named_and_claimed() -> None:
 def test_i9_sums_that_do_not_add_up_are_named() -> None:
     faults = {
         "total": "net and tax do not add up to the total",
-        "subtotal": "the lines do not add up to the goods",
+        "subtotal": "the lines do not add up to the subtotal",
         "discount": "the lines' discounts do not add up to the discount",
         "tax": "the tax by rate does not add up to the tax",
         "delivery": "lines, delivery, tax and discount do not add up to the total",
@@ -559,7 +559,7 @@ def test_the_commands_status_tells_clean_violations_and_not_finished() -> None:
     without_hint(order)
     status, said = run("--order", order.number.lower(), "--rule", "I4")
     assert status == 1
-    assert "nobody will look when it runs out" in said
+    assert "the worker will not look when it runs out" in said
     status, said = run("--order", order.number, "--repair")
     assert status == 0
     assert "mended: I4 hold" in said

@@ -55,7 +55,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, action: str, email: str = "", **options: Any) -> None:
         if action == "list":
             return self.list_staff()
-        # As for a press on the staff's pages: entered first, then done (accounts.audit_log).
+        # As for a submit on the staff's pages: logged first, then done (accounts.audit_log).
         found = queries.find_user_by_email(email)
         entry = audit_log.open_entry(
             f"staff {action}",

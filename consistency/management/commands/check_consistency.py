@@ -1,4 +1,4 @@
-"""`manage.py audit`: what must never be, looked for in the whole shop."""
+"""`manage.py check_consistency`: what must never be, looked for in the whole shop."""
 
 from time import monotonic
 from typing import Any

@@ -1,4 +1,4 @@
-"""`manage.py mailcatcher`: a mail server of the showroom's own, which keeps every message and sends none on."""
+"""`manage.py mailcatcher`: a mail server of the demo shop's own, which keeps every message and sends none on."""
 
 from __future__ import annotations
 
