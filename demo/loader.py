@@ -1,6 +1,6 @@
-"""Fills the demo shop: goods, stock, logins and orders, all by the operations that a real shop uses.
+"""Fills the demo shop: products, stock, logins and orders, all by the operations that a real shop uses.
 
-Everything has an id of its own that hangs on the data, so that loading it again meets what is there.
+Everything has an id of its own that follows from the data, so that loading it again meets what is there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ from storefront.sitemap import write_sitemap
 THREADS = 12
 FEW_LEFT_FROM = 5
 
-# One of each kind: some for everybody, one for a cart that is worth it, one that is over.
+# One of each kind: some for all customers, one for a cart that is worth it, one that is over.
 DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
 PROMOTIONS = (
     PromotionTerms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
@@ -123,7 +123,7 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
 
 
 def load_stock(now: datetime, step: Step) -> None:
-    """Receive the demo shop's goods into both warehouses; what was received before stays so."""
+    """Receive the demo shop's stock into both warehouses; what was received before stays so."""
 
     def receive(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)

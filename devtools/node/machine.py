@@ -39,7 +39,7 @@ def _cgroup_memory_mb() -> int | None:
 
 
 def is_port_free(address: str, port: int) -> bool:
-    """Return whether nobody listens on the port and a server of ours could."""
+    """Return whether the port is free and a server of ours could listen on it."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         if probe.connect_ex((address, port)) == 0:

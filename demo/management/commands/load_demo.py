@@ -1,4 +1,4 @@
-"""`manage.py load_demo`: fill the shop with goods, stock, logins and orders that make sense together."""
+"""`manage.py load_demo`: fill the shop with products, stock, logins and orders that make sense together."""
 
 from argparse import ArgumentParser
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--renew",
             action="store_true",
-            help="save the goods anew, whatever the staff has changed",
+            help="save the products anew, whatever the staff has changed",
         )
         parser.add_argument(
             "--orders",
