@@ -8,12 +8,12 @@ from lxml import html
 from tests.proof import OPEN_ROWS, ProofReport, render_page
 
 
-def proof(told: ProofReport, *, passed: bool = True) -> dict[str, Any]:
+def proof(report: ProofReport, *, passed: bool = True) -> dict[str, Any]:
     about = {
-        "test": told.test,
-        "title": told.title,
-        "claim": told.claim,
-        "numbers": told.numbers,
+        "test": report.test,
+        "title": report.title,
+        "claim": report.claim,
+        "numbers": report.numbers,
         "passed": passed,
     }
     made = {
@@ -23,7 +23,7 @@ def proof(told: ProofReport, *, passed: bool = True) -> dict[str, Any]:
         "made_with": "Cassandra",
         "long": False,
     }
-    return {**about, **made, "rows": list(map(asdict, told.rows))}
+    return {**about, **made, "rows": list(map(asdict, report.rows))}
 
 
 def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
