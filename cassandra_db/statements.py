@@ -1,9 +1,9 @@
 """Statements declared beside the function that runs them.
 
-    PRODUCT = read("Q1", "SELECT name, price FROM products WHERE demo_product_id = :demo_product_id")
+    PRODUCT = read("Q1", "SELECT name, price FROM products WHERE product_id = :product_id")
 
-    def product(demo_product_id: UUID) -> list[Row]:
-        return PRODUCT.all(demo_product_id=demo_product_id)
+    def product(product_id: UUID) -> list[Row]:
+        return PRODUCT.all(product_id=product_id)
 
 A declaration says what the driver must know: the consistency level, whether the statement may be sent twice, how long
 it may take, and whether it is a request (its whole partition key is bound) or a scan (`token(key) > :start AND

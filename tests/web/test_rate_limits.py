@@ -18,8 +18,8 @@ from web.rate_limits import hit_local_rate_limit, hit_rate_limit, network_addres
 
 ALL = scan(
     "test",
-    """SELECT bucket, part, place, TTL(hit_id) AS seconds FROM attempts
-       WHERE token(bucket, part) > :start AND token(bucket, part) <= :end""",
+    """SELECT bucket, shard, slot, TTL(hit_id) AS seconds FROM rate_limit_slots
+       WHERE token(bucket, shard) > :start AND token(bucket, shard) <= :end""",
 )
 _addresses = count(int(time.time()) % 2**20 * 2**10)
 
@@ -130,12 +130,12 @@ def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by
     kind: str, settings: Settings
 ) -> None:
     settings.RATE_LIMITS |= {kind: (0, 0, 250, 60)}
-    before = {(row.bucket, row.part, row.place) for row in ALL.iterate_table()}
+    before = {(row.bucket, row.shard, row.slot) for row in ALL.iterate_table()}
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda _: passes(kind, visit()), range(250)))
-    made = [row for row in ALL.iterate_table() if (row.bucket, row.part, row.place) not in before]
-    assert {row.part for row in made} == {0, 1, 2}
-    assert max(row.place for row in made) < rate_limits.SLOTS_PER_PARTITION
+    made = [row for row in ALL.iterate_table() if (row.bucket, row.shard, row.slot) not in before]
+    assert {row.shard for row in made} == {0, 1, 2}
+    assert max(row.slot for row in made) < rate_limits.SLOTS_PER_PARTITION
     assert all(0 < row.seconds <= 60 for row in made)
 
 
