@@ -271,8 +271,8 @@ def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann
     # behind the one that codes_of has used
     assert client.post(page, {"code": now_code()}).status_code == 422
     with time_machine.travel(time.time() + 90, tick=True):
-        shown = client.post(page, {"code": now_code()})
-    assert shown.content.decode().count('<li class="num">') == 10
+        response = client.post(page, {"code": now_code()})
+    assert response.content.decode().count('<li class="num">') == 10
     assert not any(factors.use_recovery_code(ann.pk, code) for code in old[:2])
 
 

@@ -286,13 +286,13 @@ class Visitor:
     own: Mapping[str, str] = field(default_factory=dict)
 
     def answer(
-        self, name: str, asked: Ask, things: Mapping[str, str], method: str, *, htmx: bool
+        self, name: str, request: Ask, things: Mapping[str, str], method: str, *, htmx: bool
     ) -> Answer:
         filled = {**things, **self.own}
         path = reverse(
-            name, kwargs={key: value.format_map(filled) for key, value in asked.args.items()}
+            name, kwargs={key: value.format_map(filled) for key, value in request.args.items()}
         )
-        body = {key: value.format_map(filled) for key, value in asked.body.items()}
+        body = {key: value.format_map(filled) for key, value in request.body.items()}
         # The message of an earlier submit belongs to that submit.
         self.client.cookies.pop("messages", None)
         send = getattr(self.client, method)
@@ -341,11 +341,11 @@ class Visitor:
         ways = PLAINLY if let_in else WAYS
         if refusal == LOG_IN and route.name in ROLES_BY_URL:
             ways = [*WAYS, ("put", False), ("delete", False)]
-        for asked, (method, htmx) in product(ASKS.get(route.name, [ask()]), ways):
-            answers = [self.answer(route.name, asked, each, method, htmx=htmx) for each in things]
+        for ask_for, (method, htmx) in product(ASKS.get(route.name, [ask()]), ways):
+            answers = [self.answer(route.name, ask_for, each, method, htmx=htmx) for each in things]
             request = f"{method.upper()}{' by htmx' if htmx else ''} {answers[0].path}"
             if method == "post":
-                request += f" with {dict(asked.body)}"
+                request += f" with {dict(ask_for.body)}"
             for answer in answers:
                 got = f"{answer.status} {answer.leads_to}"
                 if answer.status >= 500:
@@ -578,9 +578,9 @@ FEWEST = {"guest": 90, "Ada, without the second factor": 28} | dict.fromkeys(
 def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alices(
     cast: Cast, who: str
 ) -> None:
-    asked = [each for each in ROUTES if cast.visitors[who].asks_for(each)]
+    routes = [each for each in ROUTES if cast.visitors[who].asks_for(each)]
     before, violations = cast.world.state(), []
-    for route in asked:
+    for route in routes:
         visitor = cast.visitors[who]
         with writes() as written:
             found = list(visitor.violations(route, cast.world))
@@ -593,7 +593,7 @@ def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alice
         violations += [f"{route.name}: {each}" for each in found]
     assert not violations, "\n".join(violations)
     assert cast.world.state() == before
-    assert len(asked) >= FEWEST[who]
+    assert len(routes) >= FEWEST[who]
 
 
 # A session's expiry moves on with its use, what is tried is counted, and refusals are logged.
@@ -644,8 +644,8 @@ ANY = {
 def opened(route: Route, world: World) -> str:
     """An address that opens for Alice: with what is hers, and with tokens that are good."""
     things = {**world.theirs, "own_cart": world.theirs["cart"], "own_line": world.theirs["line"]}
-    asked = WITH_AN_ID[route.name][0].args if route.name in WITH_AN_ID else {}
-    args = {key: value.format_map(things) for key, value in asked.items()}
+    templates = WITH_AN_ID[route.name][0].args if route.name in WITH_AN_ID else {}
+    args = {key: value.format_map(things) for key, value in templates.items()}
     if "token" in args:
         args["token"] = world.tokens[route.name]
     for key in re.findall(r"<\w+:(\w+)>", route.pattern):
@@ -694,10 +694,10 @@ def test_s22_alice_herself_finds_all_of_it(cast: Cast) -> None:
         "orders:detail",
         "accounts:address_edit",
     ):
-        for asked in WITH_AN_ID[name][:1]:
-            args = {key: value.format_map(world.theirs) for key, value in asked.args.items()}
+        for entry in WITH_AN_ID[name][:1]:
+            args = {key: value.format_map(world.theirs) for key, value in entry.args.items()}
             assert client.get(reverse(name, kwargs=args)).status_code == 200, name
-            args = {key: value.format_map(world.nobodys) for key, value in asked.args.items()}
+            args = {key: value.format_map(world.nobodys) for key, value in entry.args.items()}
             assert client.get(reverse(name, kwargs=args)).status_code == 404, name
     client = sign_in_staff(Client(), make_user("Toni", role="support"))
     assert client.get(reverse("adminpanel:order", args=[world.theirs["number"]])).status_code == 200
