@@ -193,7 +193,7 @@ def test_wrong_numbers_are_made_anew() -> None:
     right = StockNumbers(20, 12, 3, 2, 3)
     assert numbers(variant_id) == right
     assert operations.rebuild_stock_numbers(variant_id, "berlin") == (right, right)
-    damaged(variant_id, available=19, held=0, shipped=1)
+    damaged(variant_id, available=19, reserved=0, shipped=1)
     before, after = operations.rebuild_stock_numbers(variant_id, "berlin")
     assert before == StockNumbers(20, 19, 0, 2, 1)
     assert after == right == numbers(variant_id)

@@ -117,7 +117,7 @@ class Killed(BaseException):
     """As a process ends."""
 
 
-@pytest.mark.parametrize("step", ["order_moved", "settled"])
+@pytest.mark.parametrize("step", ["transition_order", "apply_effects"])
 def test_a_crash_on_the_way_is_finished(
     step: str, only_ours: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,7 +130,7 @@ def test_a_crash_on_the_way_is_finished(
         raise Killed
 
     with monkeypatch.context() as patched:
-        if step == "order_moved":
+        if step == "transition_order":
             patched.setattr(backorders, "transition_order", crash)
         else:
             patched.setattr("orders.operations.effects.apply_effects", crash)

@@ -63,12 +63,12 @@ def arrived(quantity: int = 3) -> Order:
 
 
 AFTERWARDS = (
-    "settled",
-    "stock_moved",
-    "money_settled",
-    "copies_written",
-    "mails_written",
-    "hint_dropped",
+    "apply_effects",
+    "sync_stock",
+    "settle_money",
+    "write_copies",
+    "queue_order_mails",
+    "clear_pending_effects",
 )
 
 

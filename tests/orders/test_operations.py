@@ -122,7 +122,7 @@ def test_placing_again_returns_the_first_order() -> None:
     draft = make_draft((product, 2))
     first = operations.place_order(draft, now())
     assert operations.place_order(draft, now()) == first
-    assert assert_stock_adds_up(product.variants[0].variant_id)["held"] == 2
+    assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 2
 
 
 def test_two_submits_at_once_make_one_order() -> None:
@@ -131,7 +131,7 @@ def test_two_submits_at_once_make_one_order() -> None:
     with ThreadPoolExecutor(6) as pool:
         placed = list(pool.map(lambda _: operations.place_order(draft, now()), range(6)))
     assert len({order.number for order in placed}) == 1
-    assert assert_stock_adds_up(product.variants[0].variant_id)["held"] == 2
+    assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 2
     assert_order_consistent(draft.order_id)
 
 
@@ -160,7 +160,7 @@ def test_forty_units_and_ninety_checkouts_make_forty_orders() -> None:
 
     with ThreadPoolExecutor(12) as pool:
         assert sum(pool.map(buy, range(90))) == 40
-    assert assert_stock_adds_up(product.variants[0].variant_id)["held"] == 40
+    assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 40
 
 
 def test_short_stock_places_nothing_and_the_same_checkout_can_try_again() -> None:
@@ -197,7 +197,7 @@ def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
     draft = make_draft((product, 1))
     with pytest.raises(CheckoutBusy):
         operations.place_order(draft, now())
-    assert assert_stock_adds_up(product.variants[0].variant_id)["held"] == 0
+    assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 0
     assert not queries.ITEMS.all(order_id=draft.order_id)
 
 
@@ -238,7 +238,7 @@ def test_killed_while_placing(subtests: pytest.Subtests) -> None:
             assert assert_stock_adds_up(variant_id) == {
                 "received": 5,
                 "available": 5,
-                "held": 0,
+                "reserved": 0,
                 "committed": 0,
                 "shipped": 0,
             }
@@ -264,7 +264,7 @@ def test_killed_while_placing_and_sent_again(subtests: pytest.Subtests) -> None:
             # The last two units are held by the shopper's own first try.
             order = operations.place_order(draft, now())
             assert_order_consistent(order.order_id)
-            assert assert_stock_adds_up(product.variants[0].variant_id)["held"] == 2
+            assert assert_stock_adds_up(product.variants[0].variant_id)["reserved"] == 2
 
 
 def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
@@ -383,7 +383,7 @@ def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
     assert assert_stock_adds_up(variant_id) == {
         "received": 5,
         "available": 5,
-        "held": 0,
+        "reserved": 0,
         "committed": 0,
         "shipped": 0,
     }
@@ -474,7 +474,7 @@ def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
     assert assert_stock_adds_up(variant_id) == {
         "received": 5,
         "available": 5,
-        "held": 0,
+        "reserved": 0,
         "committed": 0,
         "shipped": 0,
     }
@@ -547,7 +547,7 @@ def test_only_one_takes_the_units_of_a_late_payment() -> None:
     assert claim
     assert operations.settle_payment(order.order_id, payment_id, now()) == fresh(order)
     assert fresh(order).state == "expired"
-    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["held"] == 0
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["reserved"] == 0
     operations.unclaim_expired_order(order, claim)
     with ThreadPoolExecutor(3) as pool:
         list(
@@ -656,7 +656,7 @@ def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
 
 
 def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
-    for name in ("stock_moved", "money_settled", "copies_written"):
+    for name in ("sync_stock", "settle_money", "write_copies"):
         order = make_order(quantity=2, stock=5, paid=True)
         cancel = partial(
             operations.transition_order, order, Transition("cancelled", actor="Ann", at=now())

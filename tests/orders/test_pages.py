@@ -118,7 +118,7 @@ def text(answer: Any) -> str:
 
 
 def held(product: Product) -> int:
-    return assert_stock_adds_up(product.variants[0].variant_id)["held"]
+    return assert_stock_adds_up(product.variants[0].variant_id)["reserved"]
 
 
 @pytest.fixture
@@ -1005,7 +1005,7 @@ def test_with_the_bank_away_the_order_is_shown_as_it_is(
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
     payment_id = UUID(url.rstrip("/").rpartition("/")[2])
-    for name in ("start", "outcome"):
+    for name in ("start", "get_outcome"):
         monkeypatch.setattr(bank_gateway.TestBank, name, away)
     answer = shopper.client.post(reverse("orders:pay", args=[order.number]), follow=True)
     assert "The bank does not answer" in text(answer)

@@ -472,7 +472,7 @@ def test_a_transfer_keeps_the_goods_for_a_week() -> None:
     )
     done = looked_after(order, timedelta(days=6))
     assert done.state == "pending_payment"
-    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["held"] == 2
+    assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["reserved"] == 2
 
 
 def test_money_received_confirms_it() -> None:
