@@ -151,7 +151,7 @@ def _run_audited(
     )
     try:
         if not audit_log.can_log_all_fields(request.POST):
-            raise SuspiciousOperation("more was sent than the audit log can tell")
+            raise SuspiciousOperation("more was sent than the audit log can hold")
         response = view(request, *args, **kwargs)
     except Exception as error:
         audit_log.close_entry(entry, _error_outcome(error))

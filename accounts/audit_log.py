@@ -164,13 +164,13 @@ def add_entry(
 
 
 def can_log_all_fields(sent: QueryDict) -> bool:
-    """Return whether an entry has room for all fields of a form, each of which was sent once: what counts is the last of two."""
+    """Return whether an entry can hold all fields of a form, and each was sent once: of two the last one would count."""
     names = [name for name in sent if not _LINE.fullmatch(name)]
     return len(names) <= MOST_FIELDS and all(len(values) == 1 for _, values in sent.lists())
 
 
 def mailbox_pseudonym(email: str) -> str:
-    """Return what stands in the log for an e-mail address that nobody has proved: the same for the same, and not the address."""
+    """Return what stands in the audit log for an unproved e-mail address: the same for the same, and not the address."""
     return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
 
 
@@ -271,7 +271,7 @@ def _loggable_fields(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _impersonal(name: str, value: str) -> str:
-    """Return what is kept of a field that is about a customer, who may be erased before the log forgets."""
+    """Return what is kept of a field that is about a customer, who may be erased before the audit log forgets."""
     if name == "email":
         return mailbox_pseudonym(value)
     return "(in the order's history)" if name in _KEPT_IN_ORDERS and value else value

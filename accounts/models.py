@@ -161,7 +161,7 @@ class User(DjangoCassandraModel):
 class UserByEmail(Model):
     """Q7: whose an e-mail address is; claimed by IF NOT EXISTS, which alone decides (fault 6).
 
-    A claim counts while the user's own row names the same address: one that a crash has left behind logs nobody in,
+    A claim counts while the user's own row names the same address: one that a crash has left behind lets no one log in,
     and the user who proves the address takes it over.
     Bound: one row a partition.
     Writer: accounts.operations.register_user and change_email.
@@ -216,7 +216,7 @@ class EmailProof(Model):
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "expires",
-        "why": "a hint, gone within minutes",
+        "why": "a note for the worker, gone within minutes",
     }
     minute = columns.DateTime(partition_key=True)
     user_id = columns.UUID(primary_key=True)
@@ -281,7 +281,7 @@ class AuditEntry(_Entry):
     __personal_data__ = {
         "columns": ("actor_id",),
         "on_erase": "expires",
-        "why": "who did what in the shop has to be told for 400 days",
+        "why": "who did what in the shop has to be known for 400 days",
     }
     book = columns.Text(partition_key=True)  # staff or accounts
     day = columns.Date(partition_key=True)  # UTC
@@ -302,7 +302,7 @@ class AuditEntryByActor(_Entry):
     __personal_data__ = {
         "columns": ("actor_id",),
         "on_erase": "expires",
-        "why": "who did what in the shop has to be told for 400 days",
+        "why": "who did what in the shop has to be known for 400 days",
     }
     actor_id = columns.UUID(partition_key=True)
     month = columns.Date(partition_key=True)  # its first day

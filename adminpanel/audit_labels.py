@@ -82,7 +82,7 @@ def get_day_page(book: str, day: date, after: str) -> AuditLogPage:
 
 
 def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
-    """Return a page of what somebody did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
+    """Return a page of what a user did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
     person = queries.get_users([who]).get(who)
     return AuditLogPage(

@@ -208,10 +208,10 @@ def get_stock_numbers(variant_id: UUID) -> Counter[str]:
 def _look_at_buyers(sale: Sale) -> None:
     numbers = [buyer.paid_number for buyer in sale.buyers if buyer.paid_number]
     if len(set(numbers)) < len(numbers):
-        sale.problems.append("two buyers were told the same order")
+        sale.problems.append("two buyers got the same order")
     for buyer in sale.buyers:
         if not buyer.has_answer or not buyer.last_heading:
-            sale.problems.append(f"{buyer.email} was told nothing")
+            sale.problems.append(f"{buyer.email} got no answer")
     if errors := {
         status: count for status, count in sale.answers.items() if status >= 500 or not status
     }:
@@ -273,12 +273,14 @@ def main() -> int:
                 sale.problems.append("other pages became slow")
             print(sale.summary_line(), flush=True)
             wrong = wrong or bool(sale.problems)
-        audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
+        checked = subprocess.run(
+            [sys.executable, "manage.py", "check_consistency"], cwd=ROOT, check=False
+        )
     finally:
         if not args.keep:
             get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
         close_session()
-    return 1 if wrong or audited.returncode else 0
+    return 1 if wrong or checked.returncode else 0
 
 
 def _arguments() -> argparse.Namespace:

@@ -101,9 +101,7 @@ class Run:
         errors = {status: answers[status] for status in FATAL if answers[status]}
         waits = sorted(each.seconds for each in buyers)
         wrong = [
-            f"{each.email} was told {each.last_heading!r}"
-            for each in buyers
-            if not each.paid_number
+            f"{each.email} got {each.last_heading!r}" for each in buyers if not each.paid_number
         ]
         wrong += [f"errors were answered: {errors}"] if errors else []
         wrong += [line for each in buyers if (line := order_problem(each))]
@@ -135,7 +133,7 @@ class Run:
         wrong += [f"afterwards {buyer.last_heading!r}"] if not buyer.paid_number else []
         wrong += [line] if (line := order_problem(buyer)) else []
         self.say(
-            f"two nodes gone: told after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
+            f"two nodes gone: answered after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
             f"{answer.headers.get('retry-after')}; {first} and {second} back: ordered from the same cart after "
             f"{perf_counter() - began:.1f} s",
             wrong,
@@ -188,7 +186,7 @@ def order_problem(buyer: Buyer) -> str:
     paid = [order for order in orders if (order.state, order.payment) == ("confirmed", "paid")]
     if [order.number for order in paid] != [buyer.paid_number] or len(orders) != 1:
         found = [(order.number, order.state, order.payment) for order in orders]
-        return f"{buyer.email} was told {buyer.paid_number!r}, and there is {found}"
+        return f"{buyer.email} got {buyer.paid_number!r}, and there is {found}"
     if (order := paid[0]).captured != order.total:
         return f"{order.number} costs {order.total}, and {order.captured} were taken"
     return ""
@@ -236,9 +234,11 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         run.checkouts_while("killed", killed)
         run.two_gone(second, third)
         run.checkouts_while(f"paused for {args.pause:.0f} s", paused)
-    audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
+    checked = subprocess.run(
+        [sys.executable, "manage.py", "check_consistency"], cwd=ROOT, check=False
+    )
     close_session()
-    return 1 if run.wrong or audited.returncode else 0
+    return 1 if run.wrong or checked.returncode else 0
 
 
 def _arguments() -> argparse.Namespace:

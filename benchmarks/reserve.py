@@ -7,7 +7,7 @@
 
     combined             the shop's: all who wait for the stock item are served by one batch
     plain                the same batch, for each buyer alone
-    read, then compare   read what is there, write the number less one if nobody has written meanwhile, else again
+    read, then compare   read what is there, write the number less one if no other buyer has written meanwhile, else again
     bare                 one conditional update of one row, which the buyers share as they share the SKU
 
 Slices of all are interleaved, so that a disturbance meets all of them. A unit is never sold twice: after all slices the

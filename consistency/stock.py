@@ -285,4 +285,4 @@ def _clear_expiries() -> None:
     _all_expiries.clear()
 
 
-CHECKS = (Check("shelves", ("I1", "I2", "I4"), _iterate_stock_items, _check_stock_item),)
+CHECKS = (Check("stock items", ("I1", "I2", "I4"), _iterate_stock_items, _check_stock_item),)

@@ -19,7 +19,7 @@ class Login:
 
     @property
     def user_id(self) -> UUID:
-        """The same in each demo shop, so that loading it again makes nobody twice."""
+        """The same in each demo shop, so that loading it again makes no login twice."""
         return uuid5(_OURS, self.email)
 
 

@@ -200,7 +200,7 @@ def _configuration() -> Iterator[Finding]:
         )
     elif settings.PAYMENT_GATEWAY == "testbank" and not (settings.DEMO or settings.DEBUG):
         yield Finding(
-            WRONG, "The test bank takes no money, and only a showroom uses it", "PAYMENT_GATEWAY=…"
+            WRONG, "The test bank takes no money, and only a demo shop uses it", "PAYMENT_GATEWAY=…"
         )
     host = settings.PUBLIC_URL.split("://")[-1].split("/")[0].split(":")[0]
     if not _is_allowed(host):

@@ -158,7 +158,7 @@ def serve_shop(
     """Run the shop until it is stopped by SIGINT, SIGTERM or SIGHUP.
 
     With `prepare` the tables, the demo shop and the static files are brought up to date before. `logins` are (who,
-    e-mail, password), shown once a demo shop is open. Raises RunError or NodeError when a part does
+    e-mail, password), printed once a demo shop is open. Raises RunError or NodeError when a part does
     not start or ends by itself; what was started is ended then, too.
     """
     # SIGINT, too: what a script starts in the background would ignore it otherwise.
@@ -305,7 +305,7 @@ def _welcome(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
     lines += ["", "Demo logins:"] if logins else []
     lines += [f"  {who:<8} {email}   password  {password}" for who, email, password in logins]
     lines += (
-        ["  Staff and admin are asked for a code next: in a showroom the page shows it."]
+        ["  Staff and admin are asked for a code next: in a demo shop the page shows it."]
         if logins
         else []
     )

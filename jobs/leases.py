@@ -217,10 +217,10 @@ def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
 def hold_lease(job: str) -> Lease:
     """Claim the job now, for `with hold_lease(job) as lease:`. Raises LeaseLost if another worker holds it, CassandraUnavailable."""
     now = datetime.now(UTC)
-    held = claim_lease(get_lease(job), now)
-    if held is None:
+    lease = claim_lease(get_lease(job), now)
+    if lease is None:
         raise LeaseLost(f"{job}: another worker holds the job")
-    return held
+    return lease
 
 
 def get_position(job: str) -> str:
@@ -234,10 +234,10 @@ def save_position(job: str, position: str) -> None:
     Raises LeaseLost when this process does not hold the job, or no longer: what it has done since is done again
     from the last position that was noted. Raises CassandraUnavailable.
     """
-    held = _held_leases.get({}).get(job)
+    lease = _held_leases.get({}).get(job)
     if (
-        held is None
-        or held.is_lost
-        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)
+        lease is None
+        or lease.is_lost
+        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)
     ):
         raise LeaseLost(f"{job}: this process does not hold the job")

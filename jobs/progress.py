@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from jobs.leases import LeaseRow, list_leases
 from jobs.registry import Job
 
-# By so much a job may be behind before somebody has to look: a killed worker is replaced within a minute.
+# By so much a job may be behind before it needs attention: a killed worker is replaced within a minute.
 TOO_LATE = timedelta(minutes=2)
 
 
@@ -42,7 +42,7 @@ class JobProgress:
 
     @property
     def problem(self) -> str:
-        """Why somebody should look, in words; '' if nobody has to."""
+        """What needs attention, in words; '' if nothing does."""
         if self.lease.failure:
             return "failed"
         if self.delay is None:

@@ -74,10 +74,10 @@ FAULTS = (
         "tests/jobs/test_leases.py",
     ),
     _fault(
-        "A worker that has lost its job goes on moving the job's place",
+        "A worker that has lost its job goes on moving the job's position",
         "jobs/leases.py",
-        '    if (\n        held is None\n        or held.is_lost\n        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n    ):\n        raise LeaseLost(f"{job}: this process does not hold the job")\n',
-        '    if held is None or held.is_lost:\n        raise LeaseLost(f"{job}: this process does not hold the job")\n    SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n',
+        '    if (\n        lease is None\n        or lease.is_lost\n        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)\n    ):\n        raise LeaseLost(f"{job}: this process does not hold the job")\n',
+        '    if lease is None or lease.is_lost:\n        raise LeaseLost(f"{job}: this process does not hold the job")\n    SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)\n',
         "tests/jobs/test_leases.py",
     ),
     _fault(

@@ -39,7 +39,7 @@ def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
 
 
 def public(view: View[P]) -> View[P]:
-    """Declare that a page is for everybody and shows nobody's own things."""
+    """Declare that a page is for everybody and shows no user's own things."""
     view.access = "public"  # type: ignore[attr-defined]
     return view
 

@@ -7,7 +7,7 @@ from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress, NoSuchUser
 from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 
-# The slots of the address book are numbered, so that there can never be more of them, whoever races.
+# The slots of the address book are numbered, so that there can never be more of them, in a race, too.
 ADDRESS_ADDED = conditional_write(
     "Q8",
     "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF email != null AND addresses[:free] = null",

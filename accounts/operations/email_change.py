@@ -2,7 +2,7 @@
 
 intent > claim of the new address > move > mails > release of the old one. The intent and the old address stand in the
 user's row until all is done: a login that finds them there goes on (`finish_email_change`, at each login). Before the move the
-new address logs nobody in, after it the old one does not any more, wherever it broke off.
+new address lets no one log in, after it the old one does not any more, wherever it broke off.
 """
 
 from datetime import datetime

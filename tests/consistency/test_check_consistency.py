@@ -562,8 +562,8 @@ def test_the_commands_status_tells_clean_violations_and_not_finished() -> None:
     assert "the worker will not look when it runs out" in output
     status, output = run("--order", order.number, "--repair")
     assert status == 0
-    assert "mended: I4 hold" in output
-    assert "0 violations, 1 mended" in output
+    assert "fixed: I4 reservation" in output
+    assert "0 violations, 1 fixed" in output
     assert run("--order", "AAAA-AAAA")[0] == 2
 
 

@@ -227,7 +227,7 @@ def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(showro
     least = {
         "orders": PLACED,
         "copies of orders": 2 * PLACED,
-        "shelves": 2 * showroom("loaded")["products"],
+        "stock items": 2 * showroom("loaded")["products"],
     }
     seen = audit["looked at"]
     assert {what: seen[what] for what, count in least.items() if seen[what] < count} == {}
@@ -286,7 +286,7 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, proof_report: Pr
 
 
 def test_the_showroom_is_loaded_only_into_one() -> None:
-    with override_settings(DEMO=False), pytest.raises(CommandError, match="no showroom"):
+    with override_settings(DEMO=False), pytest.raises(CommandError, match="no demo shop"):
         call_command("load_demo")
 
 

@@ -18,7 +18,7 @@ from accounts.roles import ROLES
 
 
 class Command(BaseCommand):
-    help = "Make somebody a member of staff, list the staff, or make one of them a shopper again."
+    help = "Make a user a member of staff, list the staff, or make one of them a shopper again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
