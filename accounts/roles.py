@@ -5,7 +5,7 @@ from collections.abc import Collection
 # An admin may do what any of the others may.
 ADMIN = "admin"
 ROLE_DUTIES = {
-    "support": "orders, and customers who ask about one",
+    "support": "orders, and whoever asks about one",
     "warehouse": "orders, to pack and send them",
     "catalogue": "products and categories",
     "analyst": "figures",
