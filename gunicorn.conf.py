@@ -27,7 +27,7 @@ keepalive = 5
 max_requests = 50_000
 max_requests_jitter = 5_000
 
-# What a shop's own pages need, with room to spare; the rest is somebody trying.
+# What a shop's own pages need, with room to spare; the rest is an attempt at abuse.
 limit_request_line = 4094
 limit_request_fields = 60
 limit_request_field_size = 8190

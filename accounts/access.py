@@ -25,7 +25,7 @@ from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
-_SAFE = ("GET", "HEAD", "OPTIONS")  # nothing is changed by these, so nothing is entered
+_SAFE = ("GET", "HEAD", "OPTIONS")  # these change nothing, so they are not logged
 log = logging.getLogger(__name__)
 
 
@@ -43,9 +43,9 @@ def member_required(view: View[P]) -> View[P]:
 
 
 def member_required_with_second_factor(view: View[P]) -> View[P]:
-    """Let members in like `personal`, and staff once they have passed the second factor: for what opens an account.
+    """Let members in like `member_required`, and staff once they have passed the second factor: for what opens an account.
 
-    Whoever has got hold of a password of the staff alone must not take the account over by it.
+    A stolen staff password alone must not be enough to take the account over.
     """
 
     @wraps(view)
@@ -65,7 +65,7 @@ def member_required_with_second_factor(view: View[P]) -> View[P]:
 def staff_required(
     roles: Collection[str] = (), *, second_factor: bool = True
 ) -> Callable[[View[P]], View[P]]:
-    """Let staff in, of these roles or of any, once they have passed the second factor; and enter what they do in the audit log.
+    """Let staff in, of these roles or of any, once they have passed the second factor; and write what they do to the audit log.
 
     Guests are sent to log in, and for shoppers there is no such page. `second_factor=False` is for its own page.
     """
@@ -101,7 +101,7 @@ def staff_required(
 
 
 def has_permission(user: User, permission: str) -> bool:
-    """Tell whether a role opens the staff page that a permission names: "adminpanel.refund" for `adminpanel:refund`.
+    """Return whether a role opens the staff page that a permission names: "adminpanel.refund" for `adminpanel:refund`.
 
     That is what `staff_required` says of the page; there is no other permission, and an admin has all there could be.
     """
@@ -111,7 +111,7 @@ def has_permission(user: User, permission: str) -> bool:
 
 
 def has_permissions_in(user: User, app: str) -> bool:
-    """Tell whether a role opens any staff page of an app."""
+    """Return whether a role opens any staff page of an app."""
     return any(is_allowed(user.role, roles) for roles in [(ADMIN,), *_roles_by_page(app).values()])
 
 
@@ -130,7 +130,7 @@ def _log_refusal(request: HttpRequest, user: User, why: str) -> None:
     try:
         hit_rate_limit(request, "password", f"refused {user.pk}")
     except TooManyAttempts:
-        return  # told often enough: whoever goes on asking must not fill the audit log
+        return  # logged often enough: repeated requests must not fill the audit log
     audit_log.add_entry(
         view_name(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}"
     )
@@ -139,7 +139,7 @@ def _log_refusal(request: HttpRequest, user: User, why: str) -> None:
 def _run_audited(
     view: View[P], request: HttpRequest, user: User, /, *args: P.args, **kwargs: P.kwargs
 ) -> HttpResponse:
-    """Do what one of the staff asks for, between two rows of the audit log. What cannot be entered is not done."""
+    """Do what one of the staff asks for, between two rows of the audit log. What cannot be logged is not done."""
     found = request.resolver_match
     entry = audit_log.open_entry(
         view_name(request),
@@ -151,7 +151,7 @@ def _run_audited(
     )
     try:
         if not audit_log.can_log_all_fields(request.POST):
-            raise SuspiciousOperation("more was sent than the audit log can tell")
+            raise SuspiciousOperation("more was sent than the audit log can hold")
         response = view(request, *args, **kwargs)
     except Exception as error:
         audit_log.close_entry(entry, _error_outcome(error))
@@ -179,7 +179,7 @@ def _status_outcome(status: int) -> str:
 
 
 def current_member(request: HttpRequest) -> User:
-    """Return the member behind a request that `personal` or `staff_required` has let in."""
+    """Return the member behind a request that `member_required` or `staff_required` has let in."""
     user = request.user
     if not user.is_authenticated:
         raise PermissionDenied
@@ -187,12 +187,12 @@ def current_member(request: HttpRequest) -> User:
 
 
 def send_to_login(request: HttpRequest) -> HttpResponse:
-    """Send somebody to log in, and from there back to the page they were on."""
+    """Send the visitor to log in, and from there back to the page they were on."""
     return redirect_to_login(_return_url(request), resolve_url("accounts:login"))
 
 
 def _return_url(request: HttpRequest) -> str:
-    # What htmx or a form asks for is a part or an action: the page around it is where somebody wants to be again.
+    # What htmx or a form asks for is a part or an action: the page around it is where the visitor wants to be again.
     htmx = getattr(request, "htmx", None)
     if htmx:
         return htmx.current_url_abs_path or resolve_url("accounts:profile")

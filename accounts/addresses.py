@@ -95,7 +95,7 @@ def address_format(country: str) -> AddressFormat:
         tuple(name for part in re.findall("%([A-Z])", line) for name in _PARTS.get(part, ()))
         for line in rules.address_format.split("%n")
     ]
-    asked = {name for row in rows for name in row}
+    field_names = {name for row in rows for name in row}
     needed = {
         "street_address": "street",
         "postal_code": "postal_code",
@@ -106,8 +106,8 @@ def address_format(country: str) -> AddressFormat:
         tuple(row for row in rows if row),
         _CODES.get(rules.postal_code_type, "Postcode"),
         _CITIES.get(rules.city_type, "Town or city"),
-        rules.country_area_type.capitalize() if "area" in asked else "",
-        _areas(code) if "area" in asked else (),
+        rules.country_area_type.capitalize() if "area" in field_names else "",
+        _areas(code) if "area" in field_names else (),
         frozenset(needed[name] for name in rules.required_fields if name in needed),
         rules.address_format,
     )
@@ -123,7 +123,7 @@ def _areas(country: str) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class Address:
-    """A door to deliver to. `country` is an ISO 3166 code; `key` is its place in a member's address book, or ''."""
+    """A delivery or billing address. `country` is an ISO 3166 code; `key` is its slot in a member's address book, or ''."""
 
     name: str
     street: str

@@ -1,6 +1,6 @@
 """The audit log: who did what, on what, when, and how it ended.
 
-An act of the staff is entered before it is done; if that cannot be written, it is not done. Its outcome is a second
+An act of the staff is logged before it is done; if that cannot be written, it is not done. Its outcome is a second
 row beside the first. Nothing here changes or deletes an entry: the tables' TTL of 400 days does, and a test sees to it.
 """
 
@@ -75,7 +75,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class LogEntry:
-    """An entry of the log."""
+    """An entry of the audit log."""
 
     at: UUID
     book: str
@@ -89,7 +89,7 @@ class LogEntry:
 
     @property
     def moment(self) -> datetime:
-        """When it was entered, in UTC."""
+        """When it was logged, in UTC."""
         made: datetime = datetime_from_uuid1(self.at)
         return made.replace(tzinfo=UTC)
 
@@ -104,7 +104,7 @@ def open_entry(
     fields: Mapping[str, Sequence[str]] | None = None,
     book: str = STAFF,
 ) -> LogEntry:
-    """Enter what is about to be done, and return the entry for `ended`. `now` is in UTC.
+    """Log what is about to be done, and return the entry for `close_entry`. `now` is in UTC.
 
     Raises CassandraUnavailable: then it must not be done.
     """
@@ -124,7 +124,7 @@ def open_entry(
 
 
 def close_entry(entry: LogEntry, outcome: str) -> None:
-    """Enter how it ended. What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end."""
+    """Log how it ended. What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end."""
     try:
         _enter(entry, 1, _plain(outcome))
     except CassandraUnavailable:
@@ -144,7 +144,7 @@ def add_entry(
     fields: Mapping[str, Sequence[str]] | None = None,
     book: str = ACCOUNTS,
 ) -> None:
-    """Enter something that has just happened, in one row: a login, a new password. `now` is in UTC.
+    """Log something that has just happened, in one row: a login, a new password. `now` is in UTC.
 
     Raises CassandraUnavailable.
     """
@@ -164,13 +164,13 @@ def add_entry(
 
 
 def can_log_all_fields(sent: QueryDict) -> bool:
-    """Tell whether an entry has room for all fields of a form, each of which was sent once: what counts is the last of two."""
+    """Return whether an entry can hold all fields of a form, and each was sent once: of two the last one would count."""
     names = [name for name in sent if not _LINE.fullmatch(name)]
     return len(names) <= MOST_FIELDS and all(len(values) == 1 for _, values in sent.lists())
 
 
 def mailbox_pseudonym(email: str) -> str:
-    """Return what stands in the log for an e-mail address that nobody has proved: the same for the same, and not the address."""
+    """Return what stands in the audit log for an unproved e-mail address: the same for the same, and not the address."""
     return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
 
 
@@ -179,16 +179,16 @@ def list_day_entries(book: str, on: date, after: str, limit: int) -> tuple[list[
 
     Raises BadPageToken, CassandraUnavailable.
     """
-    place = {"book": book, "day": on}
-    return _page(DAY, DAY_BEFORE, place, f"audit {book} {on}", after, limit)
+    partition = {"book": book, "day": on}
+    return _page(DAY, DAY_BEFORE, partition, f"audit {book} {on}", after, limit)
 
 
 def list_actor_entries(
     actor_id: UUID, month: date, after: str, limit: int
 ) -> tuple[list[LogEntry], str]:
-    """Return what somebody did in a month, like `day`; `month` is its first day. Raises BadPageToken, CassandraUnavailable."""
-    place = {"actor_id": actor_id, "month": month}
-    return _page(OF_ACTOR, OF_ACTOR_BEFORE, place, f"audit {actor_id} {month}", after, limit)
+    """Return what a user did in a month, like `list_day_entries`; `month` is its first day. Raises BadPageToken, CassandraUnavailable."""
+    partition = {"actor_id": actor_id, "month": month}
+    return _page(OF_ACTOR, OF_ACTOR_BEFORE, partition, f"audit {actor_id} {month}", after, limit)
 
 
 def _enter(entry: LogEntry, part: int, outcome: str) -> None:
@@ -212,18 +212,23 @@ def _enter(entry: LogEntry, part: int, outcome: str) -> None:
 
 
 def _page(
-    first: Statement, following: Statement, place: dict[str, Any], of: str, after: str, limit: int
+    first: Statement,
+    following: Statement,
+    partition: dict[str, Any],
+    list_name: str,
+    after: str,
+    limit: int,
 ) -> tuple[list[LogEntry], str]:
     # An entry has two rows at most, so this is enough for one entry more than shown.
     most = 2 * limit + 2
     if after:
-        (before,) = page_key(after, of)
-        rows = following.all(**place, before=before, most=most)
+        (before,) = page_key(after, list_name)
+        rows = following.all(**partition, before=before, most=most)
     else:
-        rows = first.all(**place, most=most)
+        rows = first.all(**partition, most=most)
     found = [_entry(list(parts)) for _, parts in groupby(rows, key=lambda row: row.at)]
     more = len(found) > limit
-    return found[:limit], page_token([found[limit - 1].at], of) if more else ""
+    return found[:limit], page_token([found[limit - 1].at], list_name) if more else ""
 
 
 def _entry(parts: list[Row]) -> LogEntry:
@@ -266,7 +271,7 @@ def _loggable_fields(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
 
 
 def _impersonal(name: str, value: str) -> str:
-    """Return what is kept of a field that is about a customer, who may be erased before the log forgets."""
+    """Return what is kept of a field that is about a customer, who may be erased before the audit log forgets."""
     if name == "email":
         return mailbox_pseudonym(value)
     return "(in the order's history)" if name in _KEPT_IN_ORDERS and value else value
@@ -289,9 +294,9 @@ _KEPT_IN_ORDERS = frozenset(
 
 
 def _first(fields: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, Sequence[str]]]:
-    shown = [
+    loggable = [
         (name, values)
         for name, values in fields
         if name != "csrfmiddlewaretoken" and not _LINE.fullmatch(name)
     ]
-    return shown[:MOST_FIELDS]
+    return loggable[:MOST_FIELDS]

@@ -57,14 +57,14 @@ class EmailBackend(BaseBackend):
         return found if found and can_log_in(found) else None
 
     def has_perm(self, user_obj: Any, perm: str, obj: Any = None) -> bool:
-        """Tell whether somebody's role opens the staff page that a permission names (`has_permission`), whatever `obj` is."""
+        """Return whether the user's role opens the staff page that a permission names (`has_permission`), whatever `obj` is."""
         return can_log_in(user_obj) and has_permission(user_obj, perm)
 
     def has_module_perms(self, user_obj: Any, app_label: str) -> bool:
-        """Tell whether somebody's role opens any staff page of an app."""
+        """Return whether the user's role opens any staff page of an app."""
         return can_log_in(user_obj) and has_permissions_in(user_obj, app_label)
 
 
 def can_log_in(user: User) -> bool:
-    """Tell whether this account may be used: active, and a demo login only in a showroom."""
+    """Return whether this account may be used: active, and a demo login only in a demo shop."""
     return user.is_active and (settings.DEMO or not user.demo)

@@ -11,7 +11,7 @@ from accounts.models import User
 
 
 class DemoLogin(Protocol):
-    """Somebody to try the shop out as. Everybody may know all of it."""
+    """A login to try the shop out with. All of it is public."""
 
     @property
     def label(self) -> str: ...
@@ -26,14 +26,14 @@ class DemoLogin(Protocol):
 
 
 def list_demo_logins() -> Sequence[DemoLogin]:
-    """Return the logins that everybody may know; none outside a demo, whatever the setting names."""
+    """Return the public demo logins; none outside a demo, whatever the setting names."""
     if not (settings.DEMO and settings.DEMO_LOGINS):
         return ()
     return cast("Sequence[DemoLogin]", import_string(settings.DEMO_LOGINS))
 
 
 def demo_totp_secret(user: User) -> str:
-    """Return the second factor's secret that everybody may know; "" for all who are not one of the demo's staff."""
+    """Return the second factor's public secret; "" for all who are not one of the demo's staff."""
     if not user.demo:
         return ""
     return next((login.totp for login in list_demo_logins() if login.user_id == user.pk), "")

@@ -1,7 +1,7 @@
 """What has to be kept secret and read again: encrypted, under keys made of SECRET_KEY.
 
-Whoever gets hold of the tables alone has nothing. After a change of SECRET_KEY the old one stands in
-SECRET_KEY_FALLBACKS until everything has been sealed anew.
+The tables alone are useless to a thief. After a change of SECRET_KEY the old one stands in
+SECRET_KEY_FALLBACKS until everything has been encrypted anew.
 """
 
 import base64
@@ -20,27 +20,27 @@ _NONCE = 12  # bytes, as AES-GCM wants them
 
 
 class DecryptionError(Exception):
-    """It was sealed under a key that is gone, for another owner, or not by this shop."""
+    """It was encrypted under a key that is gone, for another owner, or not by this shop."""
 
 
 def encrypt(text: str, purpose: str, owner: str) -> str:
-    """Return the text encrypted, so that it opens for this purpose and owner only."""
+    """Return the text encrypted, so that it decrypts for this purpose and owner only."""
     nonce = secrets.token_bytes(_NONCE)
     box = AESGCM(next(_keys(purpose))).encrypt(nonce, text.encode(), owner.encode())
     return base64.b64encode(nonce + box).decode()
 
 
 def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
-    """Return what was sealed, and whether it has to be sealed anew because the key is an old one. Raises DecryptionError."""
+    """Return the decrypted text, and whether it has to be encrypted anew because the key is an old one. Raises DecryptionError."""
     try:
         raw = base64.b64decode(ciphertext, validate=True)
     except ValueError as error:
         raise DecryptionError from error
-    for place, key in enumerate(_keys(purpose)):
+    for index, key in enumerate(_keys(purpose)):
         try:
             return AESGCM(key).decrypt(
                 raw[:_NONCE], raw[_NONCE:], owner.encode()
-            ).decode(), place > 0
+            ).decode(), index > 0
         except (InvalidTag, ValueError):
             continue
     raise DecryptionError

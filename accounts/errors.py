@@ -6,7 +6,7 @@ class EmailTaken(Exception):
 
 
 class ChangedMeanwhile(Exception):
-    """The password or the address that this was about is another one by now; nothing was changed."""
+    """The password or the address has changed meanwhile; nothing was changed."""
 
 
 class CannotSave(Exception):
@@ -29,7 +29,7 @@ class NoSuchUser(Exception):
 
 
 class AlreadyEnrolled(Exception):
-    """There is a second factor already: whoever wants another has it reset."""
+    """There is a second factor already: for another one it is reset first."""
 
 
 class LastAdmin(Exception):

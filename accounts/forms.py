@@ -105,7 +105,7 @@ class PasswordResetForm(Form):
 
 
 class PasswordChangeForm(NewPasswordForm):
-    """Another password, for somebody who knows the present one."""
+    """Another password, for a member who knows the present one."""
 
     field_order = ("current", "password")
     current = password_field(
@@ -115,7 +115,7 @@ class PasswordChangeForm(NewPasswordForm):
 
 
 class EmailChangeForm(Form):
-    """Another e-mail address, for somebody who knows the password."""
+    """Another e-mail address, for a member who knows the password."""
 
     email = email_field()
     current = password_field("Your password", "current-password", required="Enter your password")
@@ -339,7 +339,7 @@ class AddressForm(AddressFields):
 
     @classmethod
     def from_input(cls, typed: Mapping[str, str]) -> "AddressForm":
-        """Return the form with what was typed so far, which nobody has complained about yet."""
+        """Return the form with what was typed so far, not validated yet."""
         return cls(initial={name: typed.get(name, "") for name in cls.base_fields})
 
     @classmethod

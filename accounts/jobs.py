@@ -8,7 +8,7 @@ from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job
 
 ERASURES = "erasures"
-# Whoever asked to be erased has no request under way any more after that time, and an order of theirs that was cut off
+# A user who asked to be erased has no request under way any more after that time, and an order of theirs that was cut off
 # has been looked after (orders.jobs), so that their lists lead to all of them.
 WAIT = timedelta(minutes=4)
 # How far a worker looks back that has never run here. Later it goes on where it was.
@@ -17,7 +17,7 @@ _AT_ONCE = 100  # minutes read side by side
 
 
 def erase_accounts(now: datetime) -> str:
-    """Erase whoever has asked for it, from where the last run got to."""
+    """Erase the users who have asked for it, from where the last run got to."""
     was = get_position(ERASURES)
     last = floor_to_minute(now - WAIT)
     minutes = minutes_between(datetime.fromisoformat(was) if was else now - FIRST_LOOK_BACK, last)

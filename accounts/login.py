@@ -1,4 +1,4 @@
-"""What follows a login that was right: a session, the guest's carts, and where somebody goes on."""
+"""What follows a login that was right: a session, the guest's carts, and the page to go on to."""
 
 import logging
 from datetime import UTC, datetime

@@ -18,10 +18,10 @@ from web.devices import browser_name
 
 
 class SessionMiddleware(sessions.SessionMiddleware):
-    """Django's, with a page for whoever logged out in one window while another was still at work."""
+    """Django's, with a page for a user who logged out in one window while another was still at work."""
 
     def process_request(self, request: HttpRequest) -> None:
-        """Open the session of the request's cookie; nothing is read before somebody asks for it."""
+        """Open the session of the request's cookie; nothing is read before it is needed."""
         super().process_request(request)
         if isinstance(request.session, SessionStore):
             request.session.device = browser_name(request)
@@ -34,7 +34,7 @@ class SessionMiddleware(sessions.SessionMiddleware):
             return super().process_response(request, self._ended(request))
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Say the same to whoever's session was to get a new key when it had ended."""
+        """Say the same when a session was to get a new key and had ended."""
         return self._ended(request) if isinstance(exception, SessionInterrupted) else None
 
     @staticmethod
@@ -47,7 +47,7 @@ class SessionMiddleware(sessions.SessionMiddleware):
 
 
 class UserMiddleware:
-    """Starts reading the member behind a session at once, and waits for the answer only where somebody looks.
+    """Starts reading the member behind a session at once, and waits for the answer only where it is needed.
 
     A request without a session cookie reads nothing.
     """
@@ -68,7 +68,7 @@ class UserMiddleware:
             return
         if request.session.session_key and (user_id := request.session.get(auth.SESSION_KEY)):
             queries.prefetch_user(UUID(user_id))
-            # A page that refreshes itself is nobody at work: it does not keep a session alive.
+            # A page that refreshes itself does not keep a session alive: no user is at work.
             if isinstance(request.session, SessionStore) and not request.headers.get(
                 "X-Refreshes-Itself"
             ):
@@ -78,6 +78,6 @@ class UserMiddleware:
 def _user(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
     user = auth.get_user(request)
     if not user.is_authenticated and auth.SESSION_KEY in request.session:
-        # Whoever may not sign in any more is not left with a session either.
+        # A user who may not sign in any more keeps no session either.
         request.session.flush()
     return user

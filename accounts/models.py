@@ -1,4 +1,4 @@
-"""Who somebody is: users, the addresses of their mailboxes and doors, sessions."""
+"""Users: their e-mail and delivery addresses, sessions, staff roles."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -32,8 +32,8 @@ class User(DjangoCassandraModel):
     password = columns.Text()
     role = columns.Text()  # '' for shoppers; else support, warehouse, catalogue, analyst, admin
     active = columns.Boolean()
-    demo = columns.Boolean()  # a showroom's login; refused anywhere else
-    # place, '1' to '20' -> address
+    demo = columns.Boolean()  # a demo shop's login; refused anywhere else
+    # slot, '1' to '20' -> address
     addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))
     default_address = columns.Text()
     created_at = columns.DateTime()
@@ -47,7 +47,7 @@ class User(DjangoCassandraModel):
     plain_mail = columns.Boolean()  # mail about orders as text only
     # another one whenever all sessions end: browsers that knew it are strangers again
     stamp = columns.UUID()
-    # when somebody asked to be erased: the account cannot be used any more
+    # when the user asked to be erased: the account cannot be used any more
     erasing_at = columns.DateTime()
 
     USERNAME_FIELD = "email"
@@ -90,7 +90,7 @@ class User(DjangoCassandraModel):
         return str(self.email)
 
     def check_password(self, raw_password: str) -> bool:
-        """Tell whether this is the password. If the hasher's settings have changed since it was stored, its hash is renewed.
+        """Return whether this is the password. If the hasher's settings have changed since it was stored, its hash is renewed.
 
         Raises CassandraUnavailable.
         """
@@ -106,7 +106,7 @@ class User(DjangoCassandraModel):
         """Write what was set on this object since it was read: its name, password or role, and of these what has changed.
 
         Each is written by the operation that does it in the shop, and what follows there follows here: another password ends
-        all sessions and is told by mail. A password is written only if the account still has the one that was read. No other
+        all sessions and is confirmed by mail. A password is written only if the account still has the one that was read. No other
         column is written, and of an object in which another one was set, nothing is. `update_fields` leaves out all but these.
 
         Raises CannotSave for what an object cannot write (a new account, an e-mail address that nobody has proved, anything
@@ -131,20 +131,20 @@ class User(DjangoCassandraModel):
         )
 
     def has_perm(self, perm: str, obj: Any = None) -> bool:
-        """Tell whether this role opens the staff page that a permission names, as in "adminpanel.refund"; an admin has all.
+        """Return whether this role opens the staff page that a permission names, as in "adminpanel.refund"; an admin has all.
 
         It is the login's backend that says so, from what accounts.access says of the page.
         """
         return any(backend.has_perm(self, perm, obj) for backend in get_backends())
 
     def has_perms(self, perm_list: Iterable[str], obj: Any = None) -> bool:
-        """Tell whether this user has each of these permissions. Raises ValueError for a single one as a string."""
+        """Return whether this user has each of these permissions. Raises ValueError for a single one as a string."""
         if isinstance(perm_list, str):
             raise ValueError("perm_list must be an iterable of permissions.")
         return all(self.has_perm(perm, obj) for perm in perm_list)
 
     def has_module_perms(self, app_label: str) -> bool:
-        """Tell whether this role opens any staff page of an app."""
+        """Return whether this role opens any staff page of an app."""
         backends: list[Any] = get_backends()
         return any(backend.has_module_perms(self, app_label) for backend in backends)
 
@@ -161,8 +161,8 @@ class User(DjangoCassandraModel):
 class UserByEmail(Model):
     """Q7: whose an e-mail address is; claimed by IF NOT EXISTS, which alone decides (fault 6).
 
-    A claim counts while the user's own row names the same address: one that a crash has left behind logs nobody in,
-    and whoever proves the address takes it over.
+    A claim counts while the user's own row names the same address: one that a crash has left behind lets no one log in,
+    and the user who proves the address takes it over.
     Bound: one row a partition.
     Writer: accounts.operations.register_user and change_email.
     """
@@ -216,7 +216,7 @@ class EmailProof(Model):
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "expires",
-        "why": "a hint, gone within minutes",
+        "why": "a note for the worker, gone within minutes",
     }
     minute = columns.DateTime(partition_key=True)
     user_id = columns.UUID(primary_key=True)
@@ -224,10 +224,10 @@ class EmailProof(Model):
 
 
 class StaffMember(Model):
-    """Everybody who works here, or once did; and that there is always an admin.
+    """Everybody who works here, or once did; makes sure that there is always an admin.
 
     Every change of a role counts the version on, so that of two admins who take the role from each other at once
-    only one succeeds. The user's own row says what somebody may do; who is a shopper there is left out of lists.
+    only one succeeds. The user's own row says what they may do; who is a shopper there is left out of lists.
     Bound: one partition, a row for each person who ever had a role, some hundreds.
     Writer: accounts.operations.set_role, by conditional batches alone.
     """
@@ -281,17 +281,17 @@ class AuditEntry(_Entry):
     __personal_data__ = {
         "columns": ("actor_id",),
         "on_erase": "expires",
-        "why": "who did what in the shop has to be told for 400 days",
+        "why": "who did what in the shop has to be known for 400 days",
     }
     book = columns.Text(partition_key=True)  # staff or accounts
     day = columns.Date(partition_key=True)  # UTC
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
-    actor_id = columns.UUID()  # null for a command, and where nobody is known
+    actor_id = columns.UUID()  # null for a command, and where the user is unknown
 
 
 class AuditEntryByActor(_Entry):
-    """The audit log by person and month: all that somebody has done, with the same entries.
+    """The audit log by person and month: all that a user has done, with the same entries.
 
     Bound: what one person does in a month, thousands at most.
     Writer: accounts.audit_log; the rows go after 400 days.
@@ -302,7 +302,7 @@ class AuditEntryByActor(_Entry):
     __personal_data__ = {
         "columns": ("actor_id",),
         "on_erase": "expires",
-        "why": "who did what in the shop has to be told for 400 days",
+        "why": "who did what in the shop has to be known for 400 days",
     }
     actor_id = columns.UUID(partition_key=True)
     month = columns.Date(partition_key=True)  # its first day

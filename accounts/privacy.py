@@ -1,4 +1,4 @@
-"""What accounts hold about a person. The claim of the e-mail address and the user's row go last: operations.erasing."""
+"""What accounts hold about a person. The claim of the e-mail address and the user's row go last: operations.erasure."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -10,13 +10,13 @@ from accounts.second_factor import get_second_factor
 from accounts.sessions import list_sessions
 from web.personal_data import Person
 
-# For so many days the log keeps its entries.
+# For so many days the audit log keeps its entries.
 LOG_DAYS = 400
 _A_PAGE = 500
 
 
 def export_personal_data(person: Person) -> dict[str, Any]:
-    """Return profile, addresses, sessions, and what the log says; no password, not even scrambled, and no session's key."""
+    """Return profile, addresses, sessions, and what the audit log says; no password, not even scrambled, and no session's key."""
     user = queries.get_user(person.user_id)
     if user is None:
         return {}
@@ -71,7 +71,7 @@ def _entries(person: Person) -> Iterator[audit_log.LogEntry]:
 
 
 def _months(today: date) -> Iterator[date]:
-    """Yield the months of which the log still has something, the latest first."""
+    """Yield the months of which the audit log still has something, the latest first."""
     month = today.replace(day=1)
     while month > today - timedelta(days=LOG_DAYS + 31):
         yield month
@@ -79,7 +79,7 @@ def _months(today: date) -> Iterator[date]:
 
 
 def list_erasure_obstacles(person: Person) -> list[str]:
-    """Return why one of the staff, or a login of the showroom, cannot be erased."""
+    """Return why one of the staff, or a login of the demo shop, cannot be erased."""
     if person.demo:
         return ["This login belongs to the showroom, and to everybody who tries it out: it stays."]
     if person.role:

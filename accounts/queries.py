@@ -22,14 +22,14 @@ USER_ID_BY_EMAIL = read("Q7", "SELECT user_id, claimed_at FROM users_by_email WH
 # Who works here, or once did: the user's own row says as what.
 STAFF = read("staff", "SELECT version, user_id, role FROM staff WHERE shop = :shop")
 SHOP = "shop"
-# Asked for in a known user's stead, so that an unknown e-mail address costs the same reads. It has no row.
+# Read instead of a known user, so that an unknown e-mail address costs the same reads. It has no row.
 NOBODY = UUID(int=0)
 
 _started: ContextVar[Pending | None] = ContextVar("started", default=None)
 
 
 def prefetch_user(user_id: UUID | None) -> None:
-    """Start reading the user who will be asked for later in this request; None forgets what was started."""
+    """Start reading the user who will be needed later in this request; None forgets what was started."""
     _started.set(USER.start(user_id=user_id) if user_id else None)
 
 
@@ -120,7 +120,7 @@ EMAIL_PROOFS = read(
 
 
 def list_email_proofs(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID, int]]:
-    """Return who proved an e-mail address in these minutes: (minute, user, time of the hint). Raises CassandraUnavailable."""
+    """Return who proved an e-mail address in these minutes: (minute, user, time of the row). Raises CassandraUnavailable."""
     reading = {minute: EMAIL_PROOFS.start(minute=minute) for minute in minutes}
     return [
         (minute, row.user_id, row.written)

@@ -1,4 +1,4 @@
-"""Asking somebody who is signed in for the password again, before what only they may do."""
+"""Asking a signed-in user for the password again, before what only they may do."""
 
 from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest
@@ -14,7 +14,7 @@ DEMO_LOGIN_STAYS = "This is one of the showroom's logins. Others use it, too, so
 
 
 def verify_password(request: HttpRequest, user: User, password: str) -> bool:
-    """Tell whether this is the member's password. Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable."""
+    """Return whether this is the member's password. Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable."""
     if is_too_long(password):
         return False
     attempt = hit_rate_limit(request, "password", str(user.pk))

@@ -1,4 +1,4 @@
-"""What a member of staff may be, and whose work is whose. Who may open a page follows from this in accounts.access."""
+"""The roles of staff, and who does which work. Who may open a page follows from this in accounts.access."""
 
 from collections.abc import Collection
 
@@ -18,5 +18,5 @@ MONEY_STAFF = ("support",)
 
 
 def is_allowed(role: str, roles: Collection[str] = ()) -> bool:
-    """Tell whether a role of the staff is one of these, or any role if none are named. An admin's always is."""
+    """Return whether a role of the staff is one of these, or any role if none are named. An admin's always is."""
     return role in ROLES and (not roles or role in (*roles, ADMIN))

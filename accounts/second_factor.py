@@ -31,7 +31,7 @@ ENROLLED = conditional_write(
     """INSERT INTO second_factors (user_id, secret, step, recovery, enrolled_at)
        VALUES (:user_id, :secret, :step, :recovery, :now) IF NOT EXISTS""",
 )
-# No `mine` anywhere below: a code whose answer was lost is taken for used. The next one works.
+# No `applied_if` anywhere below: a code whose answer was lost is taken for used. The next one works.
 STEP_USED = conditional_write(
     "second factor",
     """UPDATE second_factors SET step = :step, secret = :sealed WHERE user_id = :user_id
@@ -60,14 +60,14 @@ _SECRET, _RECOVERY, _OFFER = "second factor", "recovery code", "second factor of
 
 @dataclass(frozen=True)
 class Factor:
-    """What is known of somebody's second factor."""
+    """What is known of a user's second factor."""
 
     enrolled_at: datetime
     recovery_codes_left: int
 
 
 def get_second_factor(user_id: UUID) -> Factor | None:
-    """Return somebody's second factor, or None if there is none yet. Raises CassandraUnavailable."""
+    """Return a user's second factor, or None if there is none yet. Raises CassandraUnavailable."""
     row = FACTOR.one(user_id=user_id)
     return Factor(row.enrolled_at, len(row.recovery or {})) if row else None
 
@@ -89,7 +89,7 @@ def provisioning_uri(secret: str, user: User) -> str:
 
 
 def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> list[str] | None:
-    """Make a telephone somebody's second factor if it makes the right code, and return ten recovery codes; None for a wrong code.
+    """Make a telephone a user's second factor if it makes the right code, and return ten recovery codes; None for a wrong code.
 
     `now` is in UTC. Raises AlreadyEnrolled, CassandraUnavailable.
     """
@@ -102,7 +102,7 @@ def enrol_second_factor(user: User, secret: str, code: str, now: datetime) -> li
 
 
 def enrol_demo_second_factor(user: User, now: datetime) -> None:
-    """Give one of the showroom's staff the second factor that everybody may know; once. Raises CassandraUnavailable."""
+    """Give one of the demo shop's staff the public second factor; once. Raises CassandraUnavailable."""
     if secret := demo_logins.demo_totp_secret(user):
         try:
             _enrol(user, secret, 0, {}, now)
@@ -126,7 +126,7 @@ def _enrol(
 
 
 def use_code(user_id: UUID, code: str, now: datetime) -> bool:
-    """Use a telephone's code up, and tell whether it was right and not used before. `now` is in UTC.
+    """Use a telephone's code up, and return whether it was right and not used before. `now` is in UTC.
 
     Raises DecryptionError, CassandraUnavailable.
     """
@@ -146,7 +146,7 @@ def use_code(user_id: UUID, code: str, now: datetime) -> bool:
 
 
 def use_recovery_code(user_id: UUID, code: str) -> bool:
-    """Use a recovery code up, and tell whether it was one that had not been used. Raises CassandraUnavailable."""
+    """Use a recovery code up, and return whether it was one that had not been used. Raises CassandraUnavailable."""
     typed = "".join(letter for letter in code.upper() if letter in _LETTERS)
     return any(
         RECOVERY_USED.apply(if_lost=RAISE_UNKNOWN, user_id=user_id, code=digest, there=digest)
@@ -164,16 +164,16 @@ def renew_recovery_codes(user_id: UUID, code: str, now: datetime) -> list[str] |
         return None
     step = _step_of(_decrypt_secret(row, user_id)[0], code, now)
     codes = _recovery_codes()
-    kept = _recovery_digests(user_id, codes, now)
+    digests = _recovery_digests(user_id, codes, now)
     if step is None or not STEP_USED_FOR_CODES.apply(
-        if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, step=step, recovery=kept
+        if_lost=RAISE_UNKNOWN, user_id=user_id, secret=row.secret, step=step, recovery=digests
     ):
         return None
     return codes
 
 
 def delete_second_factor(user_id: UUID) -> bool:
-    """Take somebody's second factor away and end all their sessions: the next login enrols a new one.
+    """Take a user's second factor away and end all their sessions: the next login enrols a new one.
 
     Return whether there was one. Raises CassandraUnavailable.
     """
@@ -190,19 +190,19 @@ def mark_second_factor_passed(session: SessionBase, user: User) -> None:
 
 
 def has_passed_second_factor(session: SessionBase | MutableMapping[str, Any], user: User) -> bool:
-    """Tell whether this session's person has passed."""
+    """Return whether this session's person has passed."""
     return bool(session.get(SECOND_FACTOR) == str(user.pk))
 
 
 def clear_second_factor_pass(session: SessionBase) -> None:
-    """Have a session asked for its second factor again: somebody has just logged in with it."""
+    """Have a session asked for its second factor again: a user has just logged in with it."""
     session.pop(SECOND_FACTOR, None)
     session.pop(PASSED_AT, None)
     session.set_expiry(None)
 
 
 def get_demo_code(user: User, now: datetime) -> tuple[str, int]:
-    """Return the next code that lets one of the showroom's staff in, and in how many seconds; "" for anybody else.
+    """Return the next code that lets one of the demo shop's staff in, and in how many seconds; "" for all others.
 
     `now` is in UTC. Raises CassandraUnavailable.
     """

@@ -52,7 +52,7 @@ OF_USER = read(
 RENEWED_AFTER = 3600  # seconds; an active session's expiry is moved on at most this often
 LONGEST = 90 * 24 * 3600  # seconds from login on, however active the session is
 # A session in which one of the staff has passed the second factor is worth more, so it ends sooner (decision 008).
-STAFF_IDLE = 30 * 60  # seconds without a press
+STAFF_IDLE = 30 * 60  # seconds without a request
 STAFF_LONGEST = 12 * 3600  # seconds from the second factor on
 STAFF_RENEWED_AFTER = 60  # seconds
 # who has passed it, and when: accounts.second_factor
@@ -85,11 +85,11 @@ class SessionStore(SessionBase):
         return self.decode(row.data)
 
     def exists(self, session_key: str) -> bool:
-        """Tell whether a session has this key."""
+        """Return whether a session has this key."""
         return EXISTS.one(key=session_key) is not None
 
     def _get_new_session_key(self) -> str:
-        # No look whether it is taken: IF NOT EXISTS tells.
+        # No look whether it is taken: IF NOT EXISTS shows it.
         return get_random_string(32, VALID_KEY_CHARS)
 
     def create(self) -> None:
@@ -106,8 +106,8 @@ class SessionStore(SessionBase):
     def cycle_key(self) -> None:
         """Give the session another key: at login, and whenever its rights change.
 
-        The new row is listed and written before the old one goes, so that whoever ends all sessions meets one of the
-        two (`end_sessions`). Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a
+        The new row is listed and written before the old one goes, so that `end_sessions` meets one of the
+        two. Raises SessionInterrupted if the old one has ended meanwhile: it must not live on under a
         new key.
         """
         data = self._get_session()  # type: ignore[attr-defined]
@@ -140,9 +140,9 @@ class SessionStore(SessionBase):
             "ttl": seconds,
         }
         if must_create:
-            # Listed before it can be used: whoever ends all sessions from now on ends this one, too.
+            # Listed before it can be used: an `end_sessions` from now on ends this one, too.
             self._remember(data, seconds)
-            # Settled by its own data: an answer that was lost does not make a second row.
+            # Recognised by its own data: an answer that was lost does not make a second row.
             if not CREATE.apply(
                 if_lost=applied_if(lambda row: bool(row.data == params["data"])), **params
             ):
@@ -150,7 +150,7 @@ class SessionStore(SessionBase):
         # To send it again does no harm: it has no other effect the second time.
         elif not UPDATE.apply(if_lost=SEND_AGAIN, **params):
             raise UpdateError
-        # Again after a new session's row: its place in the list may have been taken while there was none.
+        # Again after a new session's row: its row in the list may have been written while there was none.
         self._remember(data, seconds)
         return None
 
@@ -199,7 +199,7 @@ class SessionStore(SessionBase):
 
 @dataclass(frozen=True)
 class OpenSession:
-    """A browser in which somebody is signed in. `handle` names it on a page; the key itself is a secret."""
+    """A browser in which the user is signed in. `handle` names it on a page; the key itself is a secret."""
 
     handle: str
     device: str
@@ -209,7 +209,7 @@ class OpenSession:
 
 
 def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSession]:
-    """Return a person's open sessions, the one with the key `here` first, then the last seen. Raises CassandraUnavailable."""
+    """Return a person's open sessions, the one with `current_session_key` first, then the last seen. Raises CassandraUnavailable."""
     listed = [(row, EXISTS.start(key=row.session_key)) for row in OF_USER.all(user_id=user_id)]
     found = [
         OpenSession(
@@ -226,7 +226,7 @@ def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSe
 
 
 def end_session(user_id: UUID, handle: str) -> bool:
-    """End the one of a person's sessions that `handle` names; tell whether there was one. Raises CassandraUnavailable."""
+    """End the one of a person's sessions that `handle` names; return whether there was one. Raises CassandraUnavailable."""
     for row in OF_USER.all(user_id=user_id):
         if constant_time_compare(_handle(row.session_key), handle):
             _end(user_id, row.session_key)
@@ -235,7 +235,7 @@ def end_session(user_id: UUID, handle: str) -> bool:
 
 
 def end_sessions(user_id: UUID, except_key: str | None = None) -> int:
-    """End all of a person's sessions, on every device, but for the one with the key `but`; no browser is known any more.
+    """End all of a person's sessions, on every device, but for the one with `except_key`; no browser is known any more.
 
     Return how many that were. Raises CassandraUnavailable.
     """

@@ -1,4 +1,4 @@
-"""What the app offers: becoming a member, coming and going, profile and address book."""
+"""Registration, login and logout, profile and address book."""
 
 from django.urls import path
 

@@ -91,7 +91,7 @@ class UserManager:
             user.loaded_values[name] = getattr(user, name)
 
     def renew_hash(self, user: User, password: str) -> None:
-        """Store the password that a user has just been known by under today's hasher. Raises CassandraUnavailable."""
+        """Store the password that a user has just logged in with under today's hasher. Raises CassandraUnavailable."""
         rehash_password(user, password)
         if user.loaded_values is not None:
             user.loaded_values["password"] = user.password
@@ -110,7 +110,7 @@ class UserManager:
 
 
 def attach_manager() -> None:
-    """Put the manager in the place of the engine's querysets, which read and write past the shop's rules."""
+    """Put the manager in place of the engine's querysets, which read and write past the shop's rules."""
     manager = UserManager()
     for name in _NAMES:
         setattr(User, name, manager)

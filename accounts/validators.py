@@ -20,7 +20,7 @@ class BytesValidator:
             )
 
     def get_help_text(self) -> str:
-        """Nothing that anybody would have to be told beforehand."""
+        """Nothing that a user would have to know beforehand."""
         return ""
 
 
@@ -43,12 +43,12 @@ class OwnWordsValidator:
             )
 
     def get_help_text(self) -> str:
-        """Return what is said before a password is chosen."""
+        """Return the hint shown before a password is chosen."""
         return "Your password can't be your e-mail address or our name."
 
 
 def is_too_long(password: str) -> bool:
-    """Tell whether a password is refused before it is hashed."""
+    """Return whether a password is refused before it is hashed."""
     return (
         len(password) > LONGEST_BYTES
         or len(password.encode("utf-8", "surrogatepass")) > LONGEST_BYTES

@@ -14,7 +14,7 @@ from accounts.audit_log import LogEntry
 from accounts.models import User
 
 PAGE_LENGTH = 40
-# What each act is called. Whatever else stands in the log is a page that somebody was refused.
+# What each act is called. Whatever else stands in the log is a page that a user was refused.
 ACTS = {
     "adminpanel:move": gettext_lazy("Changed an order's status"),
     "adminpanel:note": gettext_lazy("Added a note"),
@@ -85,7 +85,7 @@ def get_day_page(book: str, day: date, after: str) -> AuditLogPage:
 
 
 def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
-    """Return a page of what somebody did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
+    """Return a page of what a user did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
     person = queries.get_users([who]).get(who)
     return AuditLogPage(

@@ -1,4 +1,4 @@
-"""What staff type and press."""
+"""The staff's forms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BoardForm(Form):
 
     column = forms.ChoiceField(choices=list(BOARD_COLUMNS.items()), required=False)
     after = forms.CharField(required=False, max_length=500)
-    seen = forms.CharField(required=False, max_length=64)  # what the asking page shows already
+    seen = forms.CharField(required=False, max_length=64)  # what the requesting page shows already
 
     def parse_selection(self) -> tuple[str, str, str]:
         """Return column, page token and what was seen, each usable as it is."""
@@ -86,7 +86,7 @@ def _note(label: StrOrPromise, *, required: bool) -> forms.CharField:
 
 
 class TransitionForm(Form):
-    """One press on a button of an order's page, which was drawn when the order had this version."""
+    """One submit of a button of an order's page, which was drawn when the order had this version."""
 
     event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
@@ -143,7 +143,7 @@ class RecoveryCodeForm(Form):
 
 
 class FindPersonForm(Form):
-    """Whose account."""
+    """Finds an account."""
 
     email = email_field("off")
 
@@ -154,7 +154,7 @@ def _role_choices() -> list[tuple[str, str]]:
 
 
 class RoleForm(Form):
-    """What somebody may do here."""
+    """A user's role."""
 
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),

@@ -1,4 +1,4 @@
-"""What staff do to orders, as seen from a page that may be old."""
+"""What staff do to orders, from a page that may be old."""
 
 from datetime import datetime, timedelta
 
@@ -7,7 +7,7 @@ from orders.entities import Order
 from orders.errors import StaleOrder
 from orders.transitions import Transition
 
-# The same note by the same person within this time is a second press on the button, not a second note.
+# The same note by the same person within this time is a second click on the button, not a second note.
 DOUBLE_SUBMIT_WINDOW = timedelta(minutes=1)
 
 
@@ -16,7 +16,7 @@ def transition_order(
 ) -> Order:
     """Let something happen to the order if it still is what the page showed; return what it is then. `now` is in UTC.
 
-    Raises StaleOrder when somebody was faster, TransitionRefused when its state does not allow it, CassandraUnavailable.
+    Raises StaleOrder when another change was faster, TransitionRefused when its state does not allow it, CassandraUnavailable.
     """
     if order.version != seen_version:
         raise StaleOrder(order)
@@ -24,7 +24,7 @@ def transition_order(
 
 
 def add_staff_note(order: Order, text: str, *, actor: str, now: datetime) -> Order:
-    """Write a note among the staff into the order's history, once however often the button was pressed.
+    """Write a note among the staff into the order's history, once however often the button was clicked.
 
     `now` is in UTC. Raises CassandraUnavailable.
     """

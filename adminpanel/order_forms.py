@@ -91,7 +91,7 @@ class AmountField(forms.CharField):
 
 
 class OrderForm(Form):
-    """A press on an order's page that changes the order as it was drawn."""
+    """A submit on an order's page that changes the order as it was drawn."""
 
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -103,7 +103,7 @@ class OrderForm(Form):
         self.lines: list[tuple[Item, forms.BoundField]] = []
 
     def add_unit_fields(self, contents: Iterable[ItemUnits], *, prefill: bool = True) -> None:
-        """Ask for a number of each of these lines, at most their units, and that by default if `typed`."""
+        """Ask for a number of each of these lines, at most their units, and that by default with `prefill`."""
         for content in contents:
             name = f"line_{content.item.line_number}"
             self.fields[name] = UnitsField(content.item.label, content.units)
@@ -117,7 +117,7 @@ class OrderForm(Form):
 
     @property
     def typed_values(self) -> list[tuple[str, str]]:
-        """What somebody has typed, by label, to be shown where the form itself makes no sense any more."""
+        """What the user has typed, by label, to be shown where the form itself makes no sense any more."""
         said = [
             (str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()
         ]
@@ -234,7 +234,7 @@ class ReturnAnswerForm(OrderForm):
 
 
 class ReturnReceiptForm(OrderForm):
-    """What of a return that has arrived goes back to the shelf."""
+    """What of a return that has arrived goes back into stock."""
 
     def __init__(
         self,
@@ -272,14 +272,17 @@ class RefundForm(OrderForm):
         self.refunded_units = balance.refunded_units_by_line(
             order, {item.line_number: item.quantity for item in items}
         )[0]
-        there = {
+        refundable_units = {
             item.line_number: max(0, item.quantity - self.refunded_units.get(item.line_number, 0))
             for item in self.items
         }
         wanted = (
-            {line: min(units, there.get(line, 0)) for line, units in order_return.lines.items()}
+            {
+                line: min(units, refundable_units.get(line, 0))
+                for line, units in order_return.lines.items()
+            }
             if order_return
-            else there
+            else refundable_units
         )
         self.add_unit_fields(line_contents(self.items, wanted), prefill=order_return is not None)
         if order.delivery.amount and not _delivery_refunded(order):
@@ -368,7 +371,7 @@ class ChangeLinesForm(OrderForm):
 
 
 class ReceivedPaymentForm(OrderForm):
-    """Money that came by transfer, or was paid at the door."""
+    """Money that came by transfer, or was paid on delivery."""
 
     press = forms.UUIDField(widget=forms.HiddenInput)
 
@@ -384,7 +387,7 @@ class ReceivedPaymentForm(OrderForm):
 
 
 class StaffAddressForm(DeliveryAddressForm):
-    """Another door in the same country, typed by staff."""
+    """Another delivery address in the same country, typed by staff."""
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, current_address=order.delivery_address, auto_id="door-%s")
@@ -397,7 +400,7 @@ class StaffAddressForm(DeliveryAddressForm):
 
     @property
     def typed_values(self) -> list[tuple[str, str]]:
-        """What somebody has typed, by label."""
+        """What the user has typed, by label."""
         said = [
             (str(field.label), str(field.value() or "").strip()) for field in self.visible_fields()
         ]
@@ -405,7 +408,7 @@ class StaffAddressForm(DeliveryAddressForm):
 
 
 def line_contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:
-    """Return units by line number as goods, without those of which there are none."""
+    """Return units by line number as items with their units, without those of which there are none."""
     return [
         ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
     ]
@@ -421,7 +424,7 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
     """
     found: list[AnyForm] = []
     if order.state == CONFIRMED:
-        found += [PackForm(order, house, items) for house in order.units_to_pack]
+        found += [PackForm(order, warehouse, items) for warehouse in order.units_to_pack]
         found += [
             ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS
         ]
@@ -463,7 +466,7 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
 
 
 def is_awaiting_refund(order: Order, order_return: Return) -> bool:
-    """Tell whether a return has arrived whose money was not decided to go back yet."""
+    """Return whether a return has arrived whose money was not decided to go back yet."""
     decided = any(
         event.kind == "refund_owed" and event.details.get("return") == order_return.return_id
         for event in order.events
@@ -472,11 +475,11 @@ def is_awaiting_refund(order: Order, order_return: Return) -> bool:
 
 
 def can_be_changed(order: Order) -> bool:
-    """Tell whether there is something that is not packed yet, and so can be given back."""
+    """Return whether there is something that is not packed yet, and so can be given back."""
     has_backorders = any(
         units
-        for house, lines in order.reserved_units.items()
-        if house == BACKORDER_WAREHOUSE
+        for warehouse, lines in order.reserved_units.items()
+        if warehouse == BACKORDER_WAREHOUSE
         for units in lines.values()
     )
     return (

@@ -1,4 +1,4 @@
-"""The page of an order as the staff see it, and how a press is answered by it."""
+"""The page of an order as the staff see it, and how a submit is answered by it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,13 +37,13 @@ def render_conflict(
     note: str = "",
     typed: Sequence[tuple[str, str]] = (),
 ) -> HttpResponse:
-    """Explain what somebody else has done, show the order as it is now, and keep what was typed.
+    """Explain what another user has done, show the order as it is now, and keep what was typed.
 
     `note` stays in its field; `typed` (by label) is what was typed elsewhere.
     """
     current = error.order
     happened = [event for event in current.events if event.kind != "note"]
-    # What somebody did, not what followed from it by itself: the money, the mail.
+    # What a user did, not what followed from it by itself: the money, the mail.
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
@@ -72,7 +72,7 @@ def render_conflict(
 
 
 def render_changed_order(request: HttpRequest, changed: Order) -> HttpResponse:
-    """Answer a press that has changed an order."""
+    """Answer a submit that has changed an order."""
     to = reverse("adminpanel:order", args=[changed.number])
     return render_or_redirect(
         request,

@@ -38,11 +38,13 @@ def list_promotion_lines(now: datetime) -> list[PromotionLine]:
     """Return the promotions, those that count or will count first, the newest of each first. Raises CassandraUnavailable."""
     found = []
     for trigger in (AUTOMATIC, CODE):
-        there = [
+        promotions = [
             queries.promotion_from_row(row) for row in queries.list_promotions(trigger)[:MOST_SHOWN]
         ]
-        used = queries.count_voucher_uses([each.key for each in there]) if trigger == CODE else {}
-        found += [_line(trigger, each, used.get(each.key, 0), now) for each in there]
+        used = (
+            queries.count_voucher_uses([each.key for each in promotions]) if trigger == CODE else {}
+        )
+        found += [_line(trigger, each, used.get(each.key, 0), now) for each in promotions]
     return sorted(found, key=lambda line: line.is_over)
 
 

@@ -102,7 +102,7 @@ _STAFF = "staff:"
 
 @dataclass(frozen=True)
 class Tally:
-    """A column of the board, for its tab. `count` is None where nobody counts."""
+    """A column of the board, for its tab. `count` is None where orders are not counted."""
 
     column: str
     label: str
@@ -151,14 +151,14 @@ class Board:
 
     @property
     def fingerprint(self) -> str:
-        """Tells whether a page that shows the board shows it as it is: the same orders, numbers and, by the minute, ages."""
-        shown = [
+        """By this a page can see whether it shows the board as it is: the same orders, numbers and, by the minute, ages."""
+        parts = [
             *(f"{tally.column}={tally.count}" for tally in self.tallies),
             *(f"{row.ticket.order_id}:{row.ticket.version}:{row.is_late}" for row in self.rows),
             self.next and "more",
             self.now.strftime("%H:%M"),
         ]
-        return hashlib.sha256("\n".join(shown).encode()).hexdigest()[:16]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def get_board(column: str, after: str, now: datetime) -> Board:
@@ -231,24 +231,24 @@ def event_label(event: Event) -> str:
 
 def _event_details(event: Event, order: Order) -> str:
     details, currency = event.details, order.total.currency.code
-    said = [words % details for name, words in NUMBERED.items() if details.get(name)]
+    parts = [words % details for name, words in NUMBERED.items() if details.get(name)]
     if event.kind == "packed":
-        said = [
+        parts = [
             _("parcel %(parcel)s in %(warehouse)s") % each
             for each in details.get("parcels") or [details]
             if each
         ]
-    said += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
+    parts += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
     if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get(
         "amount"
     ):
-        said.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
+        parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
     if event.kind == "changed":
-        said = [
+        parts = [
             words % {"amount": format_money(from_minor_units(details["sums"][name], currency))}
             for name, words in (("was", _("%(amount)s before")), ("total", _("%(amount)s now")))
         ]
-    return ", ".join(said)
+    return ", ".join(parts)
 
 
 def actor_label(event: Event) -> str:
@@ -259,7 +259,7 @@ def actor_label(event: Event) -> str:
 
 
 def staff_actor(user: User) -> str:
-    """Return what an order's history keeps of a member of staff who does something. Anybody may be called "system"."""
+    """Return the actor that an order's history keeps for a member of staff. Anybody may be called "system"."""
     return f"{_STAFF}{user.pk}:{user.name}"
 
 

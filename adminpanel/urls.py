@@ -1,4 +1,4 @@
-"""What staff see and do. Every view declares by `staff_required` who may."""
+"""The staff's pages. Every view declares by `staff_required` who may see it."""
 
 from django.urls import path
 

@@ -13,7 +13,7 @@ from mail.queries import list_due_mail_minutes
 from orders.entities import CappedCount
 from orders.queries import MAX_COUNTED
 
-# Further back nobody counts: the mail server has been away for long, and the number says so.
+# Mails older than this are not counted: the mail server has been away for long, and the number says so.
 LONGEST_LOOK = timedelta(hours=6)
 
 

@@ -12,7 +12,7 @@ class SaleFact(Model):
     """
 
     __table_name__ = "sales_facts"
-    __personal_data__ = {"why": "goods and sums; whose they are stands in orders"}
+    __personal_data__ = {"why": "products and sums; the customer stands in orders"}
     day = columns.Date(partition_key=True)  # of the order's placing, in the shop's time zone
     shard = columns.Integer(partition_key=True)
     order_id = columns.UUID(primary_key=True)

@@ -16,7 +16,7 @@ from analytics.queries import SHOP
 from cassandra_db import write, write_batch
 from catalogue import queries as catalogue
 
-# A process that was held up may write its facts so long after it has noted the day; so long the day is added up again.
+# A process that was delayed may write its facts so long after it has noted the day; so long the day is added up again.
 LATEST_FACT = timedelta(minutes=5)
 
 
@@ -54,31 +54,34 @@ DAY_CHANGED = write(
 
 
 def record_sale(sale: Sale) -> bool:
-    """Note what an order has sold, or what is left of that after refunds; telling the same twice changes nothing.
+    """Note what an order has sold, or what is left of that after refunds; a second call changes nothing.
 
-    In which categories a line counts is decided when it is noted first. Tells whether anything was written.
+    In which categories a line counts is decided when it is noted first. Returns whether anything was written.
     Raises CassandraUnavailable.
     """
-    there = {
+    known_facts = {
         fact.line.line_number: fact for fact in queries.list_order_facts(sale.day, sale.order_id)
     }
     if all(
-        line.line_number in there and there[line.line_number].line == line for line in sale.lines
+        line.line_number in known_facts and known_facts[line.line_number].line == line
+        for line in sale.lines
     ):
         return False
-    of = _categories({line.product_id for line in sale.lines if line.line_number not in there})
+    categories = _categories(
+        {line.product_id for line in sale.lines if line.line_number not in known_facts}
+    )
     facts = [
         Fact(
             sale.order_id,
             line,
-            there[line.line_number].categories
-            if line.line_number in there
-            else of.get(line.product_id, ()),
+            known_facts[line.line_number].categories
+            if line.line_number in known_facts
+            else categories.get(line.product_id, ()),
             sale.currency,
         )
         for line in sale.lines
     ]
-    # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be held up.
+    # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be delayed.
     mark_day_changed(sale.day)
     write_batch([_fact_row(fact, sale) for fact in facts])
     mark_day_changed(sale.day)
@@ -126,9 +129,9 @@ FACTS_REMOVED = write(
 
 
 def remove_facts(day: date, order_id: UUID, before: int) -> None:
-    """Remove the facts that stand on a day for an order that sold nothing there; those of after `before` stay.
+    """Remove the facts that stand on a day for an order that sold nothing there; those written after `before` stay.
 
-    For the audit: the shop itself takes no sale back, it notes what was refunded. `before` is in microseconds since 1970.
+    For the consistency check: the shop itself takes no sale back, it notes what was refunded. `before` is in microseconds since 1970.
     Raises CassandraUnavailable.
     """
     FACTS_REMOVED.run(day=day, shard=order_shard(order_id), order_id=order_id, at=before)

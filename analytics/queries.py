@@ -23,7 +23,7 @@ def list_day_facts(day: date) -> list[Fact]:
 
 
 def list_order_facts(day: date, order_id: UUID) -> list[Fact]:
-    """Return what stands of an order that was placed on this day, line by line. Raises CassandraUnavailable."""
+    """Return the facts of an order that was placed on this day, line by line. Raises CassandraUnavailable."""
     return [
         fact_from_row(row)
         for row in OF_ORDER.all(day=day, shard=order_shard(order_id), order_id=order_id)

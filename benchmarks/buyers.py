@@ -1,8 +1,8 @@
-"""Shoppers with full carts who come to the checkout over real HTTP, each when it is their time, and note what they are told.
+"""Shoppers with full carts who come to the checkout over real HTTP, each when it is their time, and note what the shop answers.
 
-A buyer does what a person with a browser does, without scripts: opens the checkout, fills it in, presses the button, pays
-on the bank's page and reads what the shop says at the end. Whoever gets no answer, or is asked to come again (503, 429, or
-the page that waits), sends the same form again. One process and one event loop serve thousands of them, with little of the processors' time.
+A buyer does what a person with a browser does, without scripts: opens the checkout, fills it in, submits it, pays
+on the bank's page and reads what the shop says at the end. A buyer who gets no answer, or is asked to come again (503, 429, or
+the queue's page), sends the same form again. One process and one event loop serve thousands of them, with little of the processors' time.
 """
 
 from __future__ import annotations
@@ -89,21 +89,21 @@ class Browser:
                 f"Content-Length: {len(body)}",
             ]
         sent = "\r\n".join([*lines, "", ""]).encode() + body
-        # A kept connection may have been closed since; that is no answer only if a fresh one gives none either.
-        for kept in (True, False) if self._streams else (False,):
+        # A reused connection may have been closed since; that is no answer only if a fresh one gives none either.
+        for reused in (True, False) if self._streams else (False,):
             try:
                 async with asyncio.timeout(self._timeout):
-                    if not kept:
+                    if not reused:
                         self.close()
                         self._streams = await asyncio.open_connection(HOST, self._port)
                     return await self._answer(sent)
             except asyncio.IncompleteReadError as ended:
                 self.close()
-                if not (kept and not ended.partial):
+                if not (reused and not ended.partial):
                     break
             except (OSError, TimeoutError, ValueError):
                 self.close()
-                if not kept:
+                if not reused:
                     break
         return Answer(NO_ANSWER)
 
@@ -133,25 +133,25 @@ class Browser:
 
 @dataclass
 class Buyer:
-    """Somebody with a full cart: `cookies` lead to it. Afterwards: what they were told, and how long it took."""
+    """A buyer with a full cart: `cookies` lead to it. Afterwards: what the shop answered, and how long it took."""
 
     port: int
     cookies: Mapping[str, str]
     card: str = GOOD_CARD
-    gives_up: bool = False  # the order whose card was declined, so that others can have the goods
+    gives_up: bool = False  # the order whose card was declined, so that others can have the units
     patience: float = 120.0  # seconds
     timeout: float = 60.0  # seconds for one answer
     max_submits: int = 6  # of the button, while the page says that something has changed
     email: str = field(default_factory=lambda: f"buyer-{uuid4().hex}@example.com")
     answers: Counter[int] = field(default_factory=Counter)
-    queue_waits: int = 0  # how often they were told to wait in line
+    queue_waits: int = 0  # how often they had to wait in the queue
     paid_number: str = ""  # the number of the order of which the shop said that it is paid
     unpaid_number: str = ""  # the number of the order that the bank has declined
     last_heading: str = ""  # the last heading
     seconds: float = 0.0
 
     async def buy(self) -> None:
-        """Go to the checkout, and stay until told how it ended."""
+        """Go to the checkout, and stay until the shop says how it ended."""
         began = perf_counter()
         browser = Browser(self.port, self.cookies, self.timeout)
         try:
@@ -165,7 +165,7 @@ class Buyer:
 
     @property
     def has_answer(self) -> bool:
-        """Whether they were told anything in the end."""
+        """Whether the shop answered in the end."""
         return self.last_heading != _LOST_PATIENCE
 
     async def _buy(self, visit: _Visit) -> None:
@@ -207,12 +207,12 @@ class _Visit:
     at: str = ""
 
     async def ask(self, method: str, path: str, form: Mapping[str, str] | None = None) -> Answer:
-        """Ask until there is an answer; "come again" is none. Raises TimeoutError when the patience is over."""
+        """Ask until there is an answer; "come again" is none. Raises TimeoutError when `patience` is over."""
         while True:
             answer = await self.browser.request(method, path, form)
             again = float(answer.headers.get("retry-after", 0))
-            in_line = again and answer.status == HTTPStatus.OK
-            if in_line:
+            in_queue = again and answer.status == HTTPStatus.OK
+            if in_queue:
                 self.buyer.queue_waits += 1
             else:
                 self.buyer.answers[answer.status] += 1
@@ -221,8 +221,8 @@ class _Visit:
                 return answer
             if perf_counter() > self.until:
                 raise TimeoutError
-            # The page in line comes again by itself, in time; whoever sees an error is less patient.
-            await asyncio.sleep(again if in_line else min(again or 0.5, 2.0))
+            # The queue's page reloads itself, in time; a buyer who sees an error is less patient.
+            await asyncio.sleep(again if in_queue else min(again or 0.5, 2.0))
 
     async def follow_redirects(self, answer: Answer) -> Answer:
         """Follow redirects to the page at their end."""
@@ -261,7 +261,7 @@ async def run_buyers(buyers: Sequence[Buyer], within: float) -> None:
 
 @dataclass
 class PageViewer:
-    """Somebody who looks at pages again and again, each time at its time, however long the last one took."""
+    """A visitor who looks at pages again and again, each time at its time, however long the last one took."""
 
     port: int
     paths: Sequence[str]
@@ -318,8 +318,8 @@ def make_guest_cart(lines: Sequence[tuple[UUID, UUID, int]], email: str = "") ->
         settings.CART_COOKIE_NAME: signing.dumps([person_id.hex, cart_id.hex], salt="cart.owner")
     }
     if email:
-        kept = [person_id.hex, CHECKOUT_DETAILS | {"email": email}]
+        draft = [person_id.hex, CHECKOUT_DETAILS | {"email": email}]
         cookies[settings.CHECKOUT_COOKIE_NAME] = signing.dumps(
-            kept, salt="orders.typed", compress=True
+            draft, salt="orders.typed", compress=True
         )
     return cookies

@@ -4,8 +4,8 @@
     python -m benchmarks.carts --slices 3 --seconds 0.5          # quicker and rougher
 
 One shopper and 64, each with a cart of their own, with ten lines and with a thousand; first the operation itself
-(`add_line`, in threads of this process), then the whole press over HTTP (gunicorn with the shop's configuration, the
-load in a process of its own). All are closed loops: a shopper presses again when the answer is there. The bare write is
+(`add_line`, in threads of this process), then the whole submit over HTTP (gunicorn with the shop's configuration, the
+load in a process of its own). All are closed loops: a shopper submits again when the answer is there. The bare write is
 one conditional update of one row, by the same driver and in as many threads; slices of all are interleaved, so that a
 disturbance meets all of them. Then the header's badge, beside two bare reads of one row, one after the other.
 
@@ -40,7 +40,7 @@ FEW, MANY = 10, 1000  # lines
 CROWD = 64  # shoppers
 DEAD = 10_000  # operations of former days, in one cart
 CSRF = "b" * 32
-# An add reads the list of carts, writes up to twice, and reads the line that came of it; a press reads the goods as well.
+# An add reads the list of carts, writes up to twice, and reads the line that came of it; a submit reads the products as well.
 LEAST_RATIO = {"operation": 0.12, "HTTP": 0.02}
 LARGE_KEEPS = 0.6  # of the adds a second into a small cart
 BADGE_MAY_TAKE = 3.0  # times two bare reads, one after the other
@@ -54,7 +54,7 @@ class Shopper:
     person_id: UUID
     cart_id: UUID
     cookie: str
-    goods: tuple[tuple[Product, Variant], ...]
+    variants: tuple[tuple[Product, Variant], ...]
 
 
 @dataclass
@@ -149,8 +149,8 @@ def _bare_rows(count: int) -> Iterator[Bare]:
 @contextmanager
 def _shoppers(count: int) -> Iterator[dict[int, list[Shopper]]]:
     """Make shoppers with few lines and with many, and take their carts away at the end."""
-    goods = _goods()
-    made = {lines: [_shopper(goods, lines) for _ in range(count)] for lines in (FEW, MANY)}
+    variants = _find_variants()
+    made = {lines: [_shopper(variants, lines) for _ in range(count)] for lines in (FEW, MANY)}
     try:
         yield made
     finally:
@@ -165,7 +165,7 @@ def _shoppers(count: int) -> Iterator[dict[int, list[Shopper]]]:
             )
 
 
-def _goods() -> tuple[tuple[Product, Variant], ...]:
+def _find_variants() -> tuple[tuple[Product, Variant], ...]:
     """Return variants of the keyspace that are in stock."""
     from catalogue.queries import get_category_page, get_product, list_root_categories
     from inventory.entities import Stock
@@ -175,21 +175,21 @@ def _goods() -> tuple[tuple[Product, Variant], ...]:
     found: list[tuple[Product, Variant]] = []
     for category in list_root_categories():
         for card in get_category_page(category.category_id).cards:
-            goods = get_product(card.product_id)
-            stock = get_stock(card.product_id) if goods else {}
-            if goods:
+            product = get_product(card.product_id)
+            stock = get_stock(card.product_id) if product else {}
+            if product:
                 sold = (
                     each
-                    for each in goods.variants
+                    for each in product.variants
                     if each.sold and stock.get(each.variant_id, none).available
                 )
-                found.extend((goods, each) for each in sold)
+                found.extend((product, each) for each in sold)
             if len(found) >= FEW:
                 return tuple(found[:FEW])
     raise SystemExit(f"the keyspace has no {FEW} variants in stock: manage.py load_demo")
 
 
-def _shopper(goods: tuple[tuple[Product, Variant], ...], lines: int) -> Shopper:
+def _shopper(variants: tuple[tuple[Product, Variant], ...], lines: int) -> Shopper:
     from django.conf import settings
     from django.core import signing
 
@@ -197,21 +197,21 @@ def _shopper(goods: tuple[tuple[Product, Variant], ...], lines: int) -> Shopper:
     from cart.operations.contents import CartChange, change_contents
 
     person_id, now = uuid4(), datetime.now(UTC)
-    for each in goods:
+    for each in variants:
         cart_id = operations.add_line(person_id, *each, 1, uuid4(), now, guest=True).cart_id
 
     def put(change: CartChange) -> str:
         like = next(iter(change.contents.lines.values()))
-        for _ in range(lines - len(goods)):
+        for _ in range(lines - len(variants)):
             variant_id = uuid4()
             change.put(like._replace(key=str(variant_id), variant_id=variant_id), 1)
         return "{}"
 
-    if lines > len(goods):
+    if lines > len(variants):
         change_contents(cart_id, uuid4(), now, put)
     signed = signing.dumps([person_id.hex, cart_id.hex], salt="cart.owner")
     cookie = f"{settings.CART_COOKIE_NAME}={signed}; {settings.CSRF_COOKIE_NAME}={CSRF}"
-    return Shopper(person_id, cart_id, cookie, goods)
+    return Shopper(person_id, cart_id, cookie, variants)
 
 
 # ---- what is measured
@@ -224,17 +224,17 @@ def _adds(shoppers: dict[int, list[Shopper]], bare: Bare, port: int, load: Load)
         cases.append(
             Case(yardstick, in_threads([_repeated(bare.write, row) for row in bare.ids[:count]]))
         )
-        for lines, there in shoppers.items():
+        for lines, made in shoppers.items():
             who = f"{count} shopper{'s' if count > 1 else ''}, {lines:,} lines"
             cases.append(
                 Case(
                     f"operation, {who}",
-                    in_threads([_adding(each) for each in there[:count]]),
+                    in_threads([_adding(each) for each in made[:count]]),
                     yardstick,
                 )
             )
-            presses = [_press(each) for each in there[:count]]
-            cases.append(Case(f"HTTP, {who}", _over_http(load, port, presses), yardstick))
+            submits = [_submit(each) for each in made[:count]]
+            cases.append(Case(f"HTTP, {who}", _over_http(load, port, submits), yardstick))
     return cases
 
 
@@ -245,24 +245,24 @@ def _repeated(act: Callable[[UUID], None], row: UUID) -> Callable[[], None]:
 def _adding(shopper: Shopper) -> Callable[[], None]:
     from cart import operations
 
-    goods = cycle(shopper.goods)
+    variants = cycle(shopper.variants)
 
     def add() -> None:
         operations.add_line(
-            shopper.person_id, *next(goods), 1, uuid4(), datetime.now(UTC), guest=True
+            shopper.person_id, *next(variants), 1, uuid4(), datetime.now(UTC), guest=True
         )
 
     return add
 
 
-def _press(shopper: Shopper) -> CartSubmits:
+def _submit(shopper: Shopper) -> CartSubmits:
     return CartSubmits(
-        "/cart/add/", shopper.cookie, CSRF, [variant.sku for _, variant in shopper.goods]
+        "/cart/add/", shopper.cookie, CSRF, [variant.sku for _, variant in shopper.variants]
     )
 
 
-def _over_http(load: Load, port: int, presses: Sequence[CartSubmits]) -> Callable[[float], Slice]:
-    return lambda seconds: load.run_each(port, presses, seconds)
+def _over_http(load: Load, port: int, submits: Sequence[CartSubmits]) -> Callable[[float], Slice]:
+    return lambda seconds: load.run_each(port, submits, seconds)
 
 
 def in_threads(acts: Sequence[Callable[[], None]]) -> Callable[[float], Slice]:
@@ -344,7 +344,7 @@ def _measure(args: argparse.Namespace, cases: Sequence[Case]) -> None:
             case.figures.slices.append(case.run(args.seconds))
 
 
-# ---- what is told
+# ---- what is printed
 
 
 def _report(args: argparse.Namespace, cases: dict[str, Case]) -> int:
@@ -375,16 +375,16 @@ def _ratio(case: Case, cases: dict[str, Case]) -> float:
 
 def _line(cases: dict[str, Case]) -> str:
     """All of it in one line: adds a second, p99 in ms and the ratio to the bare write; then the badges' p50 in ms."""
-    told = []
+    parts = []
     for name, case in cases.items():
         figures = case.figures
         if name.startswith("badge"):
-            told.append(f"{name} {figures.percentile(0.5):.1f} ms")
+            parts.append(f"{name} {figures.percentile(0.5):.1f} ms")
         elif case.yardstick:
-            told.append(
+            parts.append(
                 f"{name} {figures.rate:.0f}/s {figures.percentile(0.99):.0f} ms {_ratio(case, cases):.2f}"
             )
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
 def _missed(cases: dict[str, Case]) -> list[str]:

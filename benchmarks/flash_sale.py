@@ -4,12 +4,12 @@
     python -m benchmarks.flash_sale --sales "two servers" declined         # only these (see SALES)
     python -m benchmarks.flash_sale --buyers 300 --units 30 --within 2     # smaller
 
-Each buyer has a full cart and has filled in the checkout, and arrives at a time of their own, whether the shop keeps up or not. Meanwhile somebody looks at the
+Each buyer has a full cart and has filled in the checkout, and arrives at a time of their own, whether the shop keeps up or not. Meanwhile a visitor looks at the
 pages of other products, as they did for a while before. Buyers, shop and database share this machine. Everything happens in a
-keyspace of its own, over which `manage.py audit` goes at the end.
+keyspace of its own, over which `manage.py check_consistency` goes at the end.
 
-Prints one line a sale, and ends with status 1 if a unit too many or too few was sold, somebody was told nothing or an error,
-other pages became slow, or the audit finds something.
+Prints one line a sale, and ends with status 1 if a unit too many or too few was sold, a buyer got no answer or an error,
+other pages became slow, or the consistency check finds something.
 """
 
 from __future__ import annotations
@@ -74,21 +74,21 @@ class Sale:
     def summary_line(self) -> str:
         """The figures, in one line."""
         paid = sum(bool(buyer.paid_number) for buyer in self.buyers)
-        told = sorted(buyer.seconds for buyer in self.buyers)
+        waits = sorted(buyer.seconds for buyer in self.buyers)
         statuses = " ".join(f"{status}×{count}" for status, count in sorted(self.answers.items()))
         return (
-            f"{self.name}: {len(self.buyers)} buyers, {self.units} units, {paid} orders paid, others told: "
-            f"{len(self.buyers) - paid}; told after {told[len(told) // 2]:.1f} s (median), {told[-1]:.1f} s (the last); "
-            f"in line {sum(buyer.queue_waits for buyer in self.buyers)} times; other pages p99 {self.before:.0f} ms before, {self.meanwhile:.0f} ms meanwhile; answers {statuses}; "
+            f"{self.name}: {len(self.buyers)} buyers, {self.units} units, {paid} orders paid, others answered: "
+            f"{len(self.buyers) - paid}; answered after {waits[len(waits) // 2]:.1f} s (median), {waits[-1]:.1f} s (the last); "
+            f"in the queue {sum(buyer.queue_waits for buyer in self.buyers)} times; other pages p99 {self.before:.0f} ms before, {self.meanwhile:.0f} ms meanwhile; answers {statuses}; "
             f"{'; '.join(self.problems[:10]) or 'nothing sold twice or lost'}"
         )
 
 
 def make_sale(name: str, kind: SaleKind, ports: Sequence[int], buyers: int, units: int) -> Sale:
-    """Make the goods of a sale, its buyers and their carts, and something else for others to look at."""
+    """Make the products of a sale, its buyers and their carts, and something else for others to look at."""
     products = [
-        make_stocked_product(f"Sale {place}", units)
-        for place in range(2 if kind.overlapping else 1)
+        make_stocked_product(f"Sale {position}", units)
+        for position in range(2 if kind.overlapping else 1)
     ]
     other = [make_stocked_product("Something else", 10)[2] for _ in range(4)]
     crowd = []
@@ -112,7 +112,7 @@ def make_sale(name: str, kind: SaleKind, ports: Sequence[int], buyers: int, unit
 
 
 def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
-    """Put a new product with so many units on the shelves; return its id, its variant's and its slug."""
+    """Receive so many units of a new product; return its id, its variant's and its slug."""
     from datetime import UTC, datetime
 
     from moneyed import EUR, Money
@@ -148,15 +148,15 @@ def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
     )
     catalogue.save_product(product, now)
     # From two warehouses, the smaller part from the second.
-    for place, there in (("berlin", units - units // 5), ("cork", units // 5)):
-        if there:
-            receive_stock(product_id, variant.variant_id, place, there, 3, uuid4(), now)
+    for warehouse_id, received in (("berlin", units - units // 5), ("cork", units // 5)):
+        if received:
+            receive_stock(product_id, variant.variant_id, warehouse_id, received, 3, uuid4(), now)
     copy_stock(product_id)
     return product_id, variant.variant_id, product.slug
 
 
 def run_sale(sale: Sale, within: float, *, looks_before: float = 5.0) -> None:
-    """Hold the sale, and note in `sale.wrong` what is not as it has to be."""
+    """Hold the sale, and note in `sale.problems` what is not as it has to be."""
     asyncio.run(_run_buyers_and_viewer(sale, within, looks_before))
     _look_at_buyers(sale)
     for _, variant_id in sale.products:
@@ -175,7 +175,7 @@ async def _run_buyers_and_viewer(sale: Sale, within: float, looks_before: float)
     enough.set()
     await looking
     sale.meanwhile = sale.viewer.percentile(0.99)
-    # Whose card was declined has given the order up: who was told "sold out" before that may come again.
+    # Buyers whose card was declined have given the order up: those who were told "sold out" before that may come again.
     for _ in range(10):
         again = [each for each in sale.buyers if not each.paid_number and each.card == GOOD_CARD]
         if not again or not _left(sale):
@@ -198,8 +198,8 @@ def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     from inventory import queries as stock
 
     sums: Counter[str] = Counter()
-    for place in stock.WAREHOUSES:
-        found = stock.get_stock_numbers(variant_id, place)
+    for warehouse_id in stock.WAREHOUSES:
+        found = stock.get_stock_numbers(variant_id, warehouse_id)
         for name in ("received", "available", "reserved", "committed", "shipped"):
             sums[name] += getattr(found, name)
     return sums
@@ -208,10 +208,10 @@ def get_stock_numbers(variant_id: UUID) -> Counter[str]:
 def _look_at_buyers(sale: Sale) -> None:
     numbers = [buyer.paid_number for buyer in sale.buyers if buyer.paid_number]
     if len(set(numbers)) < len(numbers):
-        sale.problems.append("two buyers were told the same order")
+        sale.problems.append("two buyers got the same order")
     for buyer in sale.buyers:
         if not buyer.has_answer or not buyer.last_heading:
-            sale.problems.append(f"{buyer.email} was told nothing")
+            sale.problems.append(f"{buyer.email} got no answer")
     if errors := {
         status: count for status, count in sale.answers.items() if status >= 500 or not status
     }:
@@ -223,7 +223,7 @@ def _look_at_buyers(sale: Sale) -> None:
 def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
     from orders import queries
 
-    there = get_stock_numbers(variant_id)
+    numbers = get_stock_numbers(variant_id)
     sold = 0
     for buyer in sale.buyers:
         if buyer.paid_number and (order := queries.get_order_by_number(buyer.paid_number)):
@@ -232,10 +232,14 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
             sold += sum(
                 item.quantity for item in queries.list_items(order) if item.variant_id == variant_id
             )
-    if there["committed"] != sold or there["reserved"] or there["available"] + sold != sale.units:
-        sale.problems.append(f"{sold} units were paid for, and the stock says {dict(there)}")
-    if there["available"]:
-        sale.problems.append(f"{there['available']} of {sale.units} units were not sold")
+    if (
+        numbers["committed"] != sold
+        or numbers["reserved"]
+        or numbers["available"] + sold != sale.units
+    ):
+        sale.problems.append(f"{sold} units were paid for, and the stock says {dict(numbers)}")
+    if numbers["available"]:
+        sale.problems.append(f"{numbers['available']} of {sale.units} units were not sold")
 
 
 def main() -> int:
@@ -269,12 +273,14 @@ def main() -> int:
                 sale.problems.append("other pages became slow")
             print(sale.summary_line(), flush=True)
             wrong = wrong or bool(sale.problems)
-        audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
+        checked = subprocess.run(
+            [sys.executable, "manage.py", "check_consistency"], cwd=ROOT, check=False
+        )
     finally:
         if not args.keep:
             get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
         close_session()
-    return 1 if wrong or audited.returncode else 0
+    return 1 if wrong or checked.returncode else 0
 
 
 def _arguments() -> argparse.Namespace:

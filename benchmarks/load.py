@@ -59,7 +59,7 @@ class PageRequests:
 
 @dataclass(frozen=True)
 class CartSubmits:
-    """A press that puts one thing after the other into a cart, each time with an operation id of its own."""
+    """A submit that puts one variant after the other into a cart, each time with an idempotency key of its own."""
 
     path: str
     cookie: str
@@ -95,8 +95,8 @@ class Load:
     def __init__(self, connections: int) -> None:
         context = get_context("spawn")
         self._connections = connections
-        self._here, there = context.Pipe()
-        self._process = context.Process(target=_work, args=(there,), daemon=True)
+        self._here, worker_end = context.Pipe()
+        self._process = context.Process(target=_work, args=(worker_end,), daemon=True)
 
     def __enter__(self) -> Self:
         self._process.start()
@@ -123,13 +123,13 @@ class Load:
 
 def _work(pipe: Connection) -> None:
     while (order := pipe.recv()) is not None:
-        port, asked, seconds = order
+        port, wanted, seconds = order
         latencies: list[float] = []
         failures: list[str] = []
         until = perf_counter() + seconds
         threads = [
             threading.Thread(target=_ask, args=(port, each, until, latencies, failures))
-            for each in asked
+            for each in wanted
         ]
         started = perf_counter()
         for thread in threads:
@@ -141,12 +141,12 @@ def _work(pipe: Connection) -> None:
 
 def _ask(
     port: int,
-    asked: PageRequests | CartSubmits,
+    wanted: PageRequests | CartSubmits,
     until: float,
     latencies: list[float],
     failures: list[str],
 ) -> None:
-    requests = asked.requests(f"{HOST}:{port}")
+    requests = wanted.requests(f"{HOST}:{port}")
     try:
         with socket.create_connection((HOST, port), timeout=30) as connection:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -154,11 +154,11 @@ def _ask(
                 connection.sendall(next(requests))
                 status = _read(connection)
                 latencies.append(perf_counter() - started)
-                if status != asked.answer:
-                    failures.append(f"{asked.path} answered {status.decode()}")
+                if status != wanted.answer:
+                    failures.append(f"{wanted.path} answered {status.decode()}")
                     return
     except OSError as error:
-        failures.append(f"{asked.path}: {error}")
+        failures.append(f"{wanted.path}: {error}")
 
 
 def _read(connection: socket.socket) -> bytes:
@@ -169,10 +169,10 @@ def _read(connection: socket.socket) -> bytes:
             raise OSError("the server closed the connection")
         data += more
     head = data[:end].lower()
-    place = head.find(b"content-length:")
-    if place < 0:
+    at = head.find(b"content-length:")
+    if at < 0:
         raise OSError("an answer without a Content-Length")
-    left = int(head[place + 15 :].split(b"\r\n", 1)[0]) - (len(data) - end - 4)
+    left = int(head[at + 15 :].split(b"\r\n", 1)[0]) - (len(data) - end - 4)
     while left > 0:
         more = connection.recv(65536)
         if not more:

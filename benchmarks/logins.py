@@ -1,4 +1,4 @@
-"""What an answer's time tells: login, reset and registration with addresses that have an account and with ones that have none.
+"""What an answer's time gives away: login, reset and registration with addresses that have an account and with ones that have none.
 
     python -m benchmarks.logins                     # 100 of each
     python -m benchmarks.logins --tries 30          # quicker and rougher
@@ -91,9 +91,9 @@ def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> 
     known = [f"known-{uuid4().hex}@bench.example" for _ in range(tries // 2 + 2)]
     for email in known:
         register_user(email, "Benchmark", PASSWORD, datetime.now(UTC))
-    asked = list(_in_turn(known))
+    turns = list(_in_turn(known))
     times, client, addresses = Times(), Client(), count()
-    for turn, (email, there) in enumerate(asked):
+    for turn, (email, known_address) in enumerate(turns):
         address = f"10.{next(addresses) >> 8 & 255}.{turn & 255}.{os.getpid() % 250}"
         client.cookies.clear()
         started, before = perf_counter(), thread_time()
@@ -102,7 +102,7 @@ def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> 
         if answer.status_code not in (303, 422):
             raise SystemExit(f"{where} answered {answer.status_code}")
         if turn >= 4:  # the first ones prepare statements and load templates
-            times.took(took, cpu, known=there)
+            times.took(took, cpu, known=known_address)
     return times
 
 
@@ -122,13 +122,13 @@ def _report(tries: int, measured: dict[str, Times]) -> int:
     )
     for kind, times in measured.items():
         print(
-            f"{kind:16}{_told(times.known):>28}{_told(times.unknown):>28}{times.ratio:>8.3f}{times.cpu_ratio:>13.3f}"
+            f"{kind:16}{_summary(times.known):>28}{_summary(times.unknown):>28}{times.ratio:>8.3f}{times.cpu_ratio:>13.3f}"
         )
     far = [kind for kind, times in measured.items() if _far(times.ratio) and _far(times.cpu_ratio)]
     print(
         f"\nTOO FAR APART: {', '.join(far)}"
         if far
-        else "\nThe time tells nobody who has an account."
+        else "\nThe time does not show who has an account."
     )
     return 1 if far else 0
 
@@ -137,7 +137,7 @@ def _far(ratio: float) -> bool:
     return not 1 / FURTHEST <= ratio <= FURTHEST
 
 
-def _told(seconds: list[float]) -> str:
+def _summary(seconds: list[float]) -> str:
     tenths = quantiles(seconds, n=10)
     return f"{median(seconds) * 1000:.1f} ({tenths[0] * 1000:.1f}, {tenths[-1] * 1000:.1f})"
 

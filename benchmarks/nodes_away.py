@@ -5,10 +5,10 @@
 
 First one node is killed (kill -9) in the middle of the checkouts. Then a second one goes, too: the checkout says politely that
 it cannot be done now, charges nothing and keeps the cart; the nodes come back, and so does the shop, by itself. Then one node is
-paused (SIGSTOP) for 30 seconds in the middle of as many checkouts. `manage.py audit` goes over the shop at the end.
+paused (SIGSTOP) for 30 seconds in the middle of as many checkouts. `manage.py check_consistency` goes over the shop at the end.
 
 Nodes, shop and buyers share this machine; the nodes are the benchmark's own, and gone afterwards. Prints one line for each
-part, and ends with status 1 if somebody saw an error page, an order was lost or doubled, or the audit finds something.
+part, and ends with status 1 if a buyer saw an error page, an order was lost or doubled, or the consistency check finds something.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Nodes:
 
     @contextmanager
     def pause(self, name: str) -> Iterator[None]:
-        """Let a node stand still within the block, with all its connections open."""
+        """Let a node hang within the block, with all its connections open."""
         pid = next(node.pid for node in self.cluster.nodes if node.name == name)
         os.kill(pid, signal.SIGSTOP)
         try:
@@ -80,7 +80,7 @@ class Run:
         print(f"{line}; {'; '.join(wrong) or 'none lost, none doubled'}", flush=True)
 
     def checkouts_while(self, what: str, harm: Callable[[], Awaitable[None]]) -> None:
-        """Let many people order, and do the harm when a third of them have been told that they have."""
+        """Let many people order, and do the harm when a third of them have their confirmation."""
         product_id, variant_id = make_stocked_product(self.checkouts)
         buyers = [make_buyer(self.port, product_id, variant_id) for _ in range(self.checkouts)]
 
@@ -99,30 +99,28 @@ class Run:
         took = perf_counter() - began
         answers = sum((each.answers for each in buyers), Counter[int]())
         errors = {status: answers[status] for status in FATAL if answers[status]}
-        told = sorted(each.seconds for each in buyers)
+        waits = sorted(each.seconds for each in buyers)
         wrong = [
-            f"{each.email} was told {each.last_heading!r}"
-            for each in buyers
-            if not each.paid_number
+            f"{each.email} got {each.last_heading!r}" for each in buyers if not each.paid_number
         ]
         wrong += [f"errors were answered: {errors}"] if errors else []
         wrong += [line for each in buyers if (line := order_problem(each))]
-        there = get_stock_numbers(variant_id)
-        if (there["committed"], there["reserved"]) != (self.checkouts, 0):
-            wrong.append(f"the stock says {dict(there)}")
+        numbers = get_stock_numbers(variant_id)
+        if (numbers["committed"], numbers["reserved"]) != (self.checkouts, 0):
+            wrong.append(f"the stock says {dict(numbers)}")
         self.say(
-            f"one node {what}: {self.checkouts} checkouts in {took:.0f} s, told after {told[len(told) // 2]:.1f} s (median), "
-            f"{told[-1]:.1f} s (the slowest); error pages {sum(errors.values())}",
+            f"one node {what}: {self.checkouts} checkouts in {took:.0f} s, answered after {waits[len(waits) // 2]:.1f} s (median), "
+            f"{waits[-1]:.1f} s (the slowest); error pages {sum(errors.values())}",
             wrong,
         )
 
     def two_gone(self, first: str, second: str) -> None:
         """With `first` killed already, kill `second`; ask, start both again, and order."""
         product_id, variant_id = make_stocked_product(1)
-        somebody = make_buyer(self.port, product_id, variant_id)
+        buyer = make_buyer(self.port, product_id, variant_id)
         self.nodes.kill(second)
         began = perf_counter()
-        answer = asyncio.run(_asked(somebody))
+        answer = asyncio.run(_asked(buyer))
         took, wrong = perf_counter() - began, []
         if answer.status != 503 or "retry-after" not in answer.headers or not answer.heading:
             wrong.append(f"the checkout answered {answer.status} {answer.heading!r}")
@@ -130,27 +128,27 @@ class Run:
             wrong.append("nobody says what is with the cart")
         self.nodes.start_again()
         began = perf_counter()
-        somebody.answers.clear()
-        asyncio.run(somebody.buy())
-        wrong += [f"afterwards {somebody.last_heading!r}"] if not somebody.paid_number else []
-        wrong += [line] if (line := order_problem(somebody)) else []
+        buyer.answers.clear()
+        asyncio.run(buyer.buy())
+        wrong += [f"afterwards {buyer.last_heading!r}"] if not buyer.paid_number else []
+        wrong += [line] if (line := order_problem(buyer)) else []
         self.say(
-            f"two nodes gone: told after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
+            f"two nodes gone: answered after {took:.1f} s: {answer.status} {answer.heading!r}, Retry-After "
             f"{answer.headers.get('retry-after')}; {first} and {second} back: ordered from the same cart after "
             f"{perf_counter() - began:.1f} s",
             wrong,
         )
 
 
-async def _asked(somebody: Buyer) -> Answer:
-    browser = Browser(somebody.port, somebody.cookies, 40)
+async def _asked(buyer: Buyer) -> Answer:
+    browser = Browser(buyer.port, buyer.cookies, 40)
     answer = await browser.request("GET", "/checkout/")
     browser.close()
     return answer
 
 
 def make_stocked_product(count: int) -> tuple[UUID, UUID]:
-    """Put so many units of something new on the shelves; return its id and its variant's."""
+    """Receive so many units of something new; return its id and its variant's."""
     from benchmarks import flash_sale
 
     product_id, variant_id, _ = flash_sale.make_stocked_product("Thing", count)
@@ -158,7 +156,7 @@ def make_stocked_product(count: int) -> tuple[UUID, UUID]:
 
 
 def make_buyer(port: int, product_id: UUID, variant_id: UUID) -> Buyer:
-    """Return somebody who is about to order one of these."""
+    """Return a buyer who is about to order one of these."""
     email = f"buyer-{uuid4().hex}@example.com"
     return Buyer(
         port,
@@ -176,19 +174,19 @@ def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     return flash_sale.get_stock_numbers(variant_id)
 
 
-def order_problem(somebody: Buyer) -> str:
-    """Return what is wrong with what somebody has ordered: exactly one order, that of which they were told, paid once."""
+def order_problem(buyer: Buyer) -> str:
+    """Return what is wrong with what a buyer has ordered: exactly one order, the one that the shop confirmed, paid once."""
     from orders import queries
 
     orders = [
         order
-        for each in queries.list_order_ids_by_email(somebody.email)
+        for each in queries.list_order_ids_by_email(buyer.email)
         if (order := queries.get_order(each))
     ]
     paid = [order for order in orders if (order.state, order.payment) == ("confirmed", "paid")]
-    if [order.number for order in paid] != [somebody.paid_number] or len(orders) != 1:
+    if [order.number for order in paid] != [buyer.paid_number] or len(orders) != 1:
         found = [(order.number, order.state, order.payment) for order in orders]
-        return f"{somebody.email} was told {somebody.paid_number!r}, and there is {found}"
+        return f"{buyer.email} got {buyer.paid_number!r}, and there is {found}"
     if (order := paid[0]).captured != order.total:
         return f"{order.number} costs {order.total}, and {order.captured} were taken"
     return ""
@@ -236,9 +234,11 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         run.checkouts_while("killed", killed)
         run.two_gone(second, third)
         run.checkouts_while(f"paused for {args.pause:.0f} s", paused)
-    audited = subprocess.run([sys.executable, "manage.py", "audit"], cwd=ROOT, check=False)
+    checked = subprocess.run(
+        [sys.executable, "manage.py", "check_consistency"], cwd=ROOT, check=False
+    )
     close_session()
-    return 1 if run.wrong or audited.returncode else 0
+    return 1 if run.wrong or checked.returncode else 0
 
 
 def _arguments() -> argparse.Namespace:

@@ -265,9 +265,9 @@ def _measure(
     for page in args.pages:
         runs = []
         for keyspace, found in pages.items():
-            asked = found[page]
+            probe = found[page]
             runs.append(
-                ("shop", keyspace, servers[keyspace], asked["url"], _cookie(asked["cookies"]))
+                ("shop", keyspace, servers[keyspace], probe["url"], _cookie(probe["cookies"]))
             )
             runs.append(("bare", keyspace, bare[keyspace], f"/bare/{page}", ""))
         for _, _, server, path, cookie in runs:  # both workers warm
@@ -350,7 +350,7 @@ def _grown(
     pages: dict[str, dict[str, Any]],
     figures: dict[tuple[str, str, str], PageFigures],
 ) -> list[str]:
-    """Tell what a page costs more in the large shop. What there is more to draw, the bare view has to draw as well: it is taken out."""
+    """Return what a page costs more in the large shop. What there is more to draw, the bare view has to draw as well: it is taken out."""
     grown = []
     for who in ("guest", "member"):
         was, now = (pages[keyspace][page]["counted"][who] for keyspace in (small, large))

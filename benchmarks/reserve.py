@@ -5,14 +5,14 @@
 
 1 to 64 buyers in threads of this process want the same variant from the same warehouse, again and again (closed loops):
 
-    combined             the shop's: who waits for the shelf is served by one batch with all others who wait
+    combined             the shop's: all who wait for the stock item are served by one batch
     plain                the same batch, for each buyer alone
-    read, then compare   read what is there, write the number less one if nobody has written meanwhile, else again
+    read, then compare   read what is there, write the number less one if no other buyer has written meanwhile, else again
     bare                 one conditional update of one row, which the buyers share as they share the SKU
 
 Slices of all are interleaved, so that a disturbance meets all of them. A unit is never sold twice: after all slices the
-numbers equal what the buyers were told, and at the end 64 buyers meet fewer units than they want, and get just those.
-The hint for the sweeper, a plain write in another partition before each hold, is told on a line of its own.
+numbers equal what the buyers got, and at the end 64 buyers meet fewer units than they want, and get just those.
+The reservation expiry for the sweeper, a plain write in another partition before each reservation, is on a line of its own.
 
 Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
 """
@@ -51,22 +51,22 @@ CROWD_OF_BARE = 1.0
 
 @dataclass
 class Way:
-    """One way to reserve: the act, and how many were told that they have a unit."""
+    """One way to reserve: the act, and how many units it has reserved."""
 
     name: str
     act: Callable[[], None]
-    told: count[int] = field(default_factory=count)
+    reserved: count[int] = field(default_factory=count)
     figures: dict[int, PageFigures] = field(
         default_factory=lambda: {crowd: PageFigures() for crowd in CROWDS}
     )
 
     def run(self, crowd: int, seconds: float) -> Slice:
         """Let so many buyers do it, as often as they can."""
-        return in_threads([self._told] * crowd)(seconds)
+        return in_threads([self._reserve] * crowd)(seconds)
 
-    def _told(self) -> None:
+    def _reserve(self) -> None:
         self.act()
-        next(self.told)
+        next(self.reserved)
 
 
 def main() -> int:
@@ -78,7 +78,7 @@ def main() -> int:
     django.setup()
     from cassandra_db.session import get_session
 
-    variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its hint")}
+    variants = {name: _stocked(PLENTY) for name in ("combined", "plain", "with its expiry")}
     ways = [*_ours(variants), *_yardsticks()]
     try:
         _measure(args, ways)
@@ -113,26 +113,26 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
     from inventory.entities import WantedLine
     from inventory.operations.group_commit import ReservationRequest, reserve_alone, reserve_batched
 
-    def wish() -> ReservationRequest:
+    def make_request() -> ReservationRequest:
         return ReservationRequest(
             reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC)
         )
 
     def combined() -> None:
-        hold = wish()
-        reserve_batched(variants["combined"], PLACE, hold)
-        _must(hold.is_reserved)
+        request = make_request()
+        reserve_batched(variants["combined"], PLACE, request)
+        _must(request.is_reserved)
 
     def plain() -> None:
-        hold = wish()
-        reserve_alone(variants["plain"], PLACE, hold)
-        _must(hold.is_reserved)
+        request = make_request()
+        reserve_alone(variants["plain"], PLACE, request)
+        _must(request.is_reserved)
 
     def whole() -> None:
-        want = WantedLine(1, variants["with its hint"], variants["with its hint"], 1)
+        want = WantedLine(1, variants["with its expiry"], variants["with its expiry"], 1)
         operations.reserve_stock(uuid4(), [want], datetime.now(UTC), retry=False)
 
-    return [Way("combined", combined), Way("plain", plain), Way("with its hint", whole)]
+    return [Way("combined", combined), Way("plain", plain), Way("with its expiry", whole)]
 
 
 def _yardsticks() -> list[Way]:
@@ -151,7 +151,7 @@ def _yardsticks() -> list[Way]:
         "benchmark",
         "INSERT INTO benchmark_of_stock (id, available, reserved) VALUES (:id, :units, 0) IF NOT EXISTS",
     )
-    there = read("benchmark", "SELECT available, reserved FROM benchmark_of_stock WHERE id = :id")
+    select = read("benchmark", "SELECT available, reserved FROM benchmark_of_stock WHERE id = :id")
     compared = conditional_write(
         "benchmark",
         """UPDATE benchmark_of_stock SET available = :available, reserved = :reserved WHERE id = :id IF available = :was""",
@@ -165,7 +165,7 @@ def _yardsticks() -> list[Way]:
 
     def looked_and_compared() -> None:
         while True:
-            now = there.one(id=rows[1])
+            now = select.one(id=rows[1])
             _must(now is not None)
             assert now
             if compared.apply(
@@ -180,8 +180,8 @@ def _yardsticks() -> list[Way]:
     return [Way("read, then compare", looked_and_compared), Way("bare", written)]
 
 
-def _must(kept: bool | None) -> None:
-    if not kept:
+def _must(succeeded: bool | None) -> None:
+    if not succeeded:
         raise RuntimeError("a reservation was refused, with plenty there")
 
 
@@ -204,10 +204,10 @@ def _numbers(variant_id: UUID) -> StockNumbers:
 
 
 def _wrong(way: Way, variant_id: UUID) -> list[str]:
-    there, told = _numbers(variant_id), next(way.told)
-    if (there.reserved, there.available) == (told, PLENTY - told):
+    numbers, promised = _numbers(variant_id), next(way.reserved)
+    if (numbers.reserved, numbers.available) == (promised, PLENTY - promised):
         return []
-    return [f"{way.name}: {told} were told that they have a unit, and {there.reserved} are held"]
+    return [f"{way.name}: {promised} units were promised, and {numbers.reserved} are reserved"]
 
 
 def _rushed() -> list[str]:
@@ -233,16 +233,18 @@ def _rushed() -> list[str]:
 
     with ThreadPoolExecutor(CROWDS[-1]) as pool:
         sold = sum(pool.map(buy, range(RUSH_BUYERS)))
-    there = _numbers(variant_id)
-    print(f"\n{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {there.available} left.")
+    numbers = _numbers(variant_id)
+    print(
+        f"\n{RUSH_BUYERS:,} buyers for {RUSH_UNITS} units: {sold} sold, {numbers.available} left."
+    )
     return (
         []
-        if (sold, there.reserved) == (RUSH_UNITS, RUSH_UNITS)
+        if (sold, numbers.reserved) == (RUSH_UNITS, RUSH_UNITS)
         else [f"{sold} of {RUSH_UNITS} units were sold"]
     )
 
 
-# ---- what is told
+# ---- what is printed
 
 
 def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) -> int:
@@ -252,8 +254,8 @@ def _report(args: argparse.Namespace, ways: dict[str, Way], wrong: list[str]) ->
     )
     print(f"{'buyers':20}" + "".join(f"{crowd:>16}" for crowd in CROWDS))
     for way in ways.values():
-        told = (f"{each.rate:,.0f} ({each.percentile(0.99):.0f})" for each in way.figures.values())
-        print(f"{way.name:20}" + "".join(f"{each:>16}" for each in told))
+        cells = (f"{each.rate:,.0f} ({each.percentile(0.99):.0f})" for each in way.figures.values())
+        print(f"{way.name:20}" + "".join(f"{each:>16}" for each in cells))
     most = CROWDS[-1]
     bounds = {
         f"combined, {most} buyers, of read, then compare": (

@@ -1,6 +1,6 @@
 """Fills a keyspace with as many products and orders as asked for, by the row builders that the operations use.
 
-The ids are made here and nobody else writes to that keyspace, so nothing has to be claimed: the writes of the
+The ids are made here and no other process writes to that keyspace, so nothing has to be claimed: the writes of the
 conditional statements go without their conditions, many at once, from several processes.
 """
 
@@ -33,7 +33,7 @@ from pricing.money import from_minor_units
 from pricing.quotes import QuotedLine
 from storefront.sitemap import write_sitemap
 
-# ---- Goods that nobody has seen
+# ---- Invented products
 
 ROOTS = ("House", "Table", "Wardrobe", "Study")
 MIDDLES = ("Basics", "Classics", "Fresh", "Handmade")
@@ -121,7 +121,7 @@ COLOURS = (
 )
 SIZES = ("Small", "Large")
 BRANDS = ("Kilnbrook", "Nordlicht", "Hald", "Fernweh", "Almar", "Tidewell")
-# How many colours and sizes: one to twelve variants, five and a half on average as in the showroom.
+# How many colours and sizes: one to twelve variants, five and a half on average as in the demo shop.
 RANGES = ((1, 1), (3, 1), (3, 2), (6, 2), (5, 1), (3, 2))
 SOLD_FOR_DAYS = 730
 # So many products share a write of their cards, which stand in the same partitions.
@@ -207,7 +207,7 @@ def make_product(number: int, now: datetime) -> Product:
     variants = tuple(
         Variant(
             variant_id=UUID(int=dice.getrandbits(128), version=4),
-            sku=f"S{number}-{place}",
+            sku=f"S{number}-{position}",
             options={
                 each: value
                 for each, value in (("Colour", colour[0]), ("Size", size))
@@ -217,9 +217,9 @@ def make_product(number: int, now: datetime) -> Product:
             compare_at=from_minor_units(price + 2000, "EUR") if was else None,
             picture=shape.format(colour[1]),
             weight_grams=dice.randrange(50, 3000),
-            position=place,
+            position=position,
         )
-        for place, (colour, size) in enumerate(product(COLOURS[:colours], SIZES[:sizes]))
+        for position, (colour, size) in enumerate(product(COLOURS[:colours], SIZES[:sizes]))
     )
     all_leaves = leaf_slugs()
     created = now - timedelta(seconds=dice.randrange(SOLD_FOR_DAYS * 86_400))
@@ -242,7 +242,7 @@ def make_product(number: int, now: datetime) -> Product:
 
 
 def load_products(count: int, part: Part, now: datetime) -> int:
-    """Write this part's share of the products, and return how many rows that were."""
+    """Write this part of the products, and return how many rows that were."""
     tree = queries.get_category_tree()
     of_leaves = len(leaf_slugs())
     with BulkWriter() as bulk:
@@ -256,7 +256,7 @@ def load_products(count: int, part: Part, now: datetime) -> int:
 def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTree) -> None:
     puts_by_list: dict[tuple[UUID, str], list[BoundStatement]] = {}
     cards = [operations.RelatedCard(product_card(each), pinned=False) for each in some]
-    for place, each in enumerate(some):
+    for number, each in enumerate(some):
         word = operations.UPDATE_AVAILABILITY.bind(
             product_id=each.product_id, word=each.availability
         )
@@ -265,7 +265,7 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
         bulk.send(*(taken for _, taken, _ in stands))
         for (category_id, sort, _), _, put in stands:
             puts_by_list.setdefault((category_id, sort), []).append(put)
-        beside = [*cards[place + 1 :], *cards[:place]][: operations.RELATED_LENGTH]
+        beside = [*cards[number + 1 :], *cards[:number]][: operations.RELATED_LENGTH]
         if beside:
             bulk.send(*operations.related_statements(each.product_id, beside))
         _write_variants(bulk, each)
@@ -309,7 +309,7 @@ _COURSE = (
 
 
 def load_orders(count: int, products: int, part: Part, now: datetime) -> int:
-    """Write this part's share of orders that are closed, and return how many rows that were."""
+    """Write this part of the orders, all closed, and return how many rows that were."""
     with BulkWriter() as bulk:
         for number in range(part.number, count, part.part_count):
             _write_order(bulk, number, products, now)
@@ -375,15 +375,15 @@ def _line(of: Product, dice: Random) -> QuotedLine:
 
 
 def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
-    """The order at the end of its course, as its copies tell it."""
+    """The order at the end of its course, as its copies show it."""
     sums = draft.sums
     events = [
         Event(uuid_from_time(placed_at), "placed", "shopper", "", public=True, board_after="to_pay")
     ]
     state = NextStatus("pending_payment", "unpaid", "unfulfilled", has_packed_parcel=False)
     for kind, minutes in _COURSE:
-        move = TRANSITION_RULES[kind]
-        state = move.next_status(state)
+        rule = TRANSITION_RULES[kind]
+        state = rule.next_status(state)
         at = uuid_from_time(placed_at + timedelta(minutes=minutes))
         events.append(
             Event(
@@ -391,7 +391,7 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
                 kind,
                 "system",
                 "",
-                public=bool(move.customer_label),
+                public=bool(rule.customer_label),
                 board_after=board_column(state),
             )
         )

@@ -1,4 +1,4 @@
-"""Who looks at the measured pages, and which pages of a keyspace they look at."""
+"""The visitors of the measured pages, and which pages of a keyspace they look at."""
 
 from datetime import UTC, datetime
 from uuid import NAMESPACE_URL, uuid4, uuid5
@@ -33,7 +33,7 @@ def page_urls() -> dict[str, str]:
 
 
 def make_guest_cookies() -> dict[str, str]:
-    """Return the cookies of a guest with a thing in the cart."""
+    """Return the cookies of a guest with a product in the cart."""
     found = get_product(_card().product_id)
     if found is None:
         raise SystemExit("the first product of the first category is not there")
@@ -46,18 +46,18 @@ def make_guest_cookies() -> dict[str, str]:
 
 
 def make_member_cookies() -> dict[str, str]:
-    """Return the cookies of a member who is logged in and has a thing in the cart."""
+    """Return the cookies of a member who is logged in and has a product in the cart."""
     try:
-        somebody = register_user(MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER)
+        member = register_user(MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER)
     except EmailTaken:
         found = get_user(MEMBER) or find_user_by_email(MEMBER_EMAIL)
         if found is None:
             raise
-        somebody = found
+        member = found
     found_product = get_product(_card().product_id)
     if found_product:
         add_line(
-            somebody.pk,
+            member.pk,
             found_product,
             found_product.variants[0],
             1,
@@ -65,7 +65,7 @@ def make_member_cookies() -> dict[str, str]:
             datetime.now(UTC),
         )
     client = Client()
-    client.force_login(somebody)
+    client.force_login(member)
     return {name: morsel.value for name, morsel in client.cookies.items()}
 
 

@@ -21,7 +21,7 @@ TRIES = 6
 def drop_condition(statement: Statement) -> Statement:
     """Declare the write that a conditional one makes when nothing stands in its way.
 
-    For rows whose ids nobody else can have made, in a keyspace that nobody else writes to.
+    For rows whose ids no other process can have made, in a keyspace that no other process writes to.
     """
     return write(statement.question, statement.cql.split(" IF ")[0])
 

@@ -52,7 +52,7 @@ class RetryOncePolicy(RetryPolicy):  # type: ignore[misc]
 class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
     """Asks a node that has left a request unanswered only after all others, for a while.
 
-    A node that stands still keeps its connections, and the driver goes on trusting it until a heartbeat fails, which
+    A node that hangs keeps its connections, and the driver goes on trusting it until a heartbeat fails, which
     takes a minute. What reads it asks elsewhere as well; a conditional write waits for it, once.
     """
 
@@ -104,8 +104,8 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
                 "protocol_version": 4,
                 "connect_timeout": 5,
                 "control_connection_timeout": 5,
-                # The others are told when they are first asked: else each first use of a statement waits ten seconds for
-                # each of them that stands still, and not once for the one that is asked (cassandra_db.statements).
+                # The other nodes prepare it when they are first asked: else each first use of a statement waits ten seconds for
+                # each of them that hangs, and not once for the one that is asked (cassandra_db.statements).
                 "prepare_on_all_hosts": False,
                 "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),
                 "execution_profiles": _profiles(local_dc),

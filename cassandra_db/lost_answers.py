@@ -1,12 +1,12 @@
-"""What becomes of a conditional write whose answer is lost: it may have applied or not, and nobody has said so.
+"""What becomes of a conditional write whose answer is lost: it may have applied or not.
 
-Every conditional write says it at the call, by `if_lost`:
+Every conditional write says at the call what to do then, by `if_lost`:
 
     RAISE_UNKNOWN        It is never sent again, and UnknownOutcome is raised: the caller looks at what is there.
     SEND_AGAIN           It is sent again, and the second answer counts. For what does no harm when it happens twice, where a
-                         refusal tells nothing about whose write came first.
-    REFUSED_MEANS_DONE   It is sent again, and a row that refuses it counts as success: whoever wrote that row, what the
-                         write should bring about is there. For "begin it, if nobody has" and "give up what is mine".
+                         refusal does not show whose write came first.
+    REFUSED_MEANS_DONE   It is sent again, and a row that refuses it counts as success: no matter who wrote that row, what the
+                         write should bring about is there. For "begin it, if it has not begun" and "give up what is mine".
     applied_if(is_ours)  It is sent again, and counts as applied if `is_ours` is true of a row that refuses it: one that only
                          this very write can have made, by an id of its own.
 

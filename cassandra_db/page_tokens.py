@@ -1,7 +1,7 @@
 """Signed tokens for the next page of a list.
 
 A token is the clustering key of the last row shown, signed together with the list it belongs to, so that it can
-neither be made up nor carried over to somebody else's list.
+neither be made up nor used for another customer's list.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ _SALT = "cassandra_db.pages"
 
 
 def page_token(key: Sequence[bytes | UUID | datetime | int | str], list_name: str) -> str:
-    """Return a token for the page after `key` in the list `of` (question, partition, order)."""
+    """Return a token for the page after `key` in the list `list_name` (question, partition, order)."""
     return signing.dumps([list_name, [_pack(part) for part in key]], salt=_SALT)
 
 
 def page_key(token: str, list_name: str) -> list[Any]:
-    """Return the clustering key inside a token. Raises BadPageToken if it was not made for the list `of`."""
+    """Return the clustering key inside a token. Raises BadPageToken if it was not made for the list `list_name`."""
     try:
         made_for, parts = signing.loads(token, salt=_SALT)
     except signing.BadSignature as error:

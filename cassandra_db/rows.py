@@ -24,7 +24,7 @@ def row_factory(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[R
 
 
 def mark_utc(rows: Sequence[Row], timestamp_columns: Sequence[int]) -> list[Row]:
-    """Return the rows with the timestamps in the columns `stamps` marked as UTC (the driver leaves them naive)."""
+    """Return the rows with the timestamps in the columns `timestamp_columns` marked as UTC (the driver leaves them naive)."""
     return [
         row._replace(
             **{

@@ -7,7 +7,7 @@
 
 A declaration says what the driver must know: the consistency level, whether the statement may be sent twice, how long
 it may take, and whether it is a request (its whole partition key is bound) or a scan (`token(key) > :start AND
-token(key) <= :end`, for what nobody waits for). All declarations stand in REGISTRY, where a test prepares and judges them.
+token(key) <= :end`, for what no request waits for). All declarations stand in REGISTRY, where a test prepares and checks them.
 Statements are prepared at first use in each process.
 """
 
@@ -84,7 +84,7 @@ def count_statements() -> Iterator[Meter]:
 
 
 class Statement:
-    """One CQL statement with named parameters. Make one by `read`, `scan`, `write` or `conditional`."""
+    """One CQL statement with named parameters. Make one by `read`, `scan`, `write` or `conditional_write`."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class Statement:
         return _apply_with_retries(bound, bound, if_lost)
 
     def iterate_table(self, splits: int = 16, **params: Any) -> Iterator[Row]:
-        """Yield the rows of a whole table, range by range and page by page. For what nobody waits for."""
+        """Yield the rows of a whole table, range by range and page by page. For what no request waits for."""
         if not self.is_scan:
             raise TypeError(f"{self!r} is no scan")
         step = (_RING_END - _RING_START) // splits
@@ -209,7 +209,7 @@ def _prepare_cql(current: Session, cql: str) -> PreparedStatement:
     try:
         return current.prepare(cql)
     except OperationTimedOut as silent:
-        # The driver has asked one node alone, and one that stands still does not answer.
+        # The driver has asked one node alone, and one that hangs does not answer.
         if silent.last_host is not None:
             SilentNodesLastPolicy.mark_silent(silent.last_host)
         return current.prepare(cql)
@@ -245,7 +245,7 @@ def write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statem
 
 
 def conditional_write(question: str, cql: str, *, consistency: int = LOCAL_QUORUM) -> Statement:
-    """Declare a conditional write (or a statement that belongs into a conditional batch). Never retried blindly."""
+    """Declare a conditional write (or a statement that belongs in a conditional batch). Never retried blindly."""
     return Statement(
         question, cql, profile=CONDITIONAL, consistency=consistency, is_idempotent=False
     )
@@ -310,7 +310,7 @@ class Pending:
 
 
 class Chain:
-    """Two reads, the second of which needs the first's answer, that nobody waits for in between."""
+    """Two reads, the second of which needs the first's answer, without a wait in between."""
 
     def __init__(
         self,
@@ -437,7 +437,7 @@ def _log_outcome(cql: str, outcome: str) -> None:
 
 
 def _was_sent(error: NoHostAvailable) -> bool:
-    """Tell whether one of the nodes may have got the request before it failed."""
+    """Return whether one of the nodes may have got the request before it failed."""
     return any(
         isinstance(reason, ConnectionException | OperationTimedOut | ErrorMessage)
         for reason in error.errors.values()

@@ -44,7 +44,7 @@ NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :nu
 
 
 def find_unequal_copies(order: Order) -> Iterator[Violation]:
-    """Tell where an order reads otherwise than in its own partition, or is missing."""
+    """Return where a copy of an order differs from the order's own partition, or is missing."""
     what = f"order {order.number} ({order.order_id})"
 
     def fix(now: datetime) -> None:
@@ -59,7 +59,7 @@ def find_unequal_copies(order: Order) -> Iterator[Violation]:
 
 
 def _prefetch_copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
-    """Start reading each copy that an order has to have, with what it has to say."""
+    """Start reading each copy that an order has to have, with the values that it must have."""
     day = order.placed_at.astimezone(UTC).date()
     place = {"placed_at": order.placed_at, "order_id": order.order_id}
     common = {
@@ -96,7 +96,7 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, obj
     yield "by its number", NUMBER.start(number=order.number), {"order_id": order.order_id}
 
 
-# ---- The other way round: each copy has its order, and stands where that says
+# ---- The other way round: each copy has its order, and stands where the order says
 
 BOARD_ROWS = scan(
     "I3",
@@ -211,7 +211,7 @@ def _check_orphaned(copy: OrderCopy) -> Iterator[Violation]:
 
 
 def _is_still_there(copy: OrderCopy) -> bool:
-    """Tell whether a copy still stands: since the scan its order may have moved on."""
+    """Return whether a copy still stands: since the scan its order may have moved on."""
     place = {"placed_at": copy.placed_at, "order_id": copy.order_id}
     row: Row | None
     match copy.list_name, copy.key:

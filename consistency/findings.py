@@ -1,4 +1,4 @@
-"""What the audit looks at, and what it finds."""
+"""What the consistency check looks at, and what it finds."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Scope:
 class Check:
     """One kind of thing to look at: how to find all of them, and what may be wrong with one.
 
-    `violations` reads everything anew at each call: it is asked again before anything is called a violation. `find_order_id`
-    tells to which order a thing belongs: one that is still being looked after is left to the worker.
+    `find_violations` reads everything anew at each call: it is called again before anything is called a violation. `find_order_id`
+    says to which order a thing belongs: one with pending effects is left to the worker.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Check:
 
 @dataclass
 class Report:
-    """What an audit has seen."""
+    """What a consistency check has seen."""
 
     checked_counts: dict[str, int] = field(default_factory=dict)
     violations: list[Violation] = field(default_factory=list)

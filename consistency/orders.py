@@ -30,7 +30,7 @@ def _iterate_order_ids(scope: Scope | None) -> Iterator[UUID]:
 def _check_order(order_id: UUID) -> Iterator[Violation]:
     order = queries.get_order(order_id)
     if order is None:
-        return  # a checkout that became no order: what it holds is looked at with the stock
+        return  # a checkout that became no order: what it has reserved is checked with the stock
     items = queries.list_items(order)
     yield from _check_stock(order, items)
     yield from _check_money(order)
@@ -45,7 +45,7 @@ def describe_order(order: Order) -> str:
     return f"order {order.number} ({order.order_id})"
 
 
-# ---- I2: what is kept for it, and its money
+# ---- I2: what is reserved for it, and its money
 
 
 def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
@@ -55,13 +55,13 @@ def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     for wanted, found in compare_reserved_units(order, items):
         if wanted != found:
             where = f"{describe_order(order)}, line {wanted.line_number}, variant {wanted.variant_id} in {wanted.warehouse_id}"
-            told = f"{found.units} {found.state}" if found.units else "nothing"
-            right = f"{wanted.units} {wanted.state}" if wanted.units else "nothing"
+            actual = f"{found.units} {found.state}" if found.units else "nothing"
+            expected = f"{wanted.units} {wanted.state}" if wanted.units else "nothing"
             yield Violation(
                 "I2",
                 where,
-                "other units are kept for it than it has to have",
-                f"{told}, not {right}",
+                "other units are reserved for it than it has to have",
+                f"{actual}, not {expected}",
                 fix,
             )
     if order.state not in (CANCELLED, EXPIRED):
@@ -73,7 +73,7 @@ def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
             yield Violation(
                 "I2",
                 describe_order(order),
-                "its lines are not what is kept for it",
+                "its lines are not what is reserved for it",
                 f"{count} of {order.item_count}",
             )
 
@@ -84,21 +84,21 @@ def _check_money(order: Order) -> Iterator[Violation]:
         yield Violation(
             "I2", what, "more was refunded than taken", f"{order.refunded} of {order.captured}"
         )
-    owed = sum((each.amount for each in order.due_refunds), zero)
-    if order.captured - order.refunded - owed > order.total:
+    due = sum((each.amount for each in order.due_refunds), zero)
+    if order.captured - order.refunded - due > order.total:
         yield Violation(
             "I2", what, "more was taken than it costs", f"{order.captured} of {order.total}"
         )
-    for kind, told in (("captured", order.captured), ("refunded", order.refunded)):
+    for kind, noted in (("captured", order.captured), ("refunded", order.refunded)):
         amounts = [
             int(event.details.get("amount", 0)) for event in order.events if event.kind == kind
         ]
-        if sum(amounts) != to_minor_units(told):
+        if sum(amounts) != to_minor_units(noted):
             yield Violation(
                 "I2",
                 what,
                 f"what was {kind} is not what its events say",
-                f"{told}, {sum(amounts)} cents",
+                f"{noted}, {sum(amounts)} cents",
             )
     if to_minor_units(order.total) and order.has_been_paid != (
         order.captured >= order.total or bool(to_minor_units(order.refunded))
@@ -124,9 +124,9 @@ def _check_figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     sale = build_sale(order, items)
     if sale is None:
         return
-    there = {fact.line for fact in analytics.list_order_facts(sale.day, sale.order_id)}
-    if there != set(sale.lines):
-        lines = sorted({line.line_number for line in there ^ set(sale.lines)})
+    facts = {fact.line for fact in analytics.list_order_facts(sale.day, sale.order_id)}
+    if facts != set(sale.lines):
+        lines = sorted({line.line_number for line in facts ^ set(sale.lines)})
         fault = f"its facts of {sale.day} are not what it sold"
         yield Violation(
             "I7",
@@ -146,8 +146,8 @@ def _check_sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
     subtotal = sum((item.line_total for item in lines), zero)
     off = sum((item.discount for item in lines), zero)
     taxes = sum((part.tax for part in order.taxes), zero)
-    for fault, told, right in (
-        ("the lines do not add up to the goods", subtotal, order.subtotal),
+    for fault, actual, expected in (
+        ("the lines do not add up to the subtotal", subtotal, order.subtotal),
         ("the lines' discounts do not add up to the discount", off, order.discount),
         (
             "the discounts' parts do not add up to the discount",
@@ -161,8 +161,8 @@ def _check_sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
             order.total,
         ),
     ):
-        if told != right:
-            yield Violation("I9", what, fault, f"{told}, not {right}")
+        if actual != expected:
+            yield Violation("I9", what, fault, f"{actual}, not {expected}")
     for item in items:
         if item.unit_price * item.quantity != item.line_total:
             yield Violation(

@@ -1,7 +1,7 @@
-"""Runs the checks: a look at everything, a second and a third one at what seemed wrong, and then the mending.
+"""Runs the checks: a look at everything, a second and a third one at what seemed wrong, and then the repair.
 
-The shop goes on meanwhile. An order may be between its event and its copies, a hold between two reads: so what is found
-has to be found again, seconds later, and an order that the worker has a fresh hint of is under way, and is left to it.
+The shop goes on meanwhile. An order may be between its event and its copies, a reservation between two reads: so what is found
+has to be found again, seconds later, and an order that the worker has fresh pending effects of is under way, and is left to it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CHECKS: tuple[Check, ...] = (
 RULES = tuple(sorted({rule for check in CHECKS for rule in check.rules}))
 # After so many seconds each what seemed wrong is looked at again.
 RECHECK_AFTER = (1.0, 3.0)
-# The worker looks at a hint after two minutes; for so long an order with one may still be under way.
+# The worker looks at pending effects after two minutes; for so long an order with some may still be under way.
 GRACE_PERIOD = timedelta(minutes=5)
 _AT_ONCE = 8
 _CHUNK = 512
@@ -47,10 +47,10 @@ def check_consistency(
     grace_period: timedelta = GRACE_PERIOD,
     say: Callable[[str], None] = lambda line: None,
 ) -> Report:
-    """Look for violations of these invariants in the whole shop, or at `only` some things; mend them with `repair`.
+    """Look for violations of these invariants in the whole shop, or only in `scope`; fix them with `repair`.
 
-    What was mended is looked at once more: what is still wrong stays a violation. An order of which the worker has had
-    a hint for less than `patience` is under way. Raises CassandraUnavailable.
+    What was fixed is looked at once more: what is still wrong stays a violation. An order whose effects
+    have been pending for less than `grace_period` is under way. Raises CassandraUnavailable.
     """
     report = Report()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -76,8 +76,10 @@ def _check_all(
     things, looked_at = iter(check.iterate_subjects(scope)), 0
     while chunk := list(islice(things, _CHUNK)):
         looked_at += len(chunk)
-        seen = zip(chunk, pool.map(lambda each: _check_one(check, each, rules), chunk), strict=True)
-        suspects |= {thing: found for thing, found in seen if found}
+        results = zip(
+            chunk, pool.map(lambda each: _check_one(check, each, rules), chunk), strict=True
+        )
+        suspects |= {thing: found for thing, found in results if found}
     report.checked_counts[check.name] = looked_at
     return suspects
 
@@ -103,7 +105,7 @@ def _recheck(
 def _without_in_progress(
     check: Check, suspects: dict[Any, list[Violation]], report: Report, grace_period: timedelta
 ) -> dict[Any, list[Violation]]:
-    """Leave to the worker what it has a fresh hint of."""
+    """Leave to the worker the orders with fresh pending effects."""
     in_progress = (
         _orders_in_progress(datetime.now(UTC), grace_period) if suspects and grace_period else set()
     )
@@ -120,16 +122,16 @@ def _still_wrong(
 ) -> dict[Any, list[Violation]]:
     left = {}
     for thing, before in suspects.items():
-        seen = {violation.key for violation in before}
+        known = {violation.key for violation in before}
         if same := [
-            violation for violation in _check_one(check, thing, rules) if violation.key in seen
+            violation for violation in _check_one(check, thing, rules) if violation.key in known
         ]:
             left[thing] = same
     return left
 
 
 def _orders_in_progress(now: datetime, grace_period: timedelta) -> set[UUID]:
-    """Return the orders of which the worker has a hint that it has not had the time to follow."""
+    """Return the orders with pending effects that the worker has not had the time to apply."""
     return {
         order_id
         for ids in queries.list_pending_effects(minutes_between(now - grace_period, now)).values()
@@ -150,8 +152,8 @@ def _repair(
                 try:
                     violation.fix(datetime.now(UTC))
                 except Exception:
-                    log.exception("could not mend %s", violation)
-                    say(f"could not mend: {violation}")
+                    log.exception("could not fix %s", violation)
+                    say(f"could not fix: {violation}")
     left = _still_wrong(check, suspects, rules)
     still = {violation.key for found in left.values() for violation in found}
     report.fixed_violations += [

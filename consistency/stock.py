@@ -1,4 +1,4 @@
-"""I1 and I4: a variant's numbers in a warehouse add up to what was received, and no hold outlives its time."""
+"""I1 and I4: a variant's numbers in a warehouse add up to what was received, and no reservation outlives its time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from orders.jobs import expire_reservations
 from orders.operations import apply_effects
 from orders.states import CANCELLED, EXPIRED, PENDING
 
-# The worker looks at a minute's holds two minutes later, every quarter of a minute, and takes its time for them.
+# The worker looks at a minute's reservations two minutes later, every quarter of a minute, and takes its time for them.
 ONE_SWEEP = timedelta(minutes=5)
 
 STOCK_ITEMS = scan(
@@ -41,12 +41,12 @@ RESERVATION_EXPIRIES = scan(
 StockItemKey = tuple[UUID, str]
 
 
-# ---- What an order has to have on the shelves
+# ---- What must be reserved for an order
 
 
 @dataclass(frozen=True)
 class ReservedUnits:
-    """Units of a line in a warehouse: held, committed, or nothing ('' and 0)."""
+    """Units of a line in a warehouse: 'held' (reserved), 'committed', or nothing ('' and 0)."""
 
     line_number: int
     variant_id: UUID
@@ -58,7 +58,7 @@ class ReservedUnits:
 def compare_reserved_units(
     order: Order, items: Sequence[Item]
 ) -> list[tuple[ReservedUnits, ReservedUnits]]:
-    """Return, of each part of an order's lines, what has to be kept for it, and what is. Raises CassandraUnavailable."""
+    """Return, of each part of an order's lines, what has to be reserved for it, and what is. Raises CassandraUnavailable."""
     shipped = parcels.sent_units(order.parcels())
     reading = [
         (
@@ -103,9 +103,9 @@ def _iterate_stock_items(scope: Scope | None) -> Iterator[StockItemKey]:
     _clear_expiries()
     if scope is not None:
         yield from (
-            (variant_id, place)
+            (variant_id, warehouse_id)
             for variant_id in sorted(scope.variants)
-            for place in (*WAREHOUSES, BACKORDER_WAREHOUSE)
+            for warehouse_id in (*WAREHOUSES, BACKORDER_WAREHOUSE)
         )
     else:
         yield from ((row.variant_id, row.warehouse_id) for row in STOCK_ITEMS.iterate_table())
@@ -125,41 +125,41 @@ def describe_stock_item(stock_item: StockItemKey) -> str:
 def _check_sums(
     stock_item: StockItemKey, numbers: StockNumbers, rows: Sequence[Row]
 ) -> Iterator[Violation]:
-    what, there = describe_stock_item(stock_item), vars(numbers)
-    told = ", ".join(f"{units} {field}" for field, units in there.items())
+    what, counts = describe_stock_item(stock_item), vars(numbers)
+    actual = ", ".join(f"{units} {field}" for field, units in counts.items())
 
     def fix(now: datetime) -> None:
         rebuild_stock_numbers(*stock_item)
 
-    if None in there.values():
-        yield Violation("I1", what, "has no number where there has to be one", told)
+    if None in counts.values():
+        yield Violation("I1", what, "has no number where there has to be one", actual)
         return
     if (
         numbers.received
         != numbers.available + numbers.reserved + numbers.committed + numbers.shipped
     ):
-        yield Violation("I1", what, "what was received is not where the numbers say", told, fix)
-    for field, units in there.items():
+        yield Violation("I1", what, "what was received is not where the numbers say", actual, fix)
+    for field, units in counts.items():
         if units < 0:
-            yield Violation("I1", what, f"there is less than nothing {field}", told, fix)
-    made = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*stock_item))
-    if made != numbers:
-        made = queries.fold_stock_numbers(
+            yield Violation("I1", what, f"there is less than nothing {field}", actual, fix)
+    derived = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*stock_item))
+    if derived != numbers:
+        derived = queries.fold_stock_numbers(
             rows, queries.list_ledger_entries(*stock_item, whole=True)
         )
-    # Goods that a loader has put there without a receipt are in no ledger.
-    if made.received and made != numbers:
-        right = ", ".join(f"{units} {field}" for field, units in vars(made).items())
+    # Units that a loader has put there without a receipt are in no ledger.
+    if derived.received and derived != numbers:
+        expected = ", ".join(f"{units} {field}" for field, units in vars(derived).items())
         yield Violation(
             "I1",
             what,
-            "the numbers are not what ledger and holds say",
-            f"{told}; not {right}",
+            "the numbers are not what ledger and reservations say",
+            f"{actual}; not {expected}",
             fix,
         )
 
 
-# ---- I4, and I2 from the shelf's side
+# ---- I4, and I2 from the stock item's side
 
 
 def _check_reservations(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterator[Violation]:
@@ -173,21 +173,19 @@ def _check_reservations(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterat
 def _check_reservation(
     stock_item: StockItemKey, row: Row, until: datetime | None
 ) -> Iterator[Violation]:
-    what = (
-        f"hold {row.reservation_id} of {describe_stock_item(stock_item)} for order {row.order_id}"
-    )
+    what = f"reservation {row.reservation_id} of {describe_stock_item(stock_item)} for order {row.order_id}"
     if until is None:
         yield Violation(
             "I4",
             what,
-            "nobody will look when it runs out",
+            "the worker will not look when it runs out",
             fix=_fix_missing_expiry(stock_item, row),
         )
     elif until < datetime.now(UTC) - ONE_SWEEP:
         yield Violation(
             "I4",
             what,
-            "has run out and is still held",
+            "has run out and is still reserved",
             f"at {until:%H:%M}",
             fix=_fix_overdue(until),
         )
@@ -195,11 +193,11 @@ def _check_reservation(
 
 def _fix_missing_expiry(stock_item: StockItemKey, row: Row) -> Callable[[datetime], None]:
     def fix(now: datetime) -> None:
-        # Neither line nor product matter to a hint; the worker looks soon, and finds out when the hold ends.
-        hold = Allocation(
+        # Neither line nor product matter to a reservation expiry; the worker looks soon, and finds out when the reservation ends.
+        allocation = Allocation(
             0, stock_item[0], stock_item[0], stock_item[1], row.quantity, row.reservation_id
         )
-        inventory.record_reservation_expiries(row.order_id, [hold], now)
+        inventory.record_reservation_expiries(row.order_id, [allocation], now)
         _clear_expiries()
 
     return fix
@@ -219,23 +217,29 @@ def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
     if order is None:
         yield Violation("I2", what, f"are {row.state} for order {row.order_id}, which is none")
         return
-    own = {each.reservation_id for each in order.list_allocations(orders.list_items(order))}
-    if row.reservation_id not in own or order.state in (CANCELLED, EXPIRED) or row.state == "ended":
+    reservation_ids = {
+        each.reservation_id for each in order.list_allocations(orders.list_items(order))
+    }
+    if (
+        row.reservation_id not in reservation_ids
+        or order.state in (CANCELLED, EXPIRED)
+        or row.state == "ended"
+    ):
         fault = f"are {row.state} for order {order.number} ({order.order_id}), which has no use for them"
         yield Violation("I2", what, fault, fix=lambda now: apply_effects(order.order_id, now))
 
 
 def _reserved_until(row: Row) -> datetime | None:
-    """Return until when a hold is kept, by the last of its hints; None if there is none."""
+    """Return until when units are reserved, by the last of the reservation's expiries; None if there is none."""
     now = datetime.now(UTC)
     order = orders.get_order(row.order_id) if row.order_id else None
     due = queries.list_reservation_expiries([floor_to_minute(order.pay_until)]) if order else {}
     found = [
         minute
-        for minute, hints in due.items()
-        if row.reservation_id in {hint.reservation_id for hint in hints}
+        for minute, expiries in due.items()
+        if row.reservation_id in {expiry.reservation_id for expiry in expiries}
     ]
-    # What is dearer comes later, and only where it is not looked for in vain: these minutes, and then all of them.
+    # The dearer reads come later, and only where they are needed: these minutes, and then all of them.
     if all(minute <= now for minute in found):
         found += filter(None, [_recent_expiries.get_expiries().get(row.reservation_id)])
     if not found:
@@ -244,7 +248,7 @@ def _reserved_until(row: Row) -> datetime | None:
 
 
 class _ExpiryCache:
-    """Until when each hold is kept, by the last of its hints; read anew each half second."""
+    """Until when each reservation counts, by the last of its expiries; read anew each half second."""
 
     def __init__(self, read: Callable[[], Iterator[tuple[UUID, datetime]]]) -> None:
         self._read, self._lock = read, Lock()
@@ -266,8 +270,8 @@ class _ExpiryCache:
 def _iterate_recent_expiries() -> Iterator[tuple[UUID, datetime]]:
     now = floor_to_minute(datetime.now(UTC))
     minutes = [now + timedelta(minutes=away) for away in range(-15, 16)]
-    for minute, hints in queries.list_reservation_expiries(minutes).items():
-        yield from ((hint.reservation_id, minute) for hint in hints)
+    for minute, expiries in queries.list_reservation_expiries(minutes).items():
+        yield from ((expiry.reservation_id, minute) for expiry in expiries)
 
 
 _recent_expiries = _ExpiryCache(_iterate_recent_expiries)
@@ -281,4 +285,4 @@ def _clear_expiries() -> None:
     _all_expiries.clear()
 
 
-CHECKS = (Check("shelves", ("I1", "I2", "I4"), _iterate_stock_items, _check_stock_item),)
+CHECKS = (Check("stock items", ("I1", "I2", "I4"), _iterate_stock_items, _check_stock_item),)

@@ -24,7 +24,7 @@ def _iterate_user_ids(scope: Scope | None) -> Iterator[UUID]:
 
 
 def _check_user(user_id: UUID) -> Iterator[Violation]:
-    """Whoever logs in by an address is the one whom its claim names: so of two with one address one is found here."""
+    """An address logs in the user whom its claim names: so of two users with one address one is found here."""
     user = queries.get_user(user_id)
     if user is None or not user.email:
         return

@@ -51,19 +51,19 @@ def _check_code(key: str) -> Iterator[Violation]:
 
 
 def _check_counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violation]:
-    what, told = (
+    what, actual = (
         f"code {key}",
         f"{head.used} used, {head.remaining} remaining, {len(claims)} claims",
     )
     found = queries.get_promotion(CODE, key)
     limit = found.uses or UNLIMITED if found else head.used + head.remaining
     if head.used > limit or head.remaining < 0:
-        yield Violation("I6", what, f"is used more often than its limit of {limit}", told)
+        yield Violation("I6", what, f"is used more often than its limit of {limit}", actual)
     if head.used != len(claims):
-        yield Violation("I6", what, "its uses are not its claims", told)
+        yield Violation("I6", what, "its uses are not its claims", actual)
     if head.used + head.remaining != limit:
         yield Violation(
-            "I6", what, f"what is used and what remains are not its limit of {limit}", told
+            "I6", what, f"what is used and what remains are not its limit of {limit}", actual
         )
 
 

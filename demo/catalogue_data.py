@@ -1,4 +1,4 @@
-"""What the showroom sells, from the files of `data/`: a category, a product, its variants, and how their ids come about."""
+"""What the demo shop sells, from the files of `data/`: a category, a product, its variants, and how their ids come about."""
 
 import tomllib
 import uuid
@@ -10,8 +10,8 @@ from itertools import product as every_combination
 from pathlib import Path
 from typing import Any, Literal
 
-# Chosen once at random and never to be changed: every id of the showroom hangs on it, so that loading
-# the goods a second time meets the rows of the first.
+# Chosen once at random and never to be changed: every id of the demo shop depends on it, so that loading
+# the products a second time meets the rows of the first.
 NAMESPACE = uuid.UUID("6f0c3c1e-7a43-4f0b-9c56-2d7f5b8e41aa")
 
 TaxClass = Literal["standard", "reduced"]
@@ -34,7 +34,7 @@ def demo_variant_id(sku: str) -> uuid.UUID:
 
 @dataclass(frozen=True, slots=True)
 class DemoWarehouse:
-    """A place that goods are sent from. `slug` is the key in a variant's stock."""
+    """A warehouse that parcels are sent from. `slug` is the key in a variant's stock."""
 
     slug: str
     name: str
@@ -44,7 +44,7 @@ class DemoWarehouse:
 
 @dataclass(frozen=True, slots=True)
 class DemoCategory:
-    """A shelf. Roots have no parent; products stand in the leaves only."""
+    """A category. Roots have no parent; products stand in the leaves only."""
 
     slug: str
     name: str
@@ -55,7 +55,7 @@ class DemoCategory:
 
 @dataclass(frozen=True, slots=True)
 class DemoVariant:
-    """One thing that can be put into a cart. Prices are EUR including tax."""
+    """One variant that can be put into a cart. Prices are EUR including tax."""
 
     sku: str
     options: dict[str, str]

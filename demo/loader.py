@@ -1,6 +1,6 @@
-"""Fills the showroom: goods, stock, logins and orders, all by the operations that a real shop uses.
+"""Fills the demo shop: products, stock, logins and orders, all by the operations that a real shop uses.
 
-Everything has an id of its own that hangs on the data, so that loading it again meets what is there.
+Everything has an id of its own that follows from the data, so that loading it again meets what is there.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ from storefront.sitemap import write_sitemap
 THREADS = 12
 FEW_LEFT_FROM = 5
 
-# One of each kind: some for everybody, one for a cart that is worth it, one that is over.
+# One of each kind: some for all customers, one for a cart that is worth it, one that is over.
 DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
 PROMOTIONS = (
     PromotionTerms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
@@ -65,7 +65,7 @@ def run_in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step
 
 
 def load_categories(step: Step) -> None:
-    """Add the showroom's categories, parents first."""
+    """Add the demo shop's categories, parents first."""
     for position, category in enumerate(catalogue_data.CATEGORIES):
         operations.save_category(
             category_id=catalogue_data.demo_category_id(category.slug),
@@ -80,7 +80,7 @@ def load_categories(step: Step) -> None:
 
 
 def load_products(now: datetime, step: Step, *, renew: bool) -> None:
-    """Add the showroom's products; those that are there stay as the staff has them, unless `renew`."""
+    """Add the demo shop's products; those that are there stay as the staff has them, unless `renew`."""
 
     def load(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
@@ -123,7 +123,7 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
 
 
 def load_stock(now: datetime, step: Step) -> None:
-    """Receive the showroom's goods into both warehouses; what was received before stays so."""
+    """Receive the demo shop's stock into both warehouses; what was received before stays so."""
 
     def receive(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
@@ -141,7 +141,7 @@ def load_stock(now: datetime, step: Step) -> None:
 
 
 def load_logins(now: datetime, step: Step) -> None:
-    """Make the showroom's three logins, which no other shop lets in."""
+    """Make the demo shop's three logins, which no other shop lets in."""
     for login in LOGINS:
         user = register_user(
             login.email,
@@ -157,7 +157,7 @@ def load_logins(now: datetime, step: Step) -> None:
 
 
 def load_promotions(now: datetime, step: Step) -> None:
-    """Make the showroom's offers and codes; those that are there, or were ended, stay as they are."""
+    """Make the demo shop's offers and codes; those that are there, or were ended, stay as they are."""
     for terms in PROMOTIONS:
         with suppress(CodeTaken):
             create_promotion(terms, now, key=uuid5(DEMO_NAMESPACE, terms.title).hex)
@@ -165,7 +165,7 @@ def load_promotions(now: datetime, step: Step) -> None:
 
 
 def load_pins(step: Step) -> None:
-    """Pin what the showroom's staff would put beside each product."""
+    """Pin what the demo shop's staff would put beside each product."""
 
     def pin(product: catalogue_data.DemoProduct) -> None:
         operations.pin_related(catalogue_data.demo_product_id(product.key), _ids(product.related))

@@ -1,4 +1,4 @@
-"""The demo's logins (DEMO_LOGINS). Everybody may know them: no shop lets them in (accounts.demo_logins, accounts.backends)."""
+"""The demo's logins (DEMO_LOGINS). They are public: no real shop lets them in (accounts.demo_logins, accounts.backends)."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid5
@@ -8,7 +8,7 @@ _OURS = UUID("a1f5c0de-52a8-4c4e-8f6b-0d5c9b7e2f10")
 
 @dataclass(frozen=True)
 class Login:
-    """Somebody to try the shop out as."""
+    """A login to try the shop out with."""
 
     label: str
     email: str
@@ -19,7 +19,7 @@ class Login:
 
     @property
     def user_id(self) -> UUID:
-        """The same in each showroom, so that loading it again makes nobody twice."""
+        """The same in each demo shop, so that loading it again makes no login twice."""
         return uuid5(_OURS, self.email)
 
 

@@ -1,4 +1,4 @@
-"""The showroom's orders: 200 over the last 90 days, in every state, each by the events that led there."""
+"""The demo shop's orders: 200 over the last 90 days, in every state, each by the events that led there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ STAFF = "Toni Staff"
 FINGERPRINT = "showroom"
 # What is scarce stays as scarce as it was received.
 PLENTY = 30
-# Those who have not paid yet may do so for so long: a transfer that is on its way.
+# Customers who have not paid yet may do so for so long: a transfer that is on its way.
 PAY_WITHIN = timedelta(days=14)
 
 _HOUR, _DAY = timedelta(hours=1), timedelta(days=1)
@@ -72,7 +72,7 @@ SHOPPER_ADDRESS = Address("Sam Shopper", "22 Fade Street", "D02 F9A4", "Dublin",
 
 @dataclass(frozen=True)
 class OrderPlan:
-    """An order that shall be there: whose, when placed, and what became of it."""
+    """An order that shall be there: its number, when it is placed, and its fate."""
 
     number: int
     placed_at: datetime
@@ -113,9 +113,9 @@ def _fate(number: int, age: float) -> str:
 
 
 def load_orders(now: datetime, count: int, step: Step) -> None:
-    """Place so many orders in the showroom and let happen to each what its plan says.
+    """Place so many orders in the demo shop and let happen to each what its plan says.
 
-    What is there already is left as it is, and what was cut off is gone on with. Raises OutOfStock when the showroom
+    What is there already is left as it is, and what was cut off is continued. Raises OutOfStock when the demo shop
     has been sold out meanwhile, CassandraUnavailable.
     """
     products = queries.get_products(
@@ -134,12 +134,12 @@ def load_orders(now: datetime, count: int, step: Step) -> None:
 
     def load(plan: OrderPlan) -> None:
         order = orders.get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
-        there = {_AS.get(event.kind, event.kind) for event in order.events}
-        missing = [(kind, after) for kind, after in plan.events if kind not in there]
-        for place, (kind, after) in enumerate(missing, start=1):
+        done = {_AS.get(event.kind, event.kind) for event in order.events}
+        missing = [(kind, after) for kind, after in plan.events if kind not in done]
+        for number, (kind, after) in enumerate(missing, start=1):
             # Stock and lists follow the last event; what lies between would be overwritten at once.
             order = _apply_event(
-                order, kind, min(plan.placed_at + after, now), apply_effects=place == len(missing)
+                order, kind, min(plan.placed_at + after, now), apply_effects=number == len(missing)
             )
 
     run_in_parallel(load, plan_orders(now, count), step)
@@ -195,10 +195,12 @@ def _apply_event(order: Order, kind: str, at: datetime, *, apply_effects: bool) 
         started = start_payment(order, settings.PUBLIC_URL, at)
         card = cards.APPROVED if kind == "paid" else cards.DECLINED
         testbank.submit_card(started.payment_id, card, at)
-        settled = settle_payment(order.order_id, started.payment_id, at, with_effects=apply_effects)
-        if settled is None:
+        order_after_payment = settle_payment(
+            order.order_id, started.payment_id, at, with_effects=apply_effects
+        )
+        if order_after_payment is None:
             raise LookupError(f"order {order.order_id} has vanished")
-        return settle_money(settled, at)  # at that time, not when the worker comes by
+        return settle_money(order_after_payment, at)  # at that time, not when the worker comes by
     actor = "system" if kind == "expired" else STAFF
     return transition_order(
         order,

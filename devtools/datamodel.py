@@ -1,4 +1,4 @@
-"""docs/data-model.md, made from the models, so that the page cannot say anything else than the code."""
+"""docs/data-model.md, made from the models, so that page and code always agree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ABOVE = re.compile(r"^    # (.+)\n    ([a-z_]+) = columns\.", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Table:
-    """What a model tells about its table."""
+    """What a model says about its table."""
 
     app: str
     name: str
@@ -163,8 +163,8 @@ def _person(declared: Mapping[str, Any]) -> str:
 
 
 def _options(options: dict[str, Any]) -> str:
-    shown = (f"{name} {_option(value)}" for name, value in options.items())
-    return ", ".join(shown)
+    parts = (f"{name} {_option(value)}" for name, value in options.items())
+    return ", ".join(parts)
 
 
 def _option(value: Any) -> str:

@@ -1,6 +1,6 @@
-"""What is missing or wrong on this machine and in this configuration, each with the line that mends it.
+"""What is missing or wrong on this machine and in this configuration, each with the line that fixes it.
 
-A check looks and tells; it changes nothing. Those that need a database come last and are left out when none answers.
+A check looks and reports; it changes nothing. Those that need a database come last and are left out when none answers.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOOPBACK = ("127.", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `mend` is a command or a setting, empty when all is well."""
+    """One thing that was checked. `fix` is a command or a setting, empty when all is well."""
 
     level: str
     text: str
@@ -64,7 +64,7 @@ def run_checks() -> Iterator[Finding]:
 
 def _machine() -> Iterator[Finding]:
     python = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= (3, 11):  # noqa: UP036 -- whoever runs an older one shall be told
+    if sys.version_info >= (3, 11):  # noqa: UP036 -- a user of an older one shall see it
         yield Finding(GOOD, f"Python {python}")
     else:
         yield Finding(
@@ -200,7 +200,7 @@ def _configuration() -> Iterator[Finding]:
         )
     elif settings.PAYMENT_GATEWAY == "testbank" and not (settings.DEMO or settings.DEBUG):
         yield Finding(
-            WRONG, "The test bank takes no money, and only a showroom uses it", "PAYMENT_GATEWAY=…"
+            WRONG, "The test bank takes no money, and only a demo shop uses it", "PAYMENT_GATEWAY=…"
         )
     host = settings.PUBLIC_URL.split("://")[-1].split("/")[0].split(":")[0]
     if not _is_allowed(host):
@@ -232,13 +232,13 @@ def _mail() -> Iterator[Finding]:
         with connect(settings.EMAIL_HOST, settings.EMAIL_PORT, timeout=5) as connection:
             connection.noop()
     except (OSError, smtplib.SMTPException) as error:
-        own = settings.EMAIL_HOST.startswith(_LOOPBACK)
-        mend = (
+        is_local = settings.EMAIL_HOST.startswith(_LOOPBACK)
+        fix = (
             "`make run` starts a mail catcher"
-            if own
+            if is_local
             else "EMAIL_URL=smtp+tls://user:password@host:587"
         )
-        yield Finding(ADVICE if own else WRONG, f"No mail server at {server}: {error}", mend)
+        yield Finding(ADVICE if is_local else WRONG, f"No mail server at {server}: {error}", fix)
     else:
         yield Finding(GOOD, f"A mail server answers at {server}")
 
@@ -342,11 +342,11 @@ def _replication(connected: Session) -> Iterator[Finding]:
     for host in cluster.all_hosts():
         centres[host.datacenter] = centres.get(host.datacenter, 0) + 1
     factors = _factors(keyspace.replication_strategy.export_for_schema(), centres)
-    told = ", ".join(
+    copies = ", ".join(
         f"{centre}: {factor} of {centres.get(centre, 0)} nodes"
         for centre, factor in factors.items()
     )
-    yield Finding(GOOD, f"Keyspace {name} is kept on {told}")
+    yield Finding(GOOD, f"Keyspace {name} is kept on {copies}")
     alter = f"ALTER KEYSPACE {name} WITH replication = …, then nodetool repair --full {name}"
     for centre, factor in factors.items():
         nodes = centres.get(centre, 0)

@@ -41,7 +41,7 @@ class RunError(Exception):
 
 @dataclass
 class ShopRun:
-    """The parts of one run and what they are told by their environment."""
+    """The parts of one run and their environment."""
 
     port: int
     is_development: bool
@@ -67,7 +67,7 @@ class ShopRun:
         """
         self.say(title)
         command = [sys.executable, "manage.py", *arguments]
-        # Thousands of writes at once are slow ones each; what fails is told by the command itself.
+        # Thousands of writes at once are slow ones each; what fails is reported by the command itself.
         environment = self.environment | {"LOG_LEVEL": "ERROR"}
         done = subprocess.run(
             command,
@@ -87,7 +87,7 @@ class ShopRun:
     ) -> None:
         """Start one part beside this process; its output goes to its log, or to the screen in development."""
         with contextlib.ExitStack() as stack:
-            # In development all parts speak to the screen.
+            # In development all parts write to the screen.
             log = (
                 None if self.is_development else stack.enter_context(self.log_path(name).open("wb"))
             )
@@ -155,10 +155,10 @@ class ShopRun:
 def serve_shop(
     *, port: int, development: bool, prepare: bool, logins: Sequence[tuple[str, str, str]], say: Say
 ) -> None:
-    """Run the shop until it is told to stop by SIGINT, SIGTERM or SIGHUP.
+    """Run the shop until it is stopped by SIGINT, SIGTERM or SIGHUP.
 
-    With `prepare` the tables, the showroom and the static files are brought up to date before. `logins` are (who,
-    e-mail, password), shown once a showroom is open. Raises RunError or NodeError when a part does
+    With `prepare` the tables, the demo shop and the static files are brought up to date before. `logins` are (who,
+    e-mail, password), printed once a demo shop is open. Raises RunError or NodeError when a part does
     not start or ends by itself; what was started is ended then, too.
     """
     # SIGINT, too: what a script starts in the background would ignore it otherwise.
@@ -305,7 +305,7 @@ def _welcome(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
     lines += ["", "Demo logins:"] if logins else []
     lines += [f"  {who:<8} {email}   password  {password}" for who, email, password in logins]
     lines += (
-        ["  Staff and admin are asked for a code next: in a showroom the page shows it."]
+        ["  Staff and admin are asked for a code next: in a demo shop the page shows it."]
         if logins
         else []
     )

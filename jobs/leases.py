@@ -1,6 +1,6 @@
 """Leases: one worker at a time does a job, and a dead one is replaced.
 
-A claim is a compare-and-set on the row that was seen: whoever renewed, released or took over in between makes it
+A claim is a compare-and-set on the row that was seen: a worker that renewed, released or took over in between makes it
 fail. A holder holds for LEASE_SECONDS, 30, and renews every 10; others wait 10 more, for clocks that differ. So two hosts
 whose clocks are 10 seconds apart never share a job, and a killed worker is replaced after 40 seconds, by one that looks every 5.
 """
@@ -25,9 +25,9 @@ from jobs.errors import LeaseLost
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
 RENEW_EVERY = CLOCK_SKEW = LEASE_DURATION / 3
-# A held job is looked at again after this time, so that a dead worker's jobs do not wait for long.
+# A job that another worker holds is looked at again after this time, so that a dead worker's jobs do not wait for long.
 RECHECK_AFTER = LEASE_DURATION / 6
-# Within this time the jobs of a killed worker go on with another that has its hands free.
+# Within this time the jobs of a killed worker go on with another that is free.
 TAKEOVER_WITHIN = 2 * LEASE_DURATION
 
 SELECT_LEASE = read(
@@ -73,11 +73,11 @@ class LeaseRow:
     failure: str = ""
 
     def is_running(self, now: datetime) -> bool:
-        """Tell whether somebody is at it, or was until a moment ago."""
+        """Return whether a worker is at it, or was until a moment ago."""
         return self.holder is not None and not self.is_free(now)
 
     def is_free(self, now: datetime) -> bool:
-        """Tell whether the job may be claimed at `now`."""
+        """Return whether the job may be claimed at `now`."""
         if self.held_until is None:
             return True
         # A lease that was given back is over at once; one whose holder fell silent, once all clocks agree on it.
@@ -126,7 +126,7 @@ class Lease:
         # What the row shall say when it is given back.
         self.last_run, self.result, self.result_at = seen.last_run, seen.result, seen.result_at
         self.duration, self.failure = seen.duration, seen.failure
-        self.cooldown = timedelta(0)  # for how long nobody shall claim the job after that
+        self.cooldown = timedelta(0)  # for how long no worker shall claim the job after that
         self.is_lost = False
         self._over = threading.Event()
         self._renewing = threading.Thread(target=self._renew, name=f"lease {self.job}", daemon=True)
@@ -194,7 +194,7 @@ class Lease:
 
 
 def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
-    """Claim the job that stands as `seen`, or return None if it is held or somebody was faster.
+    """Claim the job whose lease stands as `seen`, or return None if it is held or another worker was faster.
 
     Raises CassandraUnavailable; UnknownOutcome if a claim of ours may stand, which then runs out by itself.
     """
@@ -215,29 +215,29 @@ def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
 
 
 def hold_lease(job: str) -> Lease:
-    """Claim the job now, for `with lease(job) as held:`. Raises LeaseLost if another worker holds it, CassandraUnavailable."""
+    """Claim the job now, for `with hold_lease(job) as lease:`. Raises LeaseLost if another worker holds it, CassandraUnavailable."""
     now = datetime.now(UTC)
-    held = claim_lease(get_lease(job), now)
-    if held is None:
+    lease = claim_lease(get_lease(job), now)
+    if lease is None:
         raise LeaseLost(f"{job}: another worker holds the job")
-    return held
+    return lease
 
 
 def get_position(job: str) -> str:
-    """Return how far the job has come, as it said itself by `moved`; '' at first. Raises CassandraUnavailable."""
+    """Return how far the job has come, as it noted itself by `save_position`; '' at first. Raises CassandraUnavailable."""
     return get_lease(job).position
 
 
 def save_position(job: str, position: str) -> None:
-    """Note how far the job has come. Only its holder may: call it from the job's `run`, or within `with lease(job):`.
+    """Note how far the job has come. Only its holder may: call it from the job's `run`, or within `with hold_lease(job):`.
 
     Raises LeaseLost when this process does not hold the job, or no longer: what it has done since is done again
     from the last position that was noted. Raises CassandraUnavailable.
     """
-    held = _held_leases.get({}).get(job)
+    lease = _held_leases.get({}).get(job)
     if (
-        held is None
-        or held.is_lost
-        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)
+        lease is None
+        or lease.is_lost
+        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)
     ):
         raise LeaseLost(f"{job}: this process does not hold the job")

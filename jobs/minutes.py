@@ -1,4 +1,4 @@
-"""Minutes, by which the hints of what is due are parted: a worker reads those since its last run, side by side."""
+"""Minutes, by which the entries of what is due are partitioned: a worker reads those since its last run, side by side."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Tables of the machinery itself."""
+"""The worker's own table."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -18,7 +18,7 @@ class Lease(Model):
     held_until = columns.DateTime()
     position = columns.Text()
     last_run = columns.DateTime()
-    worker = columns.Text()  # host and process of whoever ran it last, or runs it now
+    worker = columns.Text()  # host and process of the worker that ran it last, or runs it now
     result = columns.Text()  # what the last run did that had something to do
     result_at = columns.DateTime()
     duration_ms = columns.Integer()  # of the last run

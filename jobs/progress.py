@@ -11,7 +11,7 @@ from django.utils.translation import gettext_noop as _
 from jobs.leases import LeaseRow, list_leases
 from jobs.registry import Job
 
-# By so much a job may be behind before somebody should look: a killed worker is replaced within a minute.
+# By so much a job may be behind before it needs attention: a killed worker is replaced within a minute.
 TOO_LATE = timedelta(minutes=2)
 
 
@@ -44,7 +44,7 @@ class JobProgress:
 
     @property
     def problem(self) -> str:
-        """Why somebody should look, in words; '' if nobody has to."""
+        """What needs attention, in words; '' if nothing does."""
         if self.lease.failure:
             return _("failed")
         if self.delay is None:
@@ -57,6 +57,6 @@ class JobProgress:
 def list_progress(jobs: Sequence[Job], now: datetime) -> list[JobProgress]:
     """Return how all of these jobs stand. Raises CassandraUnavailable."""
     return [
-        JobProgress(job, standing, now)
-        for job, standing in zip(jobs, list_leases([job.name for job in jobs]), strict=True)
+        JobProgress(job, lease, now)
+        for job, lease in zip(jobs, list_leases([job.name for job in jobs]), strict=True)
     ]

@@ -21,18 +21,18 @@ class Job:
 
     `run` gets the current time (UTC) and returns one line about what it did, or '' for nothing. It must bear being
     cut off at any point and being run once more than needed: a worker that stalls for longer than its lease goes on
-    beside the one that replaced it. A job that works through time keeps its place as a position in ISO 8601;
-    `trails` is how far behind the present that stands when nothing is left to do.
+    beside the one that replaced it. A job that works through time keeps its position as a time in ISO 8601;
+    `normal_lag` is how far behind the present that stands when nothing is left to do.
     """
 
     name: str
     every: timedelta
     run: Callable[[datetime], str]
     normal_lag: timedelta = timedelta(0)
-    family: str = ""  # of which it is a share
+    family: str = ""  # of which it is a shard
 
     def has_name(self, name: str) -> bool:
-        """Tell whether somebody who says this name means it."""
+        """Return whether this name means the job: its own or its family's."""
         return name in (self.name, self.family)
 
 
@@ -44,8 +44,8 @@ def sharded(
 ) -> list[Job]:
     """Return a heavy job as several, each with a lease of its own, that share its things among them."""
 
-    def of(share: Shard) -> Job:
-        return Job(share.job_name, every, lambda now: run(now, share), normal_lag, name)
+    def of(shard: Shard) -> Job:
+        return Job(shard.job_name, every, lambda now: run(now, shard), normal_lag, name)
 
     return [of(Shard(name, number, SHARDS)) for number in range(SHARDS)]
 

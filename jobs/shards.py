@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of the things that a job looks after: each thing belongs to one share, by its id. By itself, all of them."""
+    """A part of the things that a job looks after: each thing belongs to one shard, by its id. By itself, all of them."""
 
     family: str
     number: int = 0
@@ -22,5 +22,5 @@ class Shard:
         )
 
     def has_id(self, item_id: UUID) -> bool:
-        """Tell whether a thing belongs to this share."""
+        """Return whether a thing belongs to this shard."""
         return item_id.int % self.shard_count == self.number

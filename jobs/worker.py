@@ -18,7 +18,7 @@ from jobs.registry import Job
 COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
 LONGEST_BACKOFF = 30.0
 _NAP = 0.5
-# So much of what a run did, or why it failed, is kept for whoever asks.
+# So much of what a run did, or why it failed, is kept for the status page.
 _MAX_SUMMARY_LENGTH = 200
 
 log = logging.getLogger("worker")
@@ -55,7 +55,7 @@ class Worker:
         signal.signal(signal.SIGINT, stop)
 
     def run(self) -> None:
-        """Run until told to stop. While Cassandra is away, try again after 1, 2, 4 … 30 seconds."""
+        """Run until stopped. While Cassandra is away, try again after 1, 2, 4 … 30 seconds."""
         log.info(
             "working on %s", ", ".join(job.name for job in self.jobs) or "nothing: no app has jobs"
         )
@@ -81,31 +81,34 @@ class Worker:
 
     def _run_if_due(self, job: Job) -> None:
         now = self.clock()
-        seen = get_lease(job.name)
-        due = seen.last_run + job.every if seen.last_run else now
+        lease_row = get_lease(job.name)
+        due = lease_row.last_run + job.every if lease_row.last_run else now
         if due > now:
-            # Somebody may run it in between; then it is due later still.
+            # Another worker may run it in between; then it is due later still.
             self._look_at[job.name] = due
             return
-        held = claim_lease(seen, now)
-        if held is None:
+        lease = claim_lease(lease_row, now)
+        if lease is None:
             self._look_at[job.name] = now + RECHECK_AFTER
             return
-        with held:
-            self._run_with_lease(job, held, now, late=now - due)
+        with lease:
+            self._run_with_lease(job, lease, now, late=now - due)
         self._look_at[job.name] = self.clock() + (
-            held.cooldown or job.every - min(job.every, self.clock() - now)
+            lease.cooldown or job.every - min(job.every, self.clock() - now)
         )
 
-    def _run_with_lease(self, job: Job, held: Lease, now: datetime, late: timedelta) -> None:
+    def _run_with_lease(self, job: Job, lease: Lease, now: datetime, late: timedelta) -> None:
         started = monotonic()
         self.tally.run_count += 1
         try:
             did = job.run(now)
         except Exception as error:  # one job must not stop the others
             self.tally.failure_count += 1
-            held.duration, held.failure = timedelta(seconds=monotonic() - started), _in_short(error)
-            held.cooldown = min(job.every, COOLDOWN_AFTER_FAILURE)
+            lease.duration, lease.failure = (
+                timedelta(seconds=monotonic() - started),
+                _in_short(error),
+            )
+            lease.cooldown = min(job.every, COOLDOWN_AFTER_FAILURE)
             away = isinstance(error, CassandraUnavailable)
             log.error(
                 "%s failed after %.2f s: %s",
@@ -115,13 +118,13 @@ class Worker:
                 exc_info=None if away else error,
             )
             return
-        held.last_run, held.failure, held.duration = (
+        lease.last_run, lease.failure, lease.duration = (
             now,
             "",
             timedelta(seconds=monotonic() - started),
         )
         if did:
-            held.result, held.result_at = did[:_MAX_SUMMARY_LENGTH], now
+            lease.result, lease.result_at = did[:_MAX_SUMMARY_LENGTH], now
         level = logging.INFO if did else logging.DEBUG
         log.log(
             level,

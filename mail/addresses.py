@@ -1,4 +1,4 @@
-"""E-mail addresses as the rooms compare them."""
+"""E-mail addresses as the apps compare them."""
 
 import unicodedata
 
@@ -14,15 +14,15 @@ def email_key(email: str) -> str:
 def validate_reachable(email: str) -> None:
     """Raise ValidationError for an e-mail address that no mail can be sent to, or that mail reaches elsewhere than its key.
 
-    Some letters are other ones in a domain's name than where addresses are compared: whoever owned the one domain could
-    pass for somebody of the other.
+    Some letters are other ones in a domain's name than where addresses are compared: the owner of the one domain could
+    pass for a user of the other.
     """
     try:
-        there = (
+        is_reachable = (
             sanitize_address(email, "utf-8").casefold()
             == sanitize_address(email_key(email), "utf-8").casefold()
         )
     except ValueError as error:  # what `send` would raise
         raise ValidationError("Enter an e-mail address like name@example.com") from error
-    if not there:
+    if not is_reachable:
         raise ValidationError("Enter an e-mail address like name@example.com")

@@ -12,7 +12,7 @@ NAME = WHOLE_OUTBOX.family
 
 
 def send_mails(now: datetime, shard: Shard = WHOLE_OUTBOX) -> str:
-    """Send what is due of this share, from where the last run got to."""
+    """Send what is due of this shard, from where the last run got to."""
     was = get_position(shard.job_name)
     did = send_due_mails(now, position=datetime.fromisoformat(was) if was else None, shard=shard)
     if did.position.isoformat() != was:

@@ -25,7 +25,7 @@ class Mail(Model):
     html = columns.Text()
     attempts = columns.Integer()
     claim = columns.UUID()  # of the attempt that is being made, or was made last
-    due_at = columns.DateTime()  # before this nobody makes another one; null until the first
+    due_at = columns.DateTime()  # before this no worker makes another one; null until the first
     queued_at = columns.DateTime()
     sent_at = columns.DateTime()
 
@@ -45,7 +45,7 @@ class OutboxByMinute(Model):
 
 
 class MailByRecipient(Model):
-    """Which mails went, or are to go, to a mailbox: so that they can be told, and dropped. Written before the mail itself.
+    """Which mails went, or are to go, to a mailbox: so that they can be exported, and dropped. Written before the mail itself.
 
     Bound: the mails of 30 days to one mailbox.
     Writer: mail.operations.queue_mail.

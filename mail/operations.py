@@ -1,8 +1,8 @@
 """Writes mails into the outbox and sends them.
 
-A mail's id is made of what it is about and of what happened, and claimed by IF NOT EXISTS: telling the same twice
-writes it once. The hint in `outbox_by_minute` is written first, so that a crash in between leaves a hint without a
-mail, which is dropped later, and never a mail that nobody sends.
+A mail's id is made of what it is about and of what happened, and claimed by IF NOT EXISTS: queued twice, it is
+written once. The outbox entry in `outbox_by_minute` is written first, so that a crash in between leaves an entry without a
+mail, which is dropped later, and never a mail that is not sent.
 """
 
 import logging
@@ -42,7 +42,7 @@ CLAIM = conditional_write(
     """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at)
        VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now) IF NOT EXISTS""",
 )
-# Whoever counts the attempt up is the one who makes it; until `due_at` nobody makes another, not even after a crash.
+# The worker that counts the attempt up is the one that makes it; until `due_at` no worker makes another, not even after a crash.
 ATTEMPT = conditional_write(
     "mail",
     """UPDATE mails SET attempts = :attempt, claim = :claim, due_at = :due_at WHERE mail_id = :mail_id
@@ -55,9 +55,9 @@ SENT = conditional_write(
 )
 
 # From the first failure on: the wait in minutes before each further attempt, about a day in all. Then we give up. The
-# shortest is longer than a server that answers at the last moment to each word can hold us up (EMAIL_TIMEOUT).
+# shortest is longer than a server that answers at the last moment to each word can delay us (EMAIL_TIMEOUT).
 RETRY_DELAYS = (2, 3, 5, 15, 30, 60, 120, 240, 480, 480)
-# A hint may be written this long after its minute, by a process that was held up; so long a minute is looked at again.
+# An outbox entry may be written this long after its minute, by a process that was delayed; so long a minute is looked at again.
 LATEST_OUTBOX_ENTRY = timedelta(minutes=5)
 # How far a worker looks back that has never run here. Later it goes on where it was.
 FIRST_LOOK_BACK = timedelta(days=1)
@@ -142,7 +142,7 @@ def _common_context() -> dict[str, str]:
 def send_due_mails(
     now: datetime, limit: int = 200, position: datetime | None = None, shard: Shard = WHOLE_OUTBOX
 ) -> SendResult:
-    """Send what is due of a share, at most `limit` mails, looking at the minutes from `position` on (None: a day back).
+    """Send what is due of a shard, at most `limit` mails, looking at the minutes from `position` on (None: a day back).
 
     A mail that cannot be delivered is tried again later, and given up, with an error in the log, after a day. While
     no mail server answers, nothing is tried and nothing is lost. Two workers beside each other never send the same
@@ -151,32 +151,32 @@ def send_due_mails(
     """
     oldest = max(position or now - FIRST_LOOK_BACK, now - RETENTION)
     entries, unseen = _outbox_entries(minutes_between(oldest, now), limit, shard)
-    due = [(hint, queries.prefetch_mail(hint.mail_id)) for hint in entries[:limit]]
-    left = {hint.minute for hint in entries[limit:]} | set(unseen[:1])
+    due = [(entry, queries.prefetch_mail(entry.mail_id)) for entry in entries[:limit]]
+    left = {entry.minute for entry in entries[limit:]} | set(unseen[:1])
     run = _Run(now)
     try:
-        for hint, pending in due:
-            if not run.process_entry(hint, pending.one()):
-                left.add(hint.minute)
+        for entry, pending in due:
+            if not run.process_entry(entry, pending.one()):
+                left.add(entry.minute)
     finally:
         run.close()
-    settled = floor_to_minute(now - LATEST_OUTBOX_ENTRY)
-    return SendResult(run.sent, run.failed, min({settled, *left}))
+    looked_until = floor_to_minute(now - LATEST_OUTBOX_ENTRY)
+    return SendResult(run.sent, run.failed, min({looked_until, *left}))
 
 
 def _outbox_entries(
     minutes: list[datetime], most: int, shard: Shard
 ) -> tuple[list[Row], list[datetime]]:
-    """Return the share's hints from the oldest minute on, until there are `most`; and the minutes that were not looked at.
+    """Return the shard's outbox entries from the oldest minute on, until there are `most`; and the minutes that were not looked at.
 
     After a day without a mail server there are more than one run can send, and a run comes every few seconds.
     """
     found: list[Row] = []
     while minutes and len(found) < most:
         found += [
-            hint
-            for hint in queries.list_outbox_entries(minutes[:_AT_ONCE], _AT_ONCE)
-            if shard.has_id(hint.mail_id)
+            entry
+            for entry in queries.list_outbox_entries(minutes[:_AT_ONCE], _AT_ONCE)
+            if shard.has_id(entry.mail_id)
         ]
         minutes = minutes[_AT_ONCE:]
     return found, minutes
@@ -197,14 +197,14 @@ class _Run:
         return self._now + timedelta(seconds=monotonic() - self._since)
 
     def process_entry(self, entry: Row, mail: Row | None) -> bool:
-        """Send the mail if it is to be sent; tell whether the hint has served its purpose, and remove it if so."""
+        """Send the mail if it is to be sent; return whether the outbox entry has served its purpose, and remove it if so."""
         if mail is None or mail.recipient is None:
             # Its writer may still be about to write it.
             if entry.minute > self.now - LATEST_OUTBOX_ENTRY:
                 return False
         elif mail.sent_at is None and mail.attempts <= len(RETRY_DELAYS):
             if mail.due_at and self.now < mail.due_at:
-                # Somebody is at it, or was. What leads to the next attempt is the hint of its minute.
+                # A worker is at it, or was. What leads to the next attempt is the entry of its minute.
                 if entry.minute >= floor_to_minute(mail.due_at):
                     return False
             elif self._server_answers():
@@ -223,7 +223,7 @@ class _Run:
         )
         again = floor_to_minute(due_at) if due_at else None
         if again:
-            # Before the attempt: should we be killed during it, this hint is what is left.
+            # Before the attempt: should we be killed during it, this entry is what is left.
             INSERT_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)
         claimed = ATTEMPT.apply(
             if_lost=applied_if(lambda row: bool(row.claim == claim)),

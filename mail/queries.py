@@ -20,7 +20,7 @@ OF_RECIPIENT = read("mail", "SELECT mail_id FROM mails_by_recipient WHERE recipi
 
 
 def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
-    """Return the hints of these minutes, the oldest first, reading `at_once` minutes in parallel. Raises CassandraUnavailable."""
+    """Return the outbox entries of these minutes, the oldest first, reading `at_once` minutes in parallel. Raises CassandraUnavailable."""
     found: list[Row] = []
     for start in range(0, len(minutes), at_once):
         reading = [
@@ -41,7 +41,7 @@ def get_mail(mail_id: UUID) -> Row | None:
 
 
 def derive_mail_id(subject_id: UUID, event: str) -> UUID:
-    """Return the id of the mail about what happened to a subject: telling the same twice is one mail."""
+    """Return the id of the mail about what happened to a subject: queued twice, it is one mail."""
     return uuid5(subject_id, event)
 
 
@@ -66,7 +66,7 @@ def list_due_mail_minutes(since: datetime, until: datetime, most: int) -> list[d
     minutes = minutes_between(since, until)
     found: list[datetime] = []
     for start in range(0, len(minutes), 60):
-        found += [hint.minute for hint in list_outbox_entries(minutes[start : start + 60], 60)]
+        found += [entry.minute for entry in list_outbox_entries(minutes[start : start + 60], 60)]
         if len(found) >= most:
             break
     return found[:most]

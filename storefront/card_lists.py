@@ -12,8 +12,8 @@ LONGEST_LIST = 10 * queries.PAGE_LENGTH
 
 def requested_card_count(request: HttpRequest) -> int:
     """Return how many cards the list has, or will have with this part: what Back and Reload bring again (X4)."""
-    asked = request.GET.get("show", "")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else 0
+    wanted = request.GET.get("show", "")
+    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 5 else 0
     return max(queries.PAGE_LENGTH, min(number, LONGEST_LIST))
 
 
@@ -28,5 +28,5 @@ def list_url(url: str, **params: str) -> str:
         del params["sort"]
     if params.get("show") == str(queries.PAGE_LENGTH):
         del params["show"]
-    told = {name: value for name, value in params.items() if value}
-    return f"{url}?{urlencode(told)}" if told else url
+    query = {name: value for name, value in params.items() if value}
+    return f"{url}?{urlencode(query)}" if query else url

@@ -46,7 +46,7 @@ class ChosenVariant:
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of an option: a press on it shows `variant_sku`."""
+    """One value of an option: a click on it shows `variant_sku`."""
 
     name: str
     value: str
@@ -118,11 +118,11 @@ def _option_choices(
 def _nearest_variant(
     candidates: Sequence[Variant], current: Variant, stock: Mapping[UUID, Stock]
 ) -> Variant:
-    """The one that keeps most of what is chosen; among equals, one that is there."""
+    """The one that keeps most of what is chosen; among equals, one that is in stock."""
 
     def nearness(variant: Variant) -> tuple[int, bool]:
-        kept = sum(current.options[name] == value for name, value in variant.options.items())
-        return kept, _is_in_stock(variant, stock)
+        same = sum(current.options[name] == value for name, value in variant.options.items())
+        return same, _is_in_stock(variant, stock)
 
     return max(candidates, key=nearness)
 

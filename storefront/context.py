@@ -9,7 +9,7 @@ from catalogue import queries
 
 
 def shop_context(request: HttpRequest) -> dict[str, object]:
-    """Return the categories of the navigation, whether this is a showroom, who is shown the way to the board, and
+    """Return the categories of the navigation, whether this is a demo shop, who gets a link to the board, and
     whether the browser remembers what was looked at.
     """
     return {

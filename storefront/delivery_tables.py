@@ -1,4 +1,4 @@
-"""What delivery costs and how long it takes, as the pages tell it."""
+"""What delivery costs and how long it takes, as the pages show it."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,7 +11,7 @@ from pricing.delivery import BANDS, DELIVERY_METHODS, DeliveryMethod
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """What a way to send to a country costs, tax included, and how many working days it takes."""
+    """What a delivery method to a country costs, tax included, and how many working days it takes."""
 
     country: str
     method: str
@@ -29,7 +29,7 @@ class WeightRow:
 
 
 def delivery_rows() -> list[list[DeliveryRow]]:
-    """Return the ways to each country that the shop sends to, the usual one first."""
+    """Return the delivery methods of each country that the shop sends to, the usual one first."""
     return [
         [_row(COUNTRIES[code], method) for method in methods]
         for code, methods in DELIVERY_METHODS.items()
@@ -37,7 +37,7 @@ def delivery_rows() -> list[list[DeliveryRow]]:
 
 
 def usual_delivery_rows(first: str) -> list[DeliveryRow]:
-    """Return a row for each country, for the usual way; the country with the code `first` stands before the others."""
+    """Return a row for each country, for the usual method; the country with the code `first` stands before the others."""
     codes = sorted(DELIVERY_METHODS, key=lambda code: code != first)
     return [_row(COUNTRIES[code], DELIVERY_METHODS[code][0]) for code in codes]
 

@@ -1,4 +1,4 @@
-"""What the worker does with several rooms' data."""
+"""What the worker does with several apps' data."""
 
 from datetime import datetime, timedelta
 

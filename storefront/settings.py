@@ -24,7 +24,7 @@ HTTPS = env.bool("STOA_HTTPS", default=not (DEBUG or DEMO))
 
 # Without one, Django refuses its first use and gunicorn to start; commands that need none (`cassandra`, `doctor`) run.
 SECRET_KEY = env.str("SECRET_KEY", default="only-for-debug-" + "0" * 50 if DEBUG else "")
-# Keys of before: what was signed or sealed with them is still good.
+# Keys of before: what was signed or encrypted with them is still valid.
 SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
 # Mailed links are built from this, never from a request's Host header.
@@ -129,10 +129,10 @@ DATABASES = {"default": database_settings(env)}
 # The engine's read-only key: cqlengine models need no autoincrement field.
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)
-# Tells in a response header how many statements and rounds of reads a page took.
+# Says in a response header how many statements and rounds of reads a page took.
 COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
 
-# For so long a worker holds a job between renewals; one that was killed is replaced within two of these (jobs.leases).
+# For so long a worker holds a job's lease between renewals; one that was killed is replaced within two of these (jobs.leases).
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=30)
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
@@ -232,8 +232,8 @@ CONTENT_SECURITY_POLICY = {
 RATE_LIMITS = {
     kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
     for kind, numbers in {
-        "login": (10, 100, 3000, 900),  # wrong passwords; right ones give their place back
-        "password": (10, 0, 0, 900),  # asked for again of somebody who is signed in
+        "login": (10, 100, 3000, 900),  # wrong passwords; right ones give their slot back
+        "password": (10, 0, 0, 900),  # asked for again of a signed-in user
         "code": (6, 60, 0, 600),  # second factors
         "reset": (5, 30, 600, 3600),
         "registration": (5, 30, 600, 3600),
@@ -291,7 +291,7 @@ SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run
 vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@stoa.example>")
 EMAIL_TIMEOUT = 10
-# Where the showroom's mail catcher keeps what it caught.
+# Where the demo shop's mail catcher keeps what it caught.
 MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))
 
 LOGGING = {
@@ -318,7 +318,7 @@ LOGGING = {
     "loggers": {
         "cassandra": {"level": "ERROR"},
         "django.request": {"level": "ERROR"},
-        # Where a typeface lacks a letter of somebody's name, they would write it down (S48).
+        # Where a typeface lacks a letter of a customer's name, they would write it down (S48).
         "fpdf": {"level": "ERROR"},
         "fontTools": {"level": "ERROR"},
     },

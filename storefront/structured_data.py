@@ -66,8 +66,8 @@ def _availability(stock: Stock) -> str:
     return "InStock" if stock.available > 0 else "OutOfStock"
 
 
-def breadcrumb_data(trail: Sequence[CategoryNode], here: str, url: str) -> dict[str, Any]:
-    """Return the way from the front page to a page called `here`."""
+def breadcrumb_data(trail: Sequence[CategoryNode], page_name: str, url: str) -> dict[str, Any]:
+    """Return the way from the front page to a page called `page_name`."""
     steps = [
         ("Home", reverse("home")),
         *((node.name, reverse("category", args=(node.slug,))) for node in trail),
@@ -75,8 +75,8 @@ def breadcrumb_data(trail: Sequence[CategoryNode], here: str, url: str) -> dict[
     return {
         "@type": "BreadcrumbList",
         "itemListElement": [
-            {"@type": "ListItem", "position": place, "name": name, "item": absolute_url(address)}
-            for place, (name, address) in enumerate([*steps, (here, url)], start=1)
+            {"@type": "ListItem", "position": position, "name": name, "item": absolute_url(address)}
+            for position, (name, address) in enumerate([*steps, (page_name, url)], start=1)
         ],
     }
 

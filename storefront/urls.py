@@ -1,4 +1,4 @@
-"""The shop's addresses. Each app's own urls.py tells the rest."""
+"""The shop's addresses. Each app's own urls.py has the rest."""
 
 from importlib.util import find_spec
 

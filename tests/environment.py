@@ -24,7 +24,7 @@ os.environ.setdefault("JVM_EXTRA_OPTS", "-XX:TieredStopAtLevel=1")
 # The suite starts some fifty processes: with the bytecode kept, each starts a third of a second sooner, or three where nothing is.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-# Borrowed first, so that the settings find the node that was recorded. If nobody else uses it, it ends with the suite.
+# Borrowed first, so that the settings find the node that was recorded. If no other process uses it, it ends with the suite.
 if not (WORKER or os.environ.get("CASSANDRA_HOSTS")):
     sys.path.insert(0, str(ROOT))
     from devtools.node import announce_local_node, control
@@ -33,7 +33,7 @@ if not (WORKER or os.environ.get("CASSANDRA_HOSTS")):
     _borrowed.enter_context(control.borrow_cluster(hasty=True))
     announce_local_node()
     atexit.register(_borrowed.close)
-    # A suite that is told to end ends as by Ctrl-C, so that it gives the node back.
+    # A suite that is asked to end ends as by Ctrl-C, so that it gives the node back.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 # WhiteNoise warns at every client of a test when there is nothing yet.
@@ -51,9 +51,9 @@ os.environ |= {
     "CHEAP_PASSWORD_HASHES": "1",
     "LOG_LEVEL": "WARNING",
     "SLOW_STATEMENT_SECONDS": "5",
-    # What the audit reads most: a quarter of all statements of the proof by crashes. tests/inventory/test_ledger.py has 16.
+    # What the consistency check reads most: a quarter of all statements of the proof by crashes. tests/inventory/test_ledger.py has 16.
     "STOCK_LEDGER_SHARDS": "2",
-    # Races are to meet in the database; the tests of the line set their own number.
+    # Races are to meet in the database; the tests of the checkout queue set their own number.
     "CHECKOUTS_AT_ONCE": "9999",
     # All tests come from one address; those of limits set their own.
     "LIMIT_LOGIN": "10,9999,9999,900",

@@ -48,7 +48,7 @@ def make_category(
 
 @cache
 def _default_category() -> CategoryNode:
-    """Where things stand whose category does not matter: a category each would make every page's menu a long one."""
+    """The category of products whose category does not matter: one each would make every page's menu long."""
     return make_category()
 
 
@@ -88,15 +88,15 @@ def make_product(
         variants=tuple(
             Variant(
                 variant_id=uuid4(),
-                sku=f"T-{product_id.hex[:10].upper()}-{place}",
+                sku=f"T-{product_id.hex[:10].upper()}-{number}",
                 options=dict(zip(options or (), chosen, strict=True)),
                 price=Money(price, EUR),
                 compare_at=Money(compare_at, EUR) if compare_at else None,
-                picture=f"mug/{(place * 2654435761) % 0xFFFFFF:06x}-efeae0",
+                picture=f"mug/{(number * 2654435761) % 0xFFFFFF:06x}-efeae0",
                 weight_grams=350,
-                position=place,
+                position=number,
             )
-            for place, chosen in enumerate(combinations(*(options or {}).values()))
+            for number, chosen in enumerate(combinations(*(options or {}).values()))
         ),
         featured=featured,
         created_at=now,
@@ -125,28 +125,30 @@ FEW = 3
 def make_stock(
     berlin: int, *, cork: int = 0, product_id: UUID | None = None, variant_id: UUID | None = None
 ) -> UUID:
-    """Put units of a variant on the shelves, and into the copy that carts and pages read; return the variant's id.
+    """Receive units of a variant, and put them into the copy that carts and pages read; return the variant's id.
 
-    Cards are not told of it, as `copy_stock` would: what they say is the product's `availability`.
+    Cards are not updated, as `copy_stock` would do: what they say is the product's `availability`.
     """
     product_id, variant_id = product_id or uuid4(), variant_id or uuid4()
     copies = []
-    for place, units in (("berlin", berlin), ("cork", cork)):
+    for warehouse_id, units in (("berlin", berlin), ("cork", cork)):
         if units:
-            # Before the goods come: a receipt that finds no numbers makes them, and is tried again.
-            seed_stock_item(product_id, variant_id, place, FEW)
-            receive_stock(product_id, variant_id, place, units, FEW, uuid4(), datetime.now(UTC))
+            # Before the units come: a receipt that finds no numbers makes them, and is tried again.
+            seed_stock_item(product_id, variant_id, warehouse_id, FEW)
+            receive_stock(
+                product_id, variant_id, warehouse_id, units, FEW, uuid4(), datetime.now(UTC)
+            )
             stock_item = {
                 "product_id": product_id,
                 "variant_id": variant_id,
-                "warehouse_id": place,
+                "warehouse_id": warehouse_id,
                 "threshold": FEW,
             }
             read_at = time_ns() // 1000
             copies.append(
                 COPY.bind(
                     read_at=read_at,
-                    available=get_stock_numbers(variant_id, place).available,
+                    available=get_stock_numbers(variant_id, warehouse_id).available,
                     **stock_item,
                 )
             )
@@ -182,7 +184,7 @@ def make_user(
 
 
 def sign_in_staff(client: Client, user: User) -> Client:
-    """Sign somebody in who has passed the second factor."""
+    """Sign a user in who has passed the second factor."""
     client.force_login(user)
     session = client.session
     mark_second_factor_passed(session, user)
@@ -241,6 +243,6 @@ def make_payment(order: Order, card: str = APPROVED, *, now: datetime | None = N
     now = now or datetime.now(UTC)
     started = start_payment(order, "http://testserver", now)
     submit_card(started.payment_id, card, now)
-    settled = settle_payment(order.order_id, started.payment_id, now)
-    assert settled
-    return settled
+    order_after_payment = settle_payment(order.order_id, started.payment_id, now)
+    assert order_after_payment
+    return order_after_payment

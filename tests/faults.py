@@ -74,10 +74,10 @@ FAULTS = (
         "tests/jobs/test_leases.py",
     ),
     _fault(
-        "A worker that has lost its job goes on moving the job's place",
+        "A worker that has lost its job goes on moving the job's position",
         "jobs/leases.py",
-        '    if (\n        held is None\n        or held.is_lost\n        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n    ):\n        raise LeaseLost(f"{job}: this process does not hold the job")\n',
-        '    if held is None or held.is_lost:\n        raise LeaseLost(f"{job}: this process does not hold the job")\n    SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=held.holder, position=position)\n',
+        '    if (\n        lease is None\n        or lease.is_lost\n        or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)\n    ):\n        raise LeaseLost(f"{job}: this process does not hold the job")\n',
+        '    if lease is None or lease.is_lost:\n        raise LeaseLost(f"{job}: this process does not hold the job")\n    SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)\n',
         "tests/jobs/test_leases.py",
     ),
     _fault(
@@ -554,10 +554,10 @@ FAULTS = (
         "tests/architecture/test_security.py",
     ),
     _fault(
-        "Somebody with a turn goes in before it has come",
+        "A visitor with a ticket goes in before its turn",
         "web/checkout_queue.py",
-        "theirs = ticket.at <= now if ticket else not self._turns",
-        "theirs = ticket is not None or not self._turns",
+        "is_due = ticket.at <= now if ticket else not self._ticket_times",
+        "is_due = ticket is not None or not self._ticket_times",
         "tests/web/test_checkout_queue.py",
     ),
     # ---- What was sold

@@ -34,7 +34,7 @@ PATIENCE = 600
 # What pytest says of a test that failed: which, and why. One whose setup failed is an ERROR, and finds nothing.
 _FAILED = re.compile(r"^FAILED (.+?)(?: - (.*))?$", re.MULTILINE)
 _NOT_PASSED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
-# A fault that is no program is none that anybody could have shipped.
+# A fault that is no program is none that could have been shipped.
 _NO_PROGRAM = (
     "NameError",
     "ImportError",
@@ -55,8 +55,8 @@ class Result:
     seconds: float = 0
 
     def __str__(self) -> str:
-        said = f"{self.seconds:5.1f} s  {self.fault.name}: {self.test or self.reason}"
-        return f"found  {said}\n{'':16}{self.reason[:200]}" if self.test else f"NOT FOUND  {said}"
+        line = f"{self.seconds:5.1f} s  {self.fault.name}: {self.test or self.reason}"
+        return f"found  {line}\n{'':16}{self.reason[:200]}" if self.test else f"NOT FOUND  {line}"
 
 
 def list_stale_faults(faults: Iterable[Fault], root: Path = ROOT) -> list[str]:
@@ -82,7 +82,7 @@ def _stale_reason(fault: Fault, root: Path) -> str:
 
 
 def copy_tree(to: Path) -> Path:
-    """Copy the tree as it is now, without what git ignores, and lend it what the tests need beside it."""
+    """Copy the tree as it is now, without what git ignores, and link what the tests need beside it."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -104,18 +104,18 @@ def copy_tree(to: Path) -> Path:
 def try_fault(fault: Fault, tree: Path, node: dict[str, str]) -> Result:
     """Put a fault into a tree, run its tests, and take it out again."""
     file, began = tree / fault.file, time.monotonic()
-    right = file.read_text()
-    file.write_text(right.replace(fault.old, fault.new))
+    text = file.read_text()
+    file.write_text(text.replace(fault.old, fault.new))
     try:
-        status, said = _run_pytest(["-x", *fault.tests], tree, node)
+        status, output = _run_pytest(["-x", *fault.tests], tree, node)
     finally:
-        file.write_text(right)
-    test, told = _judge(status, said)
-    return Result(fault, test, told, time.monotonic() - began)
+        file.write_text(text)
+    test, reason = _judge(status, output)
+    return Result(fault, test, reason, time.monotonic() - began)
 
 
 def _run_pytest(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[int | None, str]:
-    """Run pytest and return its status and what it said; None when it took too long."""
+    """Run pytest and return its status and its output; None when it took too long."""
     command = [
         sys.executable,
         "-m",
@@ -138,7 +138,7 @@ def _run_pytest(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[
         text=True,
     ) as process:
         try:
-            said, _ = process.communicate(timeout=PATIENCE)
+            output, _ = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             # As by Ctrl-C, so that it drops its keyspace and ends what it has started.
             process.send_signal(signal.SIGINT)
@@ -146,16 +146,19 @@ def _run_pytest(what: Sequence[str], tree: Path, node: dict[str, str]) -> tuple[
                 process.communicate(timeout=60)
             process.kill()
             return None, f"more than {PATIENCE} s"
-    return process.returncode, said
+    return process.returncode, output
 
 
-def _judge(status: int | None, said: str) -> tuple[str, str]:
+def _judge(status: int | None, output: str) -> tuple[str, str]:
     """Return the test that found a fault, and how it failed; or '', and what is wrong."""
     if status == 0:
         return "", "LET PASS"
-    failed = _FAILED.search(said)
+    failed = _FAILED.search(output)
     if status != 1 or failed is None:
-        return "", f"BROKEN, no test failed, and pytest ended with status {status}:\n{said[-2000:]}"
+        return (
+            "",
+            f"BROKEN, no test failed, and pytest ended with status {status}:\n{output[-2000:]}",
+        )
     test, why = failed[1], failed[2] or ""
     if why.startswith(_NO_PROGRAM):
         return "", f"BROKEN, it is no program: {test}: {why}"
@@ -165,17 +168,21 @@ def _judge(status: int | None, said: str) -> tuple[str, str]:
 def confirm_results(results: Sequence[Result], tree: Path, node: dict[str, str]) -> list[Result]:
     """Run the tests that have found faults on the right tree: one that does not pass there has found nothing."""
     tests = sorted({each.test for each in results if each.test})
-    status, said = _run_pytest(tests, tree, node) if tests else (0, "")
+    status, output = _run_pytest(tests, tree, node) if tests else (0, "")
     if status == 0:
         return list(results)
-    wrong = set(_NOT_PASSED.findall(said)) if status == 1 else set(tests)
-    told = f"BROKEN, its test does not pass without it, either (status {status}):\n{said[-2000:]}"
-    return [replace(each, test="", reason=told) if each.test in wrong else each for each in results]
+    wrong = set(_NOT_PASSED.findall(output)) if status == 1 else set(tests)
+    reason = (
+        f"BROKEN, its test does not pass without it, either (status {status}):\n{output[-2000:]}"
+    )
+    return [
+        replace(each, test="", reason=reason) if each.test in wrong else each for each in results
+    ]
 
 
 @contextlib.contextmanager
 def borrow_node() -> Iterator[dict[str, str]]:
-    """Yield what tells each run of pytest its Cassandra: that of the environment, or this checkout's own, started once."""
+    """Yield the environment that points each run of pytest to its Cassandra: that of the environment, or this checkout's own, started once."""
     if os.environ.get("CASSANDRA_HOSTS"):
         yield {}
         return
@@ -188,7 +195,7 @@ def borrow_node() -> Iterator[dict[str, str]]:
 
 
 def try_faults(faults: Sequence[Fault], at_once: int) -> list[Result]:
-    """Try faults, so many at once, each in a tree of its own; tell what comes of each as it comes."""
+    """Try faults, so many at once, each in a tree of its own; print what comes of each as it comes."""
     free: SimpleQueue[Path] = SimpleQueue()
 
     def one(fault: Fault) -> Result:
@@ -210,16 +217,16 @@ def try_faults(faults: Sequence[Fault], at_once: int) -> list[Result]:
 
 def main() -> int:
     """Try the faults that were asked for and return the process's status."""
-    given = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="python -m tests.mutants", description="Puts faults back and has the suite find them."
     )
-    given.add_argument(
+    parser.add_argument(
         "words", nargs="*", help="try those with one of these in their name or file; without, all"
     )
-    given.add_argument(
+    parser.add_argument(
         "-j", type=int, default=1, dest="at_once", help="so many at once, each in a tree of its own"
     )
-    asked = given.parse_args()
+    args = parser.parse_args()
     if gone := list_stale_faults(FAULTS):
         print(
             "These faults say nothing any more; move them with their code:",
@@ -231,11 +238,11 @@ def main() -> int:
     chosen = [
         fault
         for fault in FAULTS
-        if not asked.words
-        or any(word.casefold() in f"{fault.name} {fault.file}".casefold() for word in asked.words)
+        if not args.words
+        or any(word.casefold() in f"{fault.name} {fault.file}".casefold() for word in args.words)
     ]
     began = time.monotonic()
-    results = try_faults(chosen, asked.at_once)
+    results = try_faults(chosen, args.at_once)
     missed = [each for each in results if not each.test]
     if missed:
         print("\nNot found:", *missed, sep="\n  ")

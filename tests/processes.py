@@ -20,7 +20,7 @@ from xdist.workermanage import WorkerController
 
 from devtools.node import control, state
 
-# As --durations told; whatever else takes long comes after these, in the order of the files.
+# As --durations showed; whatever else takes long comes after these, in the order of the files.
 LONG = (
     "tests/browser",
     "tests/journeys/test_sweep.py",
@@ -52,8 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Put the long files first, unless a random order is asked for."""
     if config.pluginmanager.has_plugin("randomly"):
         return
-    places = {scope: place for place, scope in enumerate(LONG)}
-    items.sort(key=lambda item: places.get(scheduling_scope(item.nodeid), len(LONG)))
+    numbers = {scope: number for number, scope in enumerate(LONG)}
+    items.sort(key=lambda item: numbers.get(scheduling_scope(item.nodeid), len(LONG)))
 
 
 # ---- Alone
@@ -71,11 +71,11 @@ def _locks(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def machine(request: pytest.FixtureRequest, _locks: tuple[Path, Path]) -> Iterator[None]:
     """Share the machine with the other process's tests, or have it alone."""
     wanted = fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH
-    with _locks[0].open("a") as door, _locks[1].open("a") as room:
-        # Whoever wants it alone waits in the door, so that the others cannot take turns for ever.
-        fcntl.flock(door, fcntl.LOCK_EX)
-        fcntl.flock(room, wanted)
-        fcntl.flock(door, fcntl.LOCK_UN)
+    with _locks[0].open("a") as gate, _locks[1].open("a") as machine_lock:
+        # A test that wants it alone waits at the gate, so that the others cannot take turns for ever.
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        fcntl.flock(machine_lock, wanted)
+        fcntl.flock(gate, fcntl.LOCK_UN)
         yield
 
 
@@ -87,7 +87,7 @@ _orphans: dict[tuple[int, float], float] = {}
 
 @contextmanager
 def count_browser_time() -> Iterator[None]:
-    """Count what Chromium's processes use within the block: nobody waits for them, so they are looked at every second."""
+    """Count what Chromium's processes use within the block: no process waits for them, so they are looked at every second."""
     over = threading.Event()
 
     def look() -> None:
@@ -164,6 +164,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Tell the process that prints what this one has used."""
+    """Send what this process has used to the one that prints."""
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["seconds"] = _own_seconds()

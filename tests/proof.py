@@ -1,6 +1,6 @@
-"""What clients were told beside what is stored: the big proofs (`make prove`) write it down, and it becomes one page, `.run/prove.html`.
+"""What clients got as answers beside what is stored: the big proofs (`make prove`) write it down, and it becomes one page, `.run/prove.html`.
 
-A proof takes the fixture `told`, says what it claims, and adds a row for each thing that a client asked for. A row that does not
+A proof takes the fixture `proof_report`, says what it claims, and adds a row for each thing that a client asked for. A row that does not
 agree fails the test, and the page is made of failed proofs, too. With LONG=1 in the environment proofs take more buyers, more
 kills and the settings of a real shop.
 """
@@ -31,7 +31,7 @@ _PASSED = pytest.StashKey[bool]()
 
 @dataclass(frozen=True)
 class ProofRow:
-    """What a client asked for and was told, what is stored of it, and whether the two agree."""
+    """What a client asked for and got as an answer, what is stored of it, and whether the two agree."""
 
     request: str
     answer: str
@@ -42,7 +42,7 @@ class ProofRow:
 
 @dataclass
 class ProofReport:
-    """What one proof has to tell."""
+    """What one proof reports."""
 
     test: str
     title: str = ""
@@ -67,7 +67,7 @@ class ProofReport:
     @property
     def disagreements(self) -> list[str]:
         return [
-            f"{row.request}: told {row.answer!r}, stored: {row.stored}"
+            f"{row.request}: answered {row.answer!r}, stored: {row.stored}"
             for row in self.rows
             if not row.is_match
         ]
@@ -75,14 +75,14 @@ class ProofReport:
 
 @pytest.fixture
 def proof_report(request: pytest.FixtureRequest, keyspace: str) -> Iterator[ProofReport]:
-    """Takes what clients were told beside what is stored, for the page; it has to agree."""
+    """Takes the answers that clients got beside what is stored, for the page; they have to agree."""
     report, began = ProofReport(request.node.nodeid), time.monotonic()
     yield report
     passed = request.node.stash.get(_PASSED, False)
     _write(report, passed=passed and not report.disagreements, seconds=time.monotonic() - began)
     if passed:
         assert report.claim, "a proof says what it claims"
-        assert report.rows, "a proof tells what was asked, told and stored"
+        assert report.rows, "a proof has rows of what was asked, answered and stored"
         assert not report.disagreements, "\n".join(report.disagreements)
 
 
@@ -90,7 +90,7 @@ def proof_report(request: pytest.FixtureRequest, keyspace: str) -> Iterator[Proo
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Remember how the test itself ended: its fixtures end before anybody is told."""
+    """Remember how the test itself ended: its fixtures end before it is reported."""
     report = yield
     if call.when == "call":
         item.stash[_PASSED] = report.passed
@@ -102,9 +102,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput"):
         return
     proofs = [_read(path) for path in FOLDER.glob("*.jsonl")]
-    # One that was renamed since would stand there for ever.
-    if there := [proof for proof in proofs if _is_there(proof["test"])]:
-        PAGE.write_text(render_page(there), encoding="utf-8")
+    # One that was renamed since would stay there for ever.
+    if existing := [proof for proof in proofs if _is_there(proof["test"])]:
+        PAGE.write_text(render_page(existing), encoding="utf-8")
 
 
 # ---- one file a proof: how it went, and then its rows

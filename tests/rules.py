@@ -22,7 +22,7 @@ def for_each(
             for thing in things:
                 try:
                     rule(thing)
-                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - told below, with the others
+                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - reported below, with the others
                     broken.append(f"{name(thing)}: {type(error).__name__}: {error}")
             assert not broken, f"{len(broken)} of {len(things)} break it:\n" + "\n".join(broken)
             assert len(things) >= at_least, (

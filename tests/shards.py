@@ -1,4 +1,4 @@
-"""A worker's share of one thing: what other tests have left behind in the same keyspace is not looked at."""
+"""A worker's shard of one thing: what other tests have left behind in the same keyspace is not looked at."""
 
 from dataclasses import dataclass
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""What runs beside the shop in a test: a line to Cassandra that can be damaged on purpose, and a Stripe that knows nobody."""
+"""What runs beside the shop in a test: a line to Cassandra that can be damaged on purpose, and a Stripe without customers."""
 
 import contextlib
 import json
@@ -59,7 +59,7 @@ class Proxy:
     port: int
 
     def add_toxic(self, kind: str, share: float = 1.0, **attributes: int) -> str:
-        """Do harm to this share of what the connections bring back from now on; return the harm's name.
+        """Do harm to this part of what the connections bring back from now on; return the harm's name.
 
         Toxiproxy's documentation names the kinds: `reset_peer`, `limit_data`, `timeout`, `latency`, and their attributes.
         """
@@ -71,7 +71,7 @@ class Proxy:
         self.toxiproxy.request("DELETE", f"/proxies/{self.name}/toxics/{toxic}")
 
     def disable(self) -> None:
-        """Cut every connection, and take no new ones until `join`."""
+        """Cut every connection, and take no new ones until `enable`."""
         self.toxiproxy.request("POST", f"/proxies/{self.name}", {"enabled": False})
 
     def enable(self) -> None:
@@ -81,7 +81,7 @@ class Proxy:
 
 @dataclass(frozen=True)
 class Toxiproxy:
-    """A toxiproxy server that runs, asked over its HTTP interface."""
+    """A toxiproxy server that runs, used over its HTTP interface."""
 
     url: str
 
@@ -122,7 +122,7 @@ def run_stripe_mock() -> Iterator[str]:
     """Run a stripe-mock within the block and yield its address: Stripe's interface, whose answers are all made up."""
     port = find_free_port()
     url = f"http://127.0.0.1:{port}"
-    # It serves HTTPS as well, and everywhere on the same port unless it is told to choose: two of them could not run.
+    # It serves HTTPS as well, and everywhere on the same port unless it is given a port: two of them could not run.
     addresses = ["-http-addr", f"127.0.0.1:{port}", "-https-addr", "127.0.0.1:"]
     with run_tool(STRIPE_MOCK, addresses, f"{url}/v1/charges"):
         yield url

@@ -40,7 +40,7 @@ _TRIES = 3
 
 
 class ToolMissing(Exception):
-    """A program that the suite needs cannot be had; says what would mend it."""
+    """A program that the suite needs cannot be had; says what would fix it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ STRIPE_MOCK = Tool("stripe-mock", "github.com/stripe/stripe-mock", "v0.203.0")
 
 
 def build_tool(tool: Tool, say: Callable[[str], None] = print) -> Path:
-    """Return the program's path, building it if need be. Raises ToolMissing, and says what would mend it."""
+    """Return the program's path, building it if need be. Raises ToolMissing, and says what would fix it."""
     if tool.path.exists():
         return tool.path
     with _only_one():
@@ -114,14 +114,14 @@ def _go(say: Callable[[str], None]) -> Path:
 
 
 def _version(go: str) -> tuple[int, ...]:
-    said = subprocess.run(
+    output = subprocess.run(
         [go, "env", "GOVERSION"],
         env=os.environ | {"GOTOOLCHAIN": "local"},
         capture_output=True,
         text=True,
         check=False,
     )
-    numbers = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", said.stdout)
+    numbers = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", output.stdout)
     return tuple(int(number or 0) for number in numbers.groups()) if numbers else ()
 
 

@@ -1,7 +1,7 @@
-"""A few at once, and the others in line: so that a crowd at the checkout leaves the rest of the shop its threads and processors.
+"""The checkout queue: a few requests at once, the others wait. So a crowd at the checkout leaves the rest of the shop its threads and processors.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for such a view at a time; a few more wait for them in its threads.
-Everybody else is answered at once, without the database, by a page that comes again by itself when it is their turn. Their turns are
+Everybody else is answered at once, without the database, by a page that reloads itself when it is their turn. The turns on their tickets are
 as far apart as requests lately took, and stand in a signed cookie, so that they count in every process and on every server.
 Why: docs/decisions/017.
 """
@@ -19,22 +19,22 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-# How long a turn counts, from when it was given, in seconds: a long wait, and the visit after it.
+# How long a ticket counts, from when it was given, in seconds: a long wait, and the visit after it.
 TICKET_SECONDS = 30 * 60
-# In seconds: how long somebody waits in a thread, how long before they ask again, and how late they may come.
+# In seconds: how long a visitor waits in a thread, how long before they ask again, and how late they may come.
 _PATIENCE, _AT_LEAST, _AT_MOST, _GRACE = 10.0, 2, 60.0, 2.0
-# Whoever is inside for so many seconds leaves their place to somebody else; so many at most do.
+# A visitor who is inside for longer than so many seconds gives the slot to another one; so many at most do.
 _LONG, _STUCK_AT_MOST = 1.0, 5
 
 
 class QueueTicket(NamedTuple):
-    """A place in the line: the moment from which its owner goes before all who have none, in seconds since 1970."""
+    """A place in the queue: the moment from which its owner goes before all who have no ticket, in seconds since 1970."""
 
     at: float
 
 
 class QueueWait(NamedTuple):
-    """Whose turn is still to come, and in how many seconds they ask again."""
+    """A visitor's ticket whose turn is still to come, and in how many seconds the page asks again."""
 
     ticket: QueueTicket
     seconds: int
@@ -42,32 +42,32 @@ class QueueWait(NamedTuple):
 
 @dataclass(eq=False)
 class QueueVisitor:
-    """Somebody who is inside, since a moment, or waits in a thread until they are called."""
+    """A visitor who is inside, since a moment, or waits in a thread until they are called."""
 
     since: float = 0.0
     called: threading.Event = field(default_factory=threading.Event)
 
 
 class CheckoutQueue:
-    """What one process knows of the line: who is inside, who is next, and which turns it has given. Moments are seconds since 1970."""
+    """What one process knows of the queue: who is inside, who is next, and which tickets it has given. Moments are seconds since 1970."""
 
     def __init__(self, places: int, seats: int) -> None:
-        self._places, self._seats = max(1, places), seats
+        self._slots, self._seats = max(1, places), seats
         self._lock = threading.Lock()
         self._inside: set[QueueVisitor] = set()
         self._next: deque[QueueVisitor] = deque()
-        self._turns: deque[float] = deque()  # given and not over yet, the soonest first
-        self._took = 0.1  # seconds that a request has lately been inside
+        self._ticket_times: deque[float] = deque()  # given and not over yet, the soonest first
+        self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
-        """Go inside, perhaps after a while in a thread, and return the place; or get a turn. Whoever went inside has to leave."""
+        """Go inside, perhaps after a while in a thread, and return the visitor; or return a wait with a ticket. A visitor who went inside has to `leave`."""
         mine = QueueVisitor()
         with self._lock:
-            while self._turns and self._turns[0] + _GRACE < now:
-                self._turns.popleft()
-            theirs = ticket.at <= now if ticket else not self._turns
-            if self._free_places(now) > len(self._next) or (
-                theirs and len(self._next) < self._seats
+            while self._ticket_times and self._ticket_times[0] + _GRACE < now:
+                self._ticket_times.popleft()
+            is_due = ticket.at <= now if ticket else not self._ticket_times
+            if self._free_slots(now) > len(self._next) or (
+                is_due and len(self._next) < self._seats
             ):
                 self._next.append(mine)
                 self._admit_next(now)
@@ -83,42 +83,42 @@ class CheckoutQueue:
         return mine
 
     def leave(self, visitor: QueueVisitor, now: float) -> None:
-        """Make room for the next."""
+        """Let the next visitor in."""
         with self._lock:
             self._inside.remove(visitor)
-            self._took += 0.1 * (min(now - visitor.since, _LONG) - self._took)
+            self._average_seconds += 0.1 * (min(now - visitor.since, _LONG) - self._average_seconds)
             self._admit_next(now)
 
     def _admit_next(self, now: float) -> None:
-        while self._next and self._free_places(now) > 0:
+        while self._next and self._free_slots(now) > 0:
             visitor = self._next.popleft()
             visitor.since = now
             self._inside.add(visitor)
             visitor.called.set()
 
-    def _free_places(self, now: float) -> int:
-        # Whoever has been inside for long waits for the database, and not for the processor: others may go in beside them.
+    def _free_slots(self, now: float) -> int:
+        # A visitor who has been inside for long waits for the database, and not for the processor: others may go in beside them.
         # Below zero when a clock was set back, and they count as new.
-        busy = sum(now - place.since < _LONG for place in self._inside)
-        return min(self._places - busy, self._places + _STUCK_AT_MOST - len(self._inside))
+        busy = sum(now - visitor.since < _LONG for visitor in self._inside)
+        return min(self._slots - busy, self._slots + _STUCK_AT_MOST - len(self._inside))
 
     def _give_ticket(self, ticket: QueueTicket | None, now: float) -> QueueWait:
         if ticket is None:
-            last = self._turns[-1] if self._turns else now
+            last = self._ticket_times[-1] if self._ticket_times else now
             ticket = QueueTicket(
-                min(max(last, now + 1) + self._took / self._places, now + _AT_MOST)
+                min(max(last, now + 1) + self._average_seconds / self._slots, now + _AT_MOST)
             )
-            self._turns.append(ticket.at)
+            self._ticket_times.append(ticket.at)
         return QueueWait(ticket, max(_AT_LEAST, math.ceil(ticket.at - now)))
 
 
 def get_queue_ticket(request: HttpRequest) -> QueueTicket | None:
-    """Return the turn that a visitor was given before, if there is one."""
-    kept = request.COOKIES.get(settings.QUEUE_COOKIE_NAME, "")
+    """Return the ticket that a visitor was given before, if there is one."""
+    cookie = request.COOKIES.get(settings.QUEUE_COOKIE_NAME, "")
     try:
         return (
-            QueueTicket(*signing.loads(kept, salt="web.turn", max_age=TICKET_SECONDS))
-            if kept
+            QueueTicket(*signing.loads(cookie, salt="web.turn", max_age=TICKET_SECONDS))
+            if cookie
             else None
         )
     except (signing.BadSignature, TypeError):
@@ -135,9 +135,9 @@ def _render_plain_text(path: str) -> str:
 
 
 def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
-    """Return the page that waits: it comes again by itself, with all that was sent. Needs no database.
+    """Return the queue's page: it reloads itself, with all that was sent. Needs no database.
 
-    Its status is 200, as nothing has failed; Retry-After tells programs what Refresh tells browsers.
+    Its status is 200, as nothing has failed; Retry-After is for programs what Refresh is for browsers.
     """
     sent = [(name, value) for name, values in request.POST.lists() for value in values]
     # Without what was sent the page says how long in its headers alone, so it is drawn once.
@@ -152,10 +152,10 @@ def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
         response["Refresh"] = str(wait.seconds)
     response["Cache-Control"] = "no-store"
     response["Content-Length"] = str(len(response.content))
-    kept = signing.dumps(wait.ticket, salt="web.turn")
+    cookie = signing.dumps(wait.ticket, salt="web.turn")
     response.set_cookie(
         settings.QUEUE_COOKIE_NAME,
-        kept,
+        cookie,
         max_age=TICKET_SECONDS,
         secure=settings.HTTPS,
         httponly=True,

@@ -7,7 +7,7 @@ from django.core.checks import CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 
 KEY_LENGTH = 50
-# Cassandra is installed with this superuser and this password: everybody knows both.
+# Cassandra is installed with this superuser and this password: both are public.
 SUPERUSER = "cassandra"
 _LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 
@@ -20,13 +20,13 @@ _CHEAP_PASSWORD_HASHES = Error(
 
 
 def check_deployment(**_: Any) -> list[CheckMessage]:
-    """Return what `check --deploy` refuses even where debug or a showroom may be tried out."""
+    """Return what `check --deploy` refuses even where debug or a demo shop may be tried out."""
     tried_out = settings.DEBUG or settings.DEMO
     return [_CHEAP_PASSWORD_HASHES] if settings.CHEAP_PASSWORD_HASHES and tried_out else []
 
 
 def check_secrets(**_: Any) -> list[CheckMessage]:
-    """Return which secrets a shop must not be opened with. Debug and a showroom may be tried out on one machine."""
+    """Return which secrets a shop must not be opened with. Debug and a demo shop may be tried out on one machine."""
     database = settings.DATABASES["default"]
     found: list[CheckMessage] = []
     if database["USER"] == SUPERUSER and not settings.DEBUG:

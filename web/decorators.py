@@ -17,9 +17,9 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
-    """Declare that a view is a press alone. Whoever opens its address again is led to a page; and no cache keeps an answer.
+    """Declare that a view takes submits alone. Opening its address again leads to a page; and no cache keeps an answer.
 
-    `given` names what of the press's address stands in the page's, too: `@post_only("orders:detail", "number")`.
+    `given` names what of the submit's address stands in the page's, too: `@post_only("orders:detail", "number")`.
     """
 
     def decorated(view: View[P]) -> View[P]:
@@ -39,7 +39,7 @@ def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
 
 
 def public(view: View[P]) -> View[P]:
-    """Declare that a page is for everybody and shows nobody's own things."""
+    """Declare that a page is for everybody and shows no user's own things."""
     view.access = "public"  # type: ignore[attr-defined]
     return view
 

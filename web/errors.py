@@ -1,4 +1,4 @@
-"""What the web has to say no to, in words fit for their reader."""
+"""Errors of the web layer, in words fit for their reader."""
 
 
 class TooManyAttempts(Exception):

@@ -23,7 +23,7 @@ class Form(forms.Form):
         kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            # Django's own "This field is required." does not tell what to do; a form's own words stay.
+            # Django's own "This field is required." does not say what to do; a form's own words stay.
             if (
                 field.error_messages.get("required")
                 == forms.Field.default_error_messages["required"]

@@ -12,7 +12,7 @@ _request_id: ContextVar[UUID | None] = ContextVar("request_id", default=None)
 
 
 def start_request_id() -> UUID:
-    """Give what this thread does from now on a request's id of its own, and return it."""
+    """Give this thread a new request's id, and return it."""
     made = uuid4()
     _request_id.set(made)
     return made
@@ -55,7 +55,7 @@ class RequestIdFilter(logging.Filter):
 
 
 class PathRedactionFilter(logging.Filter):
-    """Puts the view's name where Django tells a request's path: that may hold a token which opens something (S48)."""
+    """Puts the view's name where Django logs a request's path: that may hold a token which opens something (S48)."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -64,11 +64,11 @@ class PathRedactionFilter(logging.Filter):
             found = getattr(request, "resolver_match", None)
             name = found.view_name if found else "an address without a view"
             # Django escapes what it logs
-            told = (
+            paths = (
                 path,
                 path.encode("unicode_escape").decode("ascii"),
             )
-            record.args = tuple(name if each in told else each for each in record.args)
+            record.args = tuple(name if each in paths else each for each in record.args)
         return True
 
 

@@ -21,7 +21,7 @@ from web.rendering import render_too_many_attempts, view_name
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 log = logging.getLogger(__name__)
-# What a redirect says of itself; all else (who may keep the answer, what it depends on) holds for its translation, too.
+# What belongs to the redirect alone; all else (who may keep the answer, what it depends on) holds for its translation, too.
 _OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
 
 
@@ -45,7 +45,7 @@ class RequestIdMiddleware:
 
 
 class StatementCountMiddleware:
-    """Tells in a header how many statements a page took, and the longest chain of reads (COUNT_STATEMENTS)."""
+    """Says in a header how many statements a page took, and the longest chain of reads (COUNT_STATEMENTS)."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -83,9 +83,9 @@ class RedirectMiddleware:
 
 
 class CheckoutQueueMiddleware:
-    """Lets only a few at a time into the views of `settings.CHECKOUT_QUEUE_URLS`, and has everybody else wait (web.checkout_queue).
+    """Lets only a few at a time into the views of `settings.CHECKOUT_QUEUE_URLS`, and has the others wait (web.checkout_queue).
 
-    What htmx asks for beside a page is let through: it is a part of somebody's visit.
+    What htmx asks for beside a page is let through: it is a part of a visit under way.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -94,19 +94,19 @@ class CheckoutQueueMiddleware:
 
     @cached_property
     def queued_paths(self) -> frozenset[str]:
-        """Where there may be a line. Resolving each address to its view would cost as much as the page that waits."""
+        """The addresses that may have a queue. Resolving each address to its view would cost as much as the queue's page."""
         return frozenset(reverse(name) for name in settings.CHECKOUT_QUEUE_URLS)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path not in self.queued_paths or "HX-Request" in request.headers:
             return self.get_response(request)
-        place = self.queue.enter(get_queue_ticket(request), time.time())
-        if isinstance(place, QueueWait):
-            return render_queue_page(request, place)
+        visitor = self.queue.enter(get_queue_ticket(request), time.time())
+        if isinstance(visitor, QueueWait):
+            return render_queue_page(request, visitor)
         try:
             return self.get_response(request)
         finally:
-            self.queue.leave(place, time.time())
+            self.queue.leave(visitor, time.time())
 
 
 class CassandraUnavailableMiddleware:
@@ -151,7 +151,7 @@ def render_unavailable(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the page for an error nobody caught: 503 if a middleware met an absent Cassandra, else 500."""
+    """Return the page for an error that no view caught: 503 if a middleware met an absent Cassandra, else 500."""
     if isinstance(sys.exc_info()[1], CassandraUnavailable):
         return render_unavailable(request)
     return render(None, "errors/500.html", status=500)

@@ -5,7 +5,7 @@ from cassandra.cqlengine.models import Model
 
 
 class RateLimitSlot(Model):
-    """How often something limited was tried lately: each try holds a place, a measure has as many places as it allows tries.
+    """How often something limited was tried lately: each try takes a slot, a limit has as many slots as it allows tries.
 
     Bound: 100 rows (web.rate_limits.SLOTS_PER_PARTITION), each with the limit's window as its TTL.
     Writer: web.rate_limits.
@@ -20,7 +20,7 @@ class RateLimitSlot(Model):
     }
     # a keyed hash of what is limited and of whose tries it counts
     bucket = columns.Text(partition_key=True)
-    # a measure of more than 100 tries is spread over several partitions
+    # a limit of more than 100 tries is spread over several partitions
     shard = columns.Integer(partition_key=True)
     slot = columns.Integer(primary_key=True)
     hit_id = columns.UUID()

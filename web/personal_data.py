@@ -1,7 +1,7 @@
-"""What is held about a person, and what erasing the person does: the rooms' `privacy.py` do it.
+"""What is held about a person, and what erasing the person does: the apps' `privacy.py` do it.
 
 Each model says in `__personal_data__` whose data it holds: `{"columns": ("user_id",), "on_erase": "deleted"}`, with a `why` for rows
-that stay, or None if it is nobody's. A test fails for a model that says nothing, and docs/data-model.md prints it. A room that holds
+that stay, or None if it is about nobody. A test fails for a model that says nothing, and docs/data-model.md prints it. An app that holds
 something has a `privacy.py` with
 
     export_personal_data(person) -> dict      what is held about the person, by name, as JSON can take it
@@ -25,7 +25,7 @@ from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 from moneyed import Money
 
-# The event about which a person is told last, by mail.
+# The event of the last mail to an erased person.
 FAREWELL_EVENT = "erased"
 
 
@@ -35,22 +35,22 @@ class ErasureNotYetPossible(Exception):
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody with an account. `email` is the address that is proved to be theirs: what goes to any other is not about them."""
+    """A person with an account. `email` is the address that is proved to be theirs: what goes to any other is not about them."""
 
     user_id: UUID
     email: str
     name: str
     role: str = ""
-    demo: bool = False  # a showroom's login, which is nobody's
+    demo: bool = False  # a demo shop's login, which belongs to no person
 
     @property
     def farewell_mail_id(self) -> UUID:
-        """The id of the mail that tells the person that all is erased."""
+        """The id of the mail that says that all is erased."""
         return uuid5(self.user_id, FAREWELL_EVENT)
 
 
 def list_privacy_modules() -> list[ModuleType]:
-    """Return the privacy.py of all rooms that have one: those that build on others first."""
+    """Return the privacy.py of all apps that have one: those that build on others first."""
     found = [
         import_module(f"{app.name}.privacy")
         for app in apps.get_app_configs()
@@ -60,7 +60,7 @@ def list_privacy_modules() -> list[ModuleType]:
 
 
 def export_personal_data(person: Person) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what is held about a person, room by room. Raises CassandraUnavailable."""
+    """Yield what is held about a person, app by app. Raises CassandraUnavailable."""
     for module in reversed(list_privacy_modules()):
         yield (
             module.__name__.rpartition(".")[0].rpartition(".")[2],
@@ -69,7 +69,7 @@ def export_personal_data(person: Person) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:
-    """Erase a person in all rooms; a second call finishes what a first one left. Raises ErasureNotYetPossible, CassandraUnavailable."""
+    """Erase a person in all apps; a second call finishes what a first one left. Raises ErasureNotYetPossible, CassandraUnavailable."""
     for module in list_privacy_modules():
         module.erase_personal_data(person, now)
 

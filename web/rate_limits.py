@@ -1,13 +1,13 @@
-"""How often something may be tried: by account, by network address, and by everybody together.
+"""How often something may be tried: by account, by network address, and by all together.
 
-A measure has as many places as it allows tries, and each try first writes itself into a free one, by IF NOT EXISTS: whoever
-gets none is refused. The slot comes free by its TTL, a window after it was taken. So no race lets more through and none
+A limit has as many slots as it allows tries, and each try first writes itself into a free one, by IF NOT EXISTS: a try
+that gets none is refused. The slot comes free by its TTL, a window after it was taken. So no race lets more through and none
 lets too few through, the window slides, hammering writes nothing, and a partition cannot grow.
 
-Nobody is locked out by strangers: a browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and
+Strangers lock no user out: a browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and
 is counted there alone.
 
-    attempted(request, "lookup", email)        # raises TooManyAttempts, which is answered with 429
+    hit_rate_limit(request, "lookup", email)        # raises TooManyAttempts, which is answered with 429
 """
 
 import ipaddress
@@ -49,7 +49,7 @@ _seen_lock = threading.Lock()
 
 @dataclass(frozen=True)
 class RateLimit:
-    """How many tries there may be within `window` seconds; a measure of 0 does not count."""
+    """How many tries there may be within `window` seconds; a limit of 0 does not count."""
 
     kind: str
     per_account: int
@@ -72,15 +72,15 @@ class _Slot:
 
 @dataclass(frozen=True)
 class Hit:
-    """A try that was let through, and the places that it holds."""
+    """A try that was let through, and the slots that it takes."""
 
     hit_id: UUID
     slots: tuple[_Slot, ...]
 
     def release_slots(self) -> None:
-        """Give the places back, for a try that was none at guessing: the password was right. Raises CassandraUnavailable."""
+        """Give the slots back, for a try that was no guess: the password was right. Raises CassandraUnavailable."""
         for each in self.slots:
-            # Nobody else has this id: refused means that the slot has come free by itself.
+            # No other row has this id: refused means that the slot has come free by itself.
             RELEASE_SLOT.apply(
                 if_lost=REFUSED_MEANS_DONE,
                 bucket=each.bucket,
@@ -93,7 +93,7 @@ class Hit:
 def hit_rate_limit(request: HttpRequest, kind: str, *accounts: str, device_bucket: str = "") -> Hit:
     """Count a try at something limited, before it is made.
 
-    `accounts` is whose door is tried: an e-mail address, an order's number, a member's id. With `own`, the bucket of a
+    `accounts` names whose account is tried: an e-mail address, an order's number, a member's id. With `device_bucket`, the bucket of a
     device that has logged in there before, only that one counts. Raises TooManyAttempts, CassandraUnavailable.
     """
     rule, hit_id = get_rate_limit(kind), uuid4()
@@ -125,10 +125,10 @@ def _buckets(rule: RateLimit, address: str, accounts: tuple[str, ...]) -> list[t
 
 
 class _Bucket:
-    """The places of one measure. It starts reading which are taken when it is made."""
+    """The slots of one limit. It starts reading which are taken when it is made."""
 
     def __init__(self, kind: str, name: str, most: int, window: int) -> None:
-        # Keyed: the table tells nobody whose mailbox or network it was.
+        # Keyed: the table does not show whose mailbox or network it was.
         self.key = salted_hmac("web.limits", f"{kind} {name}", algorithm="sha256").hexdigest()
         self.most, self.window = most, window
         self.shard_count = -(-most // SLOTS_PER_PARTITION)
@@ -137,7 +137,7 @@ class _Bucket:
         self._rows: list[Row] | None = None
 
     def refuse_if_full(self) -> None:
-        """Raise TooManyAttempts if there is no slot at first sight: then nothing is written in the other measures, either."""
+        """Raise TooManyAttempts if there is no slot at first sight: then nothing is written in the other buckets, either."""
         self._rows = self._reading.rows()
         if self.shard_count == 1 and not self._free_slots(self.first, self._rows):
             raise TooManyAttempts(_soonest(self._rows, self.window))
@@ -152,7 +152,7 @@ class _Bucket:
                 slot = _Slot(self.key, shard, _random.choice(free))
                 if self._write_slot(slot, hit_id):
                     return slot
-                # Somebody was quicker: each time that happens, there is one slot less.
+                # Another try was quicker: each time that happens, there is one slot less.
                 rows = self._read_slots(shard)
             wait = min(wait, _soonest(rows, wait))
         raise TooManyAttempts(wait)
@@ -173,9 +173,9 @@ class _Bucket:
         return TAKEN_SLOTS.all(bucket=self.key, shard=shard)
 
     def _free_slots(self, shard: int, rows: list[Row]) -> list[int]:
-        there = min(SLOTS_PER_PARTITION, self.most - shard * SLOTS_PER_PARTITION)
+        slot_count = min(SLOTS_PER_PARTITION, self.most - shard * SLOTS_PER_PARTITION)
         taken = {row.slot for row in rows}
-        return [slot for slot in range(there) if slot not in taken]
+        return [slot for slot in range(slot_count) if slot not in taken]
 
 
 def _soonest(rows: list[Row], window: int) -> int:

@@ -25,8 +25,8 @@ def render_page(
 ) -> HttpResponse:
     """Return the whole page, or, to an htmx request, only its part `part`, with the header's badge and the status message beside it.
 
-    A part that was asked for by GET comes alone, unless it is to bring them as well (`beside`).
-    `address` is where the browser stands once the part is in its page: what Back and Reload will ask for.
+    A part that was asked for by GET comes alone, unless it is to bring them as well (`with_oob`).
+    `replace_url` is where the browser stands once the part is in its page: what Back and Reload will ask for.
     """
     htmx = getattr(request, "htmx", None)
     if part and htmx and not htmx.history_restore_request:
@@ -50,7 +50,7 @@ def render_or_redirect(
     *,
     part: str,
 ) -> HttpResponse:
-    """Return the answer to a POST that succeeded: the page's changed part to htmx, a redirect to everybody else.
+    """Return the answer to a POST that succeeded: the page's changed part to htmx, a redirect to all others.
 
     `context` may be a function, which is called only when the part is drawn.
     """

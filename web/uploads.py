@@ -7,7 +7,7 @@ from django.core.files.uploadhandler import FileUploadHandler
 
 
 class NoFiles(FileUploadHandler):
-    """Refuses every file. Django's own handlers write as much to the disk as somebody likes to send."""
+    """Refuses every file. Django's own handlers write as much to the disk as a visitor likes to send."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise RequestDataTooBig, which is answered with 400."""

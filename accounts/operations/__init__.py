@@ -1,4 +1,4 @@
-"""Everything that happens to accounts, one function an event."""
+"""The commands on accounts, one function each."""
 
 from accounts.operations.address_book import MAX_ADDRESSES, remove_address, save_address
 from accounts.operations.email_change import (

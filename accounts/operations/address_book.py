@@ -7,7 +7,7 @@ from accounts.addresses import Address
 from accounts.errors import AddressBookFull, NoSuchAddress, NoSuchUser
 from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 
-# The places of the address book are numbered, so that there can never be more of them, whoever races.
+# The slots of the address book are numbered, so that there can never be more of them, in a race, too.
 ADDRESS_ADDED = conditional_write(
     "Q8",
     "UPDATE users SET addresses[:key] = :address WHERE user_id = :user_id IF email != null AND addresses[:free] = null",
@@ -53,11 +53,11 @@ def _add_address(user_id: UUID, address: Address) -> str:
             raise NoSuchUser
         taken = set(member.addresses or {})
         free = next(
-            (str(place) for place in range(1, MAX_ADDRESSES + 1) if str(place) not in taken), None
+            (str(slot) for slot in range(1, MAX_ADDRESSES + 1) if str(slot) not in taken), None
         )
         if free is None:
             raise AddressBookFull
-        # Another tab may have taken the place since: then the next one.
+        # Another tab may have taken the slot since: then the next one.
         if ADDRESS_ADDED.apply(
             if_lost=applied_if(
                 lambda row: bool(row.addresses) and dict(row.addresses).get(free) == fields  # noqa: B023 called at once

@@ -1,8 +1,8 @@
 """A member's e-mail address changes.
 
 intent > claim of the new address > move > mails > release of the old one. The intent and the old address stand in the
-user's row until all is done: whoever finds them there goes on (`finish_email_change`, at each login). Before the move the
-new address logs nobody in, after it the old one does not any more, wherever it broke off.
+user's row until all is done: a login that finds them there goes on (`finish_email_change`, at each login). Before the move the
+new address lets no one log in, after it the old one does not any more, wherever it broke off.
 """
 
 from datetime import datetime
@@ -50,9 +50,9 @@ _SALT = "accounts.email"
 
 
 def request_email_change(member: User, email: str, now: datetime) -> None:
-    """Mail the link that moves a member's account to another address there, and tell the present one about it.
+    """Mail the link that moves a member's account to another address there, and inform the present one.
 
-    An address that has an account is told so instead; nobody else is. Raises CassandraUnavailable.
+    An address that has an account gets a mail that says so instead; the page does not show it. Raises CassandraUnavailable.
     """
     taken = queries.find_user_by_email(email)
     free = taken is None or taken == member

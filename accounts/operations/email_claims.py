@@ -32,7 +32,7 @@ UNDER_WAY = timedelta(minutes=1)
 
 
 def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
-    """Claim an e-mail address, as `queries.email_key` writes it, for a user; tell whether it is theirs.
+    """Claim an e-mail address, as `queries.email_key` writes it, for a user; return whether it is theirs.
 
     Raises CassandraUnavailable.
     """
@@ -52,7 +52,7 @@ def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
         return True
     if claim.user_id != user_id and not _release_abandoned_claim(key, claim, holder, now):
         return False
-    # One's own, left by an earlier try, is renewed: somebody may be about to take it over.
+    # One's own, left by an earlier try, is renewed: another user may be about to take it over.
     return bool(
         EMAIL_RECLAIMED.apply(
             if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
@@ -66,7 +66,7 @@ def claim_email(key: str, user_id: UUID, now: datetime) -> bool:
 
 
 def _release_abandoned_claim(key: str, claim: Row, holder: User | None, now: datetime) -> bool:
-    """Tell whether nobody has the address whose claim this is, and see to it that its holder does not get it either."""
+    """Return whether no account has the address whose claim this is; if so, its holder cannot get it any more either."""
     # Users are written before their claim: a claim without its user is left of an account that is gone.
     if holder is None:
         return True

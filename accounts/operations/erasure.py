@@ -1,10 +1,10 @@
 """Erasing an account: asked for in a request, done by the worker two minutes later.
 
-    hint > the account may not be used any more > its sessions end        in the request
-    all rooms > a last mail > the e-mail address is free > the user's row  by the worker, who begins again after a crash
+    a row in `erasures_by_minute` > the account may not be used any more > its sessions end        in the request
+    all apps > a last mail > the e-mail address is free > the user's row  by the worker, who begins again after a crash
 
-The user's row goes last, because it tells whoever finishes a broken run who it is about. Two minutes, so that no request
-of the person is under way any more, which could write something that nobody would erase.
+The user's row goes last, because a run that finishes a broken one reads there who it is about. Two minutes, so that no request
+of the person is under way any more, which could write something that would not be erased.
 """
 
 import logging
@@ -36,12 +36,12 @@ INSERT_ERASURE = write(
 DELETE_ERASURE = write(
     "erasure", "DELETE FROM erasures WHERE minute = :minute AND user_id = :user_id"
 )
-# Whoever works here has to give the role up first, so that the shop never loses its last admin this way.
+# Staff have to give the role up first, so that the shop never loses its last admin this way.
 ERASING = conditional_write(
     "Q6",
     "UPDATE users SET active = false, erasing_at = :now WHERE user_id = :user_id IF role = '' AND demo = false",
 )
-# Whoever once worked here still stands on the list.
+# Former staff still stand on the list.
 OFF_STAFF = conditional_write(
     "staff", "DELETE FROM staff WHERE shop = :shop AND user_id = :user_id IF EXISTS"
 )
@@ -53,14 +53,14 @@ log = logging.getLogger(__name__)
 
 
 def person_from_user(user: User) -> Person:
-    """Return a user as somebody about whom things are held."""
+    """Return a user as the person whose data the apps hold."""
     return Person(user.user_id, user.email, user.name or "", user.role or "", bool(user.demo))
 
 
 def request_erasure(user_id: UUID, now: datetime) -> None:
-    """Have an account erased: from now on nobody can use it, and the worker does the rest.
+    """Have an account erased: from now on it cannot be used, and the worker does the rest.
 
-    `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the showroom; CassandraUnavailable.
+    `now` is in UTC. Raises NoSuchUser for an account that is gone or belongs to the staff or the demo shop; CassandraUnavailable.
     """
     INSERT_ERASURE.run(minute=floor_to_minute(now), user_id=user_id)
     if not ERASING.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now):
@@ -70,9 +70,9 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
 
 
 def erase_account(user_id: UUID, now: datetime) -> bool:
-    """Erase all that is held about somebody who has asked for it; a second call does what a first one left.
+    """Erase all that is held about a user who has asked for it; a second call does what a first one left.
 
-    Tells whether there was something to erase. `now` is in UTC. Raises ErasureNotYetPossible, CassandraUnavailable.
+    Returns whether there was something to erase. `now` is in UTC. Raises ErasureNotYetPossible, CassandraUnavailable.
     """
     user = queries.get_user(user_id)
     if user is None or user.erasing_at is None:
@@ -90,13 +90,13 @@ def erase_account(user_id: UUID, now: datetime) -> bool:
 
 
 def remove_access(user_id: UUID) -> None:
-    """End what lets somebody in: sessions, a second factor, a place on the list of staff. Raises CassandraUnavailable."""
+    """End what lets a user in: sessions, a second factor, a place on the list of staff. Raises CassandraUnavailable."""
     delete_second_factor(user_id)  # ends the sessions, too
     OFF_STAFF.apply(if_lost=REFUSED_MEANS_DONE, shop=queries.SHOP, user_id=user_id)
 
 
 def run_erasures(minutes: list[datetime], now: datetime) -> int:
-    """Erase whoever asked for it in these minutes, and return how many that were.
+    """Erase the users who asked for it in these minutes, and return how many that were.
 
     Who has to wait, or cannot be erased because of an error, has another turn in an hour. Raises CassandraUnavailable.
     """

@@ -1,4 +1,4 @@
-"""A password is changed by whoever knows it, or by whoever reads the account's mail."""
+"""A password is changed by a user who knows it, or who reads the account's mail."""
 
 from datetime import datetime
 from uuid import UUID, uuid5
@@ -20,14 +20,14 @@ from mail.operations import queue_mail
 PASSWORD_SET = conditional_write(
     "Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before"
 )
-# Whoever has followed a mailed link has proved the address, too.
+# A user who has followed a mailed link has proved the address, too.
 PASSWORD_RESET = conditional_write(
     "Q6",
     """UPDATE users SET password = :password, verified_at = :now WHERE user_id = :user_id
        IF password = :before AND email = :email""",
 )
 RESET_SECONDS = 3600
-# Somebody who presses the button again at once gets no second mail.
+# A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
 _SALT = "accounts.reset"
 
@@ -44,7 +44,7 @@ def rehash_password(member: User, password: str) -> None:
 def change_password(
     member: User, password: str, now: datetime, current_session_key: str | None = None
 ) -> User:
-    """Give a member another password, end all sessions but the one with the key `here`, and tell it by mail.
+    """Give a member another password, end all sessions but the one with `current_session_key`, and inform them by mail.
 
     Returns the member with it. Raises ChangedMeanwhile if it is not any more the password that was read, NoSuchUser,
     CassandraUnavailable.
@@ -68,9 +68,9 @@ def change_password_hash(
 
 
 def request_password_reset(email: str, now: datetime) -> None:
-    """Mail the link that sets a new password, or, to an address without an account, a word that there is none.
+    """Mail the link that sets a new password, or, to an address without an account, a mail that says so.
 
-    Both take the same statements, so that neither the answer nor its time tells who has an account (fault 7).
+    Both take the same statements, so that neither the answer nor its time shows who has an account (fault 7).
     Raises CassandraUnavailable.
     """
     found = queries.find_user_by_email(email)
@@ -111,7 +111,7 @@ def get_user_by_reset_token(token: str) -> User | None:
 
 
 def reset_password(member: User, password: str, now: datetime) -> User:
-    """Give a member, as `get_user_by_reset_token` has read them, another password; end all sessions, and tell it by mail.
+    """Give a member, as `get_user_by_reset_token` has read them, another password; end all sessions, and inform them by mail.
 
     Raises ChangedMeanwhile if the link has just been used, NoSuchUser, CassandraUnavailable.
     """
@@ -144,12 +144,12 @@ def _finish_password_change(
 
 
 def _can_reset(member: User) -> bool:
-    # Everybody may read a showroom's mail: its logins stay as they are.
+    # A demo shop's mail is public: its logins stay as they are.
     return bool(member.is_active and not member.demo)
 
 
 def account_fingerprint(member: User) -> str:
-    """Return what changes with a member's password or e-mail address, and tells neither."""
+    """Return what changes with a member's password or e-mail address, and shows neither."""
     return salted_hmac(_SALT, f"{member.password} {member.email}", algorithm="sha256").hexdigest()[
         :32
     ]

@@ -1,4 +1,4 @@
-"""What a member's account changes to."""
+"""A member's name and preferences."""
 
 from uuid import UUID
 

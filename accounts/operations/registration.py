@@ -1,4 +1,4 @@
-"""How an account comes to be. Every write to a user's row is conditional: an UPDATE alone would make a user of nobody."""
+"""How an account comes to be. Every write to a user's row is conditional: an UPDATE alone would create a row without a user."""
 
 from datetime import datetime
 from uuid import UUID, uuid4, uuid5
@@ -23,7 +23,7 @@ USER_WRITTEN = conditional_write(
 )
 USER_DROPPED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 LINK_SECONDS = 24 * 3600
-# Somebody who presses the button again at once gets no second mail.
+# A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
 _SALT = "accounts.registration"
 # namespace of what is about an e-mail address
@@ -31,9 +31,9 @@ MAILBOX_NAMESPACE = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
 
 
 def request_registration(email: str, now: datetime) -> None:
-    """Mail the link that finishes a registration, or, to an address with an account, a word that there is one.
+    """Mail the link that finishes a registration, or, to an address with an account, a mail that says so.
 
-    Both take the same statements, so that neither the answer nor its time tells who has an account (fault 7).
+    Both take the same statements, so that neither the answer nor its time shows who has an account (fault 7).
     Raises CassandraUnavailable.
     """
     known = queries.find_user_by_email(email) is not None
@@ -77,10 +77,10 @@ def register_user(
     verified: bool = False,
     user_id: UUID | None = None,
 ) -> User:
-    """Make an account and return it; without a password nobody can log in. `verified` says that the address is proved.
+    """Make an account and return it; without a password no login is possible. `verified` says that the address is proved.
 
-    The user is written first, where nobody can find it, and the claim of the e-mail address decides: of two who
-    register it at once one wins. With a `user_id` of its own (the showroom's) a repeat returns the first account.
+    The user is written first, where no login finds it, and the claim of the e-mail address decides: of two who
+    register it at once one wins. With a `user_id` of its own (the demo shop's) a repeat returns the first account.
     Raises EmailTaken, CassandraUnavailable.
     """
     new_id, key = user_id or uuid4(), queries.email_key(email)
@@ -88,7 +88,7 @@ def register_user(
         record_staff_role(new_id, role)
     hashed = make_password(password)
     written = USER_WRITTEN.apply(
-        # No two are alike, not even of one password or of none: somebody else's row must not go below.
+        # No two are alike, not even of one password or of none: another user's row must not be removed below.
         if_lost=applied_if(lambda row: bool(row.password == hashed)),
         user_id=new_id,
         email=email.strip(),

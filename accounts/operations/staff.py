@@ -27,7 +27,7 @@ STAFF_WRITTEN = conditional_write(
 
 
 def set_role(user_id: UUID, role: str, now: datetime) -> None:
-    """Make a member staff, or by '' a shopper, end all of the member's sessions and tell them by mail.
+    """Make a member staff, or by '' a shopper, end all of the member's sessions and inform them by mail.
 
     `now` is in UTC. Raises NoSuchUser, LastAdmin if nobody would be left who may give roles, CassandraUnavailable.
     """
@@ -46,7 +46,7 @@ def set_role(user_id: UUID, role: str, now: datetime) -> None:
 
 
 def reset_second_factor(member: User, now: datetime) -> bool:
-    """Take the second factor of one of the staff away, end their sessions and tell them by mail.
+    """Take the second factor of one of the staff away, end their sessions and inform them by mail.
 
     Return whether there was one. `now` is in UTC. Raises CassandraUnavailable.
     """

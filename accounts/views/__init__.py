@@ -1,1 +1,1 @@
-"""What an account answers to a request, by what the request is about."""
+"""The views of accounts, by topic."""

@@ -1,4 +1,4 @@
-"""Coming and going."""
+"""Login and logout."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -40,7 +40,7 @@ def login(request: HttpRequest) -> HttpResponse:
     except TooManyAttempts as error:
         return render_too_many_attempts(request, error, "accounts/login.html", _context(form))
     if not isinstance(user, User):
-        # Alike for known and unknown addresses; the keyed hash finds those of one address again, and tells none.
+        # Alike for known and unknown addresses; the keyed hash finds those of one address again, and shows none.
         audit_log.add_entry(
             "login_failed",
             datetime.now(UTC),
@@ -69,7 +69,7 @@ def _context(form: LoginForm) -> dict[str, Any]:
 @never_cache
 @public
 def logout(request: HttpRequest) -> HttpResponse:
-    """End the session, by a press of a button and never by a link."""
+    """End the session, by a submit and never by a link."""
     if request.method != "POST":
         return render_page(request, "accounts/logout.html", {})
     if request.user.is_authenticated:
@@ -77,6 +77,6 @@ def logout(request: HttpRequest) -> HttpResponse:
     auth.logout(request)
     messages.info(request, "You have signed out.")
     response = redirect("home")
-    # What was typed at the checkout is this person's, and the next one at this browser may be another.
+    # What was typed at the checkout is this user's, and the next one at this browser may be another.
     response.delete_cookie(settings.CHECKOUT_COOKIE_NAME, samesite="Lax")
     return response

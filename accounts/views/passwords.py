@@ -93,7 +93,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
 @never_cache
 @public
 def password_reset_sent(request: HttpRequest) -> HttpResponse:
-    """Tell that a mail is on its way."""
+    """Say that a mail is on its way."""
     return render_page(request, "accounts/reset_sent.html", {})
 
 
@@ -102,7 +102,7 @@ def password_reset_sent(request: HttpRequest) -> HttpResponse:
 @never_cache
 @public
 def reset_password(request: HttpRequest, token: str) -> HttpResponse:
-    """Let whoever follows the mailed link choose a password; it works once."""
+    """Let a user who follows the mailed link choose a password; it works once."""
     user = operations.get_user_by_reset_token(token)
     form = NewPasswordForm(request.POST or None, email=user.email if user else "")
     if user is not None and form.is_valid():
@@ -124,7 +124,7 @@ def reset_password(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _limit_referrer(response: HttpResponse) -> HttpResponse:
-    """Have no request from this page tell its address, which is a key, in the Referer."""
+    """Have no request from this page send its address, which is a key, in the Referer."""
     # "no-referrer" would also blank the Origin, by which forms are known to be ours.
     response["Referrer-Policy"] = "strict-origin"
     return response

@@ -27,7 +27,7 @@ from web.rendering import render_page
 @require_safe
 @member_required
 def privacy(request: HttpRequest) -> HttpResponse:
-    """Tell what is held, and offer to take it along or to have it erased."""
+    """Say what is held, and offer to take it along or to have it erased."""
     return render_page(
         request,
         "accounts/privacy.html",
@@ -58,7 +58,7 @@ def download_personal_data(request: HttpRequest) -> HttpResponse:
 
 
 def _personal_data_file(user: User) -> Iterator[str]:
-    """Yield the file room by room: a person with many orders does not fit into one answer's memory."""
+    """Yield the file app by app: a person with many orders does not fit into one answer's memory."""
     encoder = people.PersonalDataEncoder(indent=1, ensure_ascii=False)
     yield f'{{"shop": "Stoa", "made_at": {json.dumps(datetime.now(UTC).isoformat())}'
     for app, personal_data in people.export_personal_data(operations.person_from_user(user)):
@@ -88,7 +88,7 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
     try:
         operations.request_erasure(user.pk, datetime.now(UTC))
     except NoSuchUser:
-        # Somebody has given them a role in this very moment: the page says what is against it now.
+        # An admin has given them a role in this very moment: the page says what is against it now.
         return redirect("accounts:erase")
     auth.logout(request)
     return redirect("accounts:erased")

@@ -1,4 +1,4 @@
-"""Becoming a member."""
+"""Registration."""
 
 from datetime import UTC, datetime
 
@@ -50,7 +50,7 @@ def register(request: HttpRequest) -> HttpResponse:
 @never_cache
 @public
 def registration_sent(request: HttpRequest) -> HttpResponse:
-    """Tell that a mail is on its way."""
+    """Say that a mail is on its way."""
     return render_page(request, "accounts/sent.html", {})
 
 
@@ -59,7 +59,7 @@ def registration_sent(request: HttpRequest) -> HttpResponse:
 @never_cache
 @public
 def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
-    """Make the account of whoever follows the mailed link, and log in."""
+    """Make the account of the user who follows the mailed link, and log in."""
     meant = operations.parse_registration_token(token)
     if meant is None:
         return render_page(request, "accounts/link_over.html", {}, status=410)

@@ -86,7 +86,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             form.add_error("current", REAUTHENTICATION_FAILED)
         else:
             new = form.cleaned_data["email"]
-            # By who asks: a stranger who asks for the address must keep nobody from it.
+            # By who asks: a stranger who asks for the address must not keep its owner from it.
             hit_rate_limit(request, "registration", f"by {user.pk}")
             operations.request_email_change(user, new, datetime.now(UTC))
             messages.success(
@@ -101,7 +101,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @member_required_with_second_factor
 def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
-    """Move the account of the member who follows the mailed link to the new address, by a press of a button."""
+    """Move the account of the member who follows the mailed link to the new address, by a submit."""
     user = current_member(request)
     new = operations.parse_email_change_token(token, user)
     if new is None or request.method != "POST":

@@ -18,7 +18,7 @@ _UNITS = (
 
 @register.filter
 def ago(when: datetime | None) -> str:
-    """Tell the time since `when` (UTC) in its largest unit: "3 hours ago"; None gives the empty text."""
+    """Write the time since `when` (UTC) in its largest unit: "3 hours ago"; None gives the empty text."""
     if when is None:
         return ""
     passed = int((datetime.now(UTC) - when).total_seconds())

@@ -1,1 +1,1 @@
-"""The staff's screens, by what they are about."""
+"""The staff's screens, by topic."""

@@ -19,11 +19,11 @@ from web.rendering import render_page
 @staff_required((ADMIN,))
 @require_safe
 def audit_log_page(request: HttpRequest) -> HttpResponse:
-    """Show the audit log: of a day, or of somebody's month."""
+    """Show the audit log: of a day, or of one user's month."""
     today = datetime.now(UTC).date()
     book, day, who, after = LogForm(request.GET).parse_selection(today)
     try:
-        shown = (
+        page = (
             audit_labels.get_actor_page(who, day, after)
             if who
             else audit_labels.get_day_page(book, day, after)
@@ -31,7 +31,7 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
     except BadPageToken:
         return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
     context: dict[str, Any] = {
-        "journal": shown,
+        "journal": page,
         "form": LogForm(initial={"book": book, "day": day}),
         "day": day,
         "earlier": day.replace(day=1) - timedelta(days=1) if who else day - timedelta(days=1),

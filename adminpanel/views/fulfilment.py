@@ -1,7 +1,7 @@
 """What staff do to an order's parcels, returns, money and lines.
 
-All are presses on the order's page, guarded by the version it was drawn with: whoever comes too late is told who was
-faster, and what they had typed; wrong input is told beside its field.
+All are submits on the order's page, guarded by the version it was drawn with: a submit that comes too late is answered with
+who was faster, and what was typed; errors stand beside their field.
 """
 
 from collections.abc import Callable
@@ -56,14 +56,14 @@ ApplyForm = Callable[[Order, F, str, datetime], tuple[Order, str]]
 def pack_parcel(request: HttpRequest, number: str, house: str) -> HttpResponse:
     """Pack a parcel in a warehouse: all that is left there, or some of it."""
 
-    def asked(order: Order, goods: tuple[Item, ...]) -> PackForm | None:
-        return PackForm(order, house, goods, request.POST) if house in order.units_to_pack else None
+    def build_form(order: Order, items: tuple[Item, ...]) -> PackForm | None:
+        return PackForm(order, house, items, request.POST) if house in order.units_to_pack else None
 
-    def do(order: Order, form: PackForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: PackForm, actor: str, now: datetime) -> tuple[Order, str]:
         packed = operations.pack_parcel(order, house, form.units, actor=actor, now=now)
         return packed, _("parcel %(number)s packed") % {"number": packed.parcels()[-1].parcel_id}
 
-    return _handle_submit(request, number, asked, do)
+    return _handle_submit(request, number, build_form, apply)
 
 
 @staff_required(ORDER_STAFF)
@@ -71,7 +71,7 @@ def pack_parcel(request: HttpRequest, number: str, house: str) -> HttpResponse:
 def update_parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
     """Send a parcel, or say what became of it."""
 
-    def asked(order: Order, goods: tuple[Item, ...]) -> ParcelForm | None:
+    def build_form(order: Order, items: tuple[Item, ...]) -> ParcelForm | None:
         found = next((each for each in order.parcels() if each.parcel_id == parcel_id), None)
         return (
             ParcelForm(order, found, request.POST)
@@ -79,11 +79,11 @@ def update_parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResp
             else None
         )
 
-    def do(order: Order, form: ParcelForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: ParcelForm, actor: str, now: datetime) -> tuple[Order, str]:
         event = form.cleaned_data["event"]
         if event == "shipped":
             carrier, tracking = form.cleaned_data["carrier"], form.cleaned_data["tracking"]
-            moved = operations.ship_parcel(
+            changed = operations.ship_parcel(
                 order, parcel_id, carrier, tracking, actor=actor, now=now
             )
         else:
@@ -92,40 +92,40 @@ def update_parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResp
                 "delivered": operations.mark_parcel_delivered,
                 "lost": operations.mark_parcel_lost,
             }[event]
-            moved = step(order, parcel_id, actor=actor, now=now)
+            changed = step(order, parcel_id, actor=actor, now=now)
         said = _("parcel %(number)s: %(what)s")
-        return moved, said % {"number": parcel_id, "what": queries.EVENTS[event].lower()}
+        return changed, said % {"number": parcel_id, "what": queries.EVENTS[event].lower()}
 
-    return _handle_submit(request, number, asked, do)
+    return _handle_submit(request, number, build_form, apply)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 def update_return(request: HttpRequest, number: str, return_id: str) -> HttpResponse:
-    """Agree to a return, refuse it in words, or say that it has arrived and what of it goes back to the shelf."""
+    """Agree to a return, refuse it in words, or say that it has arrived and what of it goes back into stock."""
 
-    def asked(order: Order, goods: tuple[Item, ...]) -> OrderForm | None:
+    def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.returns if each.return_id == return_id), None)
         if found and found.state == "requested":
             return ReturnAnswerForm(order, found, request.POST)
         return (
-            ReturnReceiptForm(order, found, goods, request.POST)
+            ReturnReceiptForm(order, found, items, request.POST)
             if found and found.state == "approved"
             else None
         )
 
-    def do(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
         if isinstance(form, ReturnReceiptForm):
-            moved = operations.receive_return(order, return_id, form.units, actor=actor, now=now)
-            return moved, _("return %(number)s received") % {"number": return_id}
+            changed = operations.receive_return(order, return_id, form.units, actor=actor, now=now)
+            return changed, _("return %(number)s received") % {"number": return_id}
         note = form.cleaned_data["note"]
         if form.cleaned_data["event"] == "return_approved":
-            moved = operations.approve_return(order, return_id, actor=actor, now=now, note=note)
-            return moved, _("return %(number)s approved") % {"number": return_id}
-        moved = operations.reject_return(order, return_id, actor=actor, now=now, note=note)
-        return moved, _("return %(number)s declined") % {"number": return_id}
+            changed = operations.approve_return(order, return_id, actor=actor, now=now, note=note)
+            return changed, _("return %(number)s approved") % {"number": return_id}
+        changed = operations.reject_return(order, return_id, actor=actor, now=now, note=note)
+        return changed, _("return %(number)s declined") % {"number": return_id}
 
-    return _handle_submit(request, number, asked, do)
+    return _handle_submit(request, number, build_form, apply)
 
 
 @staff_required(MONEY_STAFF)
@@ -133,15 +133,15 @@ def update_return(request: HttpRequest, number: str, return_id: str) -> HttpResp
 def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> HttpResponse:
     """Give money back: for lines, for the delivery, or another sum; for a return, or just so."""
 
-    def asked(order: Order, goods: tuple[Item, ...]) -> RefundForm | None:
+    def build_form(order: Order, items: tuple[Item, ...]) -> RefundForm | None:
         back = next((each for each in order.returns if each.return_id == return_id), None)
         if return_id and not (back and is_awaiting_refund(order, back)):
             return None
-        return RefundForm(order, goods, back, request.POST)
+        return RefundForm(order, items, back, request.POST)
 
-    def do(order: Order, form: RefundForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: RefundForm, actor: str, now: datetime) -> tuple[Order, str]:
         sent = form.cleaned_data
-        moved = operations.decide_refund(
+        changed = operations.decide_refund(
             order,
             sent["amount"],
             form.units,
@@ -151,9 +151,9 @@ def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> Htt
             return_id=return_id,
             delivery=sent["delivery"],
         )
-        return moved, _("%(amount)s will be refunded") % {"amount": in_words(sent["amount"])}
+        return changed, _("%(amount)s will be refunded") % {"amount": in_words(sent["amount"])}
 
-    return _handle_submit(request, number, asked, do)
+    return _handle_submit(request, number, build_form, apply)
 
 
 @staff_required(ORDER_STAFF)
@@ -161,40 +161,42 @@ def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> Htt
 def change_lines(request: HttpRequest, number: str) -> HttpResponse:
     """Take units out of an order that are not packed yet."""
 
-    def do(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> tuple[Order, str]:
         changed = operations.change_order(order, form.units, actor=actor, now=now)
         return changed, _("the new total is %(total)s") % {"total": in_words(changed.total)}
 
     return _handle_submit(
-        request, number, lambda order, goods: ChangeLinesForm(order, goods, request.POST), do
+        request, number, lambda order, items: ChangeLinesForm(order, items, request.POST), apply
     )
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 def change_delivery_address(request: HttpRequest, number: str) -> HttpResponse:
-    """Send an order to another door in the same country."""
+    """Send an order to another address in the same country."""
 
-    def do(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> tuple[Order, str]:
         return operations.change_order(order, {}, form.address(), actor=actor, now=now), _(
             "delivery address changed"
         )
 
     return _handle_submit(
-        request, number, lambda order, _: StaffAddressForm(order, request.POST), do
+        request, number, lambda order, _: StaffAddressForm(order, request.POST), apply
     )
 
 
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
 def record_payment(request: HttpRequest, number: str) -> HttpResponse:
-    """Note money that came by transfer, or was paid at the door."""
+    """Note money that came by transfer, or was paid on delivery."""
 
-    def do(order: Order, form: ReceivedPaymentForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(
+        order: Order, form: ReceivedPaymentForm, actor: str, now: datetime
+    ) -> tuple[Order, str]:
         amount: Money = form.cleaned_data["amount"]
-        press: UUID = form.cleaned_data["press"]
+        idempotency_key: UUID = form.cleaned_data["press"]
         paid, too_much = operations.record_manual_payment(
-            order, amount, key=str(press), actor=actor, now=now
+            order, amount, key=str(idempotency_key), actor=actor, now=now
         )
         sums = {"amount": in_words(amount - too_much), "extra": in_words(too_much)}
         if too_much.amount:
@@ -202,7 +204,7 @@ def record_payment(request: HttpRequest, number: str) -> HttpResponse:
         return paid, _("%(amount)s recorded") % sums
 
     return _handle_submit(
-        request, number, lambda order, _: ReceivedPaymentForm(order, request.POST), do
+        request, number, lambda order, _: ReceivedPaymentForm(order, request.POST), apply
     )
 
 
@@ -213,34 +215,34 @@ def record_sent_refund(request: HttpRequest, number: str) -> HttpResponse:
     order = get_order_or_404(number)
     actor = queries.staff_actor(current_member(request))
     try:
-        moved = operations.record_manual_refund(
+        changed = operations.record_manual_refund(
             order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC)
         )
     except (NotPayable, StaleOrder, TransitionRefused) as refused:
         return render_conflict(request, _conflict_error(refused, order))
     messages.success(request, _("Order %(number)s: refund sent.") % {"number": order.number})
-    return render_changed_order(request, moved)
+    return render_changed_order(request, changed)
 
 
 def _handle_submit(
-    request: HttpRequest, number: str, asked: BuildForm[F], do: ApplyForm[F]
+    request: HttpRequest, number: str, build_form: BuildForm[F], apply: ApplyForm[F]
 ) -> HttpResponse:
     order = get_order_or_404(number)
     order_items = list_items(order)
-    form = asked(order, order_items)
+    form = build_form(order, order_items)
     if form is None or request.POST.get("version") != str(order.version):
         return render_conflict(request, StaleOrder(order), typed=form.typed_values if form else [])
     if not form.is_valid():
         return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     try:
-        moved, said = do(
+        changed, message = apply(
             order, form, queries.staff_actor(current_member(request)), datetime.now(UTC)
         )
     except (StaleOrder, TransitionRefused, NotPayable) as refused:
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
-    told = _("Order %(number)s: %(what)s.") % {"number": moved.number, "what": said}
+    told = _("Order %(number)s: %(what)s.") % {"number": changed.number, "what": message}
     messages.success(request, told)
-    return render_changed_order(request, moved)
+    return render_changed_order(request, changed)
 
 
 def _conflict_error(

@@ -1,4 +1,4 @@
-"""The board of orders, an order's page, and the presses on it."""
+"""The board of orders, an order's page, and the submits on it."""
 
 from datetime import UTC, datetime
 
@@ -30,12 +30,12 @@ from web.rendering import render_page
 @require_safe
 def order_board(request: HttpRequest) -> HttpResponse:
     """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
-    column, after, seen = BoardForm(request.GET).parse_selection()
+    column, after, fingerprint = BoardForm(request.GET).parse_selection()
     try:
         found = queries.get_board(column, after, datetime.now(UTC))
     except BadPageToken:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
-    if seen == found.fingerprint:
+    if fingerprint == found.fingerprint:
         return HttpResponse(status=204)
     return render_page(
         request, "adminpanel/board.html", {"board": found, "find": FindOrderForm()}, part="board"
@@ -51,9 +51,9 @@ def find_order(request: HttpRequest) -> HttpResponse:
         if found := get_order_by_number(form.cleaned_data["number"]):
             return redirect("adminpanel:order", found.number)
         form.add_error("number", _("No order has this number. Enter it like 7KQF-3M9X."))
-    shown = queries.get_board(BoardForm(request.GET).parse_selection()[0], "", datetime.now(UTC))
+    board = queries.get_board(BoardForm(request.GET).parse_selection()[0], "", datetime.now(UTC))
     return render_page(
-        request, "adminpanel/board.html", {"board": shown, "find": form, "form": form}, status=422
+        request, "adminpanel/board.html", {"board": board, "find": form, "form": form}, status=422
     )
 
 
@@ -79,7 +79,7 @@ def transition_order(request: HttpRequest, number: str) -> HttpResponse:
         return render_order_page(request, queries.get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
     try:
-        moved = operations.transition_order(
+        changed = operations.transition_order(
             found,
             sent["event"],
             seen_version=sent["version"],
@@ -91,8 +91,8 @@ def transition_order(request: HttpRequest, number: str) -> HttpResponse:
         return render_conflict(request, error, note=form["note"].value() or "")
     said = _("Order %(number)s: %(what)s.")
     what = queries.EVENTS[sent["event"]].lower()
-    messages.success(request, said % {"number": moved.number, "what": what})
-    return render_changed_order(request, moved)
+    messages.success(request, said % {"number": changed.number, "what": what})
+    return render_changed_order(request, changed)
 
 
 @staff_required(ORDER_STAFF)

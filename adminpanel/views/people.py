@@ -54,14 +54,14 @@ def find_person(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,))
 @require_safe
 def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show somebody's account as far as their access goes."""
+    """Show a user's account as far as their access goes."""
     return _page(request, _get_person(user_id))
 
 
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Give somebody a role, or take it; it ends their sessions."""
+    """Give a user a role, or take it; it ends their sessions."""
     found, form = _get_person(user_id), RoleForm(request.POST)
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
@@ -83,7 +83,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """End all of somebody's sessions."""
+    """End all of a user's sessions."""
     found = _get_person(user_id)
     count = end_sessions(user_id)
     if found == current_member(request):
@@ -98,7 +98,7 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Take somebody's second factor away, so that their next login enrols a new one; it ends their sessions."""
+    """Take a user's second factor away, so that their next login enrols a new one; it ends their sessions."""
     found, form = _get_person(user_id), RoleForm({})
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)

@@ -1,4 +1,4 @@
-"""The second factor of whoever works here: enrolled once, asked for at each login."""
+"""The staff's second factor: enrolled once, asked for at each login."""
 
 import io
 from datetime import UTC, datetime
@@ -71,8 +71,8 @@ def _check_code(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _form(request: HttpRequest) -> type[CodeForm] | type[RecoveryCodeForm]:
-    asked = request.POST if request.method == "POST" else request.GET
-    return RecoveryCodeForm if asked.get("way") == "recovery" else CodeForm
+    query = request.POST if request.method == "POST" else request.GET
+    return RecoveryCodeForm if query.get("way") == "recovery" else CodeForm
 
 
 def _ask_for_code(
@@ -113,7 +113,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _for_demo(user: User, form: CodeForm | RecoveryCodeForm) -> dict[str, Any]:
-    """Return what the showroom's own staff are shown: the code, which stands in the field, too, if it is good already."""
+    """Return the context for the demo shop's own staff: the code, which stands in the field, too, if it is good already."""
     code, wait = factors.get_demo_code(user, datetime.now(UTC))
     if code and not wait and isinstance(form, CodeForm):
         form.initial["code"] = code
@@ -150,7 +150,7 @@ def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
 @staff_required()
 @post_only("adminpanel:second_factor")
 def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
-    """Make ten new recovery codes for whoever enters a code, and show them once."""
+    """Make ten new recovery codes for a user who enters a code, and show them once."""
     user, form = current_member(request), CodeForm(request.POST)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
@@ -165,7 +165,7 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
 
 
 def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
-    # Shown by the answer itself: nothing keeps them that could show them again.
+    # Shown by the answer itself: they are stored nowhere that could show them again.
     return render_page(
         request,
         "adminpanel/recovery_codes.html",

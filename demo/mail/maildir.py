@@ -1,4 +1,4 @@
-"""Reads what the showroom's mail catcher has caught: a Maildir, no database."""
+"""Reads what the demo shop's mail catcher has caught: a Maildir, no database."""
 
 import mailbox
 import re

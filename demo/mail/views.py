@@ -1,4 +1,4 @@
-"""The showroom's mail reader: what the shop has sent, for whoever tries the shop out. Elsewhere it does not exist."""
+"""The demo shop's mail reader: what the shop has sent, for the demo's visitors. Elsewhere it does not exist."""
 
 from functools import wraps
 
@@ -13,7 +13,7 @@ from web.rendering import render_page
 
 
 def demo_only(view: View[P]) -> View[P]:
-    """Answer 404 in a real shop, where mails are nobody's but their readers'."""
+    """Answer 404 in a real shop, where mails are private."""
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:

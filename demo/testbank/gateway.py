@@ -20,7 +20,7 @@ from payments.gateways import (
 )
 from pricing.money import from_minor_units, to_minor_units
 
-# How old a notice may be, in seconds.
+# How old a webhook may be, in seconds.
 WEBHOOK_SECONDS = 300
 SIGNATURE_HEADER = "X-Signature"
 
@@ -47,7 +47,7 @@ class TestBank:
         )
 
     def get_outcome(self, reference: str) -> PaymentOutcome:
-        """Tell how a payment stands. Raises LookupError, TimeoutError while the bank cannot be reached."""
+        """Return how a payment stands. Raises LookupError, TimeoutError while the bank cannot be reached."""
         row = queries.get_payment(UUID(hex=reference))
         if row is None:
             raise LookupError(f"the bank knows no payment {reference}")
@@ -70,7 +70,7 @@ class TestBank:
         operations.capture_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def void(self, reference: str) -> None:
-        """Let go of what was set aside. Raises LookupError."""
+        """Release what was set aside. Raises LookupError."""
         operations.void_payment(UUID(hex=reference))
 
     def refund(self, reference: str, amount: Money, key: str) -> None:
@@ -78,29 +78,29 @@ class TestBank:
         operations.refund_payment(UUID(hex=reference), to_minor_units(amount), key)
 
     def parse_webhook(self, body: bytes, headers: Mapping[str, str]) -> WebhookEvent | None:
-        """Return what a notice is about. Raises PermissionError, ValueError, KeyError."""
+        """Return what a webhook is about. Raises PermissionError, ValueError, KeyError."""
         moment, _, given = headers.get(SIGNATURE_HEADER, "").partition(".")
         if not (moment.isascii() and moment.isdigit()) or not hmac.compare_digest(
             given.encode(), sign_webhook(moment, body).encode()
         ):
             raise PermissionError("the bank has not signed this")
         if abs(time() - int(moment)) > WEBHOOK_SECONDS:
-            raise PermissionError("the notice is too old")
-        told = decode_webhook_body(body)
-        payment_id = UUID(str(told["payment_id"]))
+            raise PermissionError("the webhook is too old")
+        payload = decode_webhook_body(body)
+        payment_id = UUID(str(payload["payment_id"]))
         return WebhookEvent(
-            str(told["event_id"]), str(told["reference"]), payment_id, payment_id.hex
+            str(payload["event_id"]), str(payload["reference"]), payment_id, payment_id.hex
         )
 
 
 def make_signature_header(body: bytes) -> str:
-    """Return the header that says when a notice is sent, and who sends it."""
+    """Return the header that says when a webhook is sent, and who sends it."""
     moment = str(int(time()))
     return f"{moment}.{sign_webhook(moment, body)}"
 
 
 def sign_webhook(moment: str, body: bytes) -> str:
-    """Return what the bank signs a notice with at a moment (seconds since 1970): over the body as it is sent."""
+    """Return what the bank signs a webhook with at a moment (seconds since 1970): over the body as it is sent."""
     key = f"testbank {settings.SECRET_KEY}".encode()
     return hmac.new(key, moment.encode() + b"." + body, "sha256").hexdigest()
 

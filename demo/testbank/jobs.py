@@ -1,4 +1,4 @@
-"""What the worker does for the test bank: it tells the shops, over HTTP, as a real bank would."""
+"""What the worker does for the test bank: it sends webhooks to the shops, as a real bank would."""
 
 import logging
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 JOB_NAME = "test bank"
 # How long a shop may take to answer, in seconds.
 ANSWER_SECONDS = 10
-# A notice may be written a little after its minute; so long that minute is looked at again.
+# A webhook may be written a little after its minute; so long that minute is looked at again.
 _LATEST = timedelta(minutes=5)
 
 
@@ -33,7 +33,7 @@ class _AsItIs(HTTPErrorProcessor):
 
 
 def run_webhook_job(now: datetime) -> str:
-    """Send the notices that are due; those that no shop takes come again later."""
+    """Send the webhooks that are due; those that no shop accepts come again later."""
     if not (settings.DEMO or settings.DEBUG):
         return ""
     was = get_position(JOB_NAME)
@@ -46,7 +46,7 @@ def run_webhook_job(now: datetime) -> str:
 
 
 def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
-    """Send what is due of these minutes; return how many notices were taken. Raises CassandraUnavailable."""
+    """Send what is due of these minutes; return how many were accepted. Raises CassandraUnavailable."""
     taken = 0
     for row in queries.list_webhooks(minutes):
         if row.due_at <= now:
@@ -57,16 +57,16 @@ def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
 
 
 def post_webhook(url: str, body: bytes) -> bool:
-    """Post a signed notice; tell whether it was taken, which is any answer of the two hundreds."""
+    """Post a signed webhook; return whether it was accepted: any answer of the two hundreds."""
     if not url.startswith(("http://", "https://")):
-        return True  # of a payment that nobody is to be told about
+        return True  # of a payment without a webhook address
     headers = {SIGNATURE_HEADER: make_signature_header(body), "Content-Type": "application/json"}
     request = Request(url, body, headers, method="POST")  # noqa: S310 it is looked at above
     try:
         with build_opener(_AsItIs).open(request, timeout=ANSWER_SECONDS) as response:
             status = int(response.status)
     except (OSError, HTTPException) as away:
-        log.info("the shop takes no notice: %s: %s", url, away)
+        log.info("the shop accepts no webhook: %s: %s", url, away)
         return False
     return status // 100 == HTTPStatus.OK // 100
 

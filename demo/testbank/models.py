@@ -33,9 +33,9 @@ class BankPayment(Model):
 
 
 class BankWebhook(Model):
-    """What the test bank still has to tell a shop, by the minute from which on to send it.
+    """The webhooks that the test bank still has to send, by the minute from which on they are due.
 
-    Bound: the notices of one minute.
+    Bound: the webhooks of one minute.
     Writer: demo.testbank.
     """
 

@@ -33,9 +33,9 @@ from payments.gateways import CaptureRefused
 
 # How long the bank thinks about a late card, and for how long it cannot be reached.
 LATE_DELAY = timedelta(seconds=20)
-# How much later than what it overtook a notice comes.
+# How much later than what it overtook a webhook comes.
 OUT_OF_ORDER_DELAY = timedelta(seconds=5)
-# How often a notice is sent that nobody takes, and how long the bank waits before it tries again.
+# How often a webhook is sent that no shop accepts, and how long the bank waits before it tries again.
 WEBHOOK_TRIES = 12
 _AGAIN = timedelta(seconds=20)
 _APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
@@ -99,7 +99,7 @@ def submit_card(payment_id: UUID, card: str, now: datetime) -> None:
 
 
 def submit_code(payment_id: UUID, code: str, now: datetime) -> bool:
-    """Compare a code with the one that was sent, and tell whether it is right; after three others the bank declines.
+    """Compare a code with the one that was sent, and return whether it is right; after three others the bank declines.
 
     Raises CassandraUnavailable.
     """
@@ -138,10 +138,10 @@ def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
     Raises LookupError, CaptureRefused, CassandraUnavailable.
     """
     for row in _iterate_tries(payment_id, key):
-        room = row.amount - row.captured
+        remaining = row.amount - row.captured
         if (
             row.state not in ("authorized", "late", "away", "captured")
-            or amount > room
+            or amount > remaining
             or row.card == REFUSED_LATER
         ):
             raise CaptureRefused(f"payment {payment_id} is {row.state}")
@@ -150,7 +150,7 @@ def capture_payment(payment_id: UUID, amount: int, key: str) -> None:
 
 
 def void_payment(payment_id: UUID) -> None:
-    """Let go of what was set aside and not taken. Raises LookupError, CassandraUnavailable."""
+    """Release what was set aside and not taken. Raises LookupError, CassandraUnavailable."""
     for row in _iterate_tries(payment_id, ""):
         if row.state not in ("open", "asked", "late", "away", "authorized") or _change_payment(
             row, state="voided"
@@ -215,7 +215,7 @@ DELETE_WEBHOOK = write(
 
 
 def _queue_webhook(row: Row, state: str, due_at: datetime) -> None:
-    """Put a notice into the bank's outbox. The event's id is made of what it says: said twice, it is one event."""
+    """Put a webhook into the bank's outbox. The event's id is made of its contents: queued twice, it is one event."""
     payload = {
         "event_id": f"{row.payment_id.hex} {state}",
         "type": f"payment.{state}",
@@ -239,7 +239,7 @@ def _insert_webhook(due_at: datetime, url: str, body: str, tries: int) -> None:
 
 
 def record_webhook_attempt(row: Row, accepted: bool, now: datetime) -> None:
-    """Note whether a notice was taken; one that was not is sent again later, for a while. Raises CassandraUnavailable."""
+    """Note whether a webhook was accepted; one that was not is sent again later, for a while. Raises CassandraUnavailable."""
     tries = row.tries + 1
     if not accepted and tries < WEBHOOK_TRIES:
         _insert_webhook(now + _AGAIN * 2**tries, row.url, row.body, tries)

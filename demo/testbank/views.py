@@ -1,4 +1,4 @@
-"""The bank's own page. It knows nothing of the shop but what the shop told it when the payment was opened."""
+"""The bank's own page. It knows nothing of the shop but what the shop sent when the payment was opened."""
 
 from datetime import UTC, datetime
 from uuid import UUID

@@ -65,7 +65,7 @@ _LOGBACK = """<configuration scan="false">
 
 @dataclass(frozen=True, slots=True)
 class NodePlan:
-    """All that one node needs to be told before it starts."""
+    """All that one node needs before it starts."""
 
     folder: Path
     number: int
@@ -184,7 +184,7 @@ def start_command(plan: NodePlan, java: Path, jars: Sequence[Path]) -> list[str]
         "logback.configurationFile": conf / "logback.xml",
         "cassandra.jmx.local.port": plan.jmx_port,
         "cassandra-foreground": "yes",
-        # A node of one has nobody to wait for; three on one machine find each other in a moment.
+        # A single node has no other to wait for; three on one machine find each other in a moment.
         "cassandra.skip_wait_for_gossip_to_settle": 0,
         "cassandra.ring_delay_ms": 1 if plan.node_count == 1 else 5000,
         "cassandra.consistent.rangemovement": "false",

@@ -53,8 +53,8 @@ def start_cluster(
     """Return a running cluster of one or three local nodes, starting what is not running yet.
 
     Ports that are taken are replaced by the next free ones and recorded. With `keep` the nodes run until they
-    are stopped; without, until the last of those who borrowed them has gone. A `hasty` node makes tables fast, and
-    forgets them if it is killed: for a suite. Raises NodeError with what mends it.
+    are stopped; without, until the last process that borrowed them has gone. A `hasty` node makes tables fast, and
+    forgets them if it is killed: for a suite. Raises NodeError with what fixes it.
     """
     home = home or state.default_home()
     _refuse_impossible(nodes)
@@ -110,9 +110,9 @@ def kill_node(name: str, *, home: Path | None = None, say: Say = print) -> Node:
 def borrow_cluster(
     *, home: Path | None = None, say: Say = print, hasty: bool = False
 ) -> Iterator[Cluster]:
-    """Lend out a running cluster, starting one node (a `hasty` one: see `start`) if none runs.
+    """Lend out a running cluster, starting one node (a `hasty` one: see `start_cluster`) if none runs.
 
-    Several processes may borrow at once. Whoever gives it back last stops it, unless `start` was asked to keep it.
+    Several processes may borrow at once. The last one to give it back stops it, unless `start_cluster` was called with `keep`.
     """
     home = home or state.default_home()
     home.mkdir(parents=True, exist_ok=True)
@@ -166,7 +166,7 @@ def list_running_nodes(cluster: Cluster | None, home: Path) -> list[Node]:
     return [
         node
         for node in cluster.nodes
-        # The process id alone proves nothing: it may have been given to somebody else since.
+        # The process id alone proves nothing: it may have been given to another process since.
         if configuration.storage_property(node_folder(home, size, node.name))
         in machine.process_command_line(node.pid)
     ]
@@ -183,7 +183,7 @@ def cluster_address(cluster: Cluster) -> str:
 
 
 def is_answering_cql(address: str, port: int, timeout: float = 2.0) -> bool:
-    """Ask a node for its options in the native protocol and tell whether it answered."""
+    """Ask a node for its options in the native protocol and return whether it answered."""
     options, supported = b"\x04\x00\x00\x00\x05\x00\x00\x00\x00", 0x06
     try:
         with socket.create_connection((address, port), timeout=timeout) as connection:
@@ -238,7 +238,7 @@ def _start_missing(
         try:
             return _launch(plans, alive, java.path, class_path, home, keep, say)
         except NodeDied as death:
-            # Between looking at a port and taking it somebody else may have been quicker.
+            # Between looking at a port and taking it another process may have been quicker.
             if attempt == 2 or alive or not any(clash in death.log for clash in _PORT_CLASHES):
                 raise
             avoid |= {plans[0].cql_port, plans[0].storage_port, *(plan.jmx_port for plan in plans)}
@@ -367,7 +367,7 @@ def _spawn(plan: NodePlan, java: Path, class_path: Sequence[Path]) -> subprocess
             stdin=subprocess.DEVNULL,
             stdout=console,
             stderr=subprocess.STDOUT,
-            # A session of its own: Ctrl-C in the terminal is for whoever started us, not for the database.
+            # A session of its own: Ctrl-C in the terminal is for the process that started us, not for the database.
             start_new_session=True,
         )
 

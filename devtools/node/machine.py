@@ -39,7 +39,7 @@ def _cgroup_memory_mb() -> int | None:
 
 
 def is_port_free(address: str, port: int) -> bool:
-    """Tell whether nobody listens on the port and a server of ours could."""
+    """Return whether the port is free and a server of ours could listen on it."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(0.5)
         if probe.connect_ex((address, port)) == 0:
@@ -54,7 +54,7 @@ def is_port_free(address: str, port: int) -> bool:
 
 
 def is_listening_on(pid: int, port: int) -> bool:
-    """Tell whether the process listens on the port; False as well when it is gone."""
+    """Return whether the process listens on the port; False as well when it is gone."""
     try:
         connections = psutil.Process(pid).net_connections("tcp")
     except psutil.Error:

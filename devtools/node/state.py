@@ -32,7 +32,7 @@ class Cluster:
     cql_port: int
     storage_port: int
     heap_mb: int
-    # True once somebody said `cassandra start`; else the last one who borrows the nodes stops them.
+    # True after `cassandra start`; else the last process that borrows the nodes stops them.
     kept: bool
 
     @property
@@ -74,9 +74,9 @@ def forget_cluster(home: Path) -> None:
 
 
 def announce_local_node(home: Path | None = None) -> None:
-    """Tell the settings, and all processes that this one starts, where the node is that this checkout has started.
+    """Give the settings, and all processes that this one starts, the address of the node that this checkout has started.
 
-    They are told by CASSANDRA_LOCAL_NODE; one that is there already stays. It reads one small file and promises nothing
+    It stands in CASSANDRA_LOCAL_NODE; one that is there already stays. It reads one small file and promises nothing
     about the node's health.
     """
     if cluster := load_cluster(home or default_home()):

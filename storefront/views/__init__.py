@@ -1,1 +1,1 @@
-"""What the shop window answers to a request, by what the request is about."""
+"""The views of the storefront, by topic."""

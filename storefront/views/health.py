@@ -1,4 +1,4 @@
-"""What is for whoever watches over the processes."""
+"""Health checks for whatever watches over the processes."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -13,7 +13,7 @@ from web.rendering import without_header
 @without_header
 @public
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Tell that this process answers, whatever the database does."""
+    """Answer that this process runs, whatever the database does."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
@@ -21,7 +21,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @without_header
 @public
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Tell whether this process can serve pages: whether Cassandra answers it."""
+    """Answer whether this process can serve pages: whether Cassandra answers it."""
     try:
         queries.is_database_answering()
     except CassandraUnavailable:

@@ -1,4 +1,4 @@
-"""The shop window: front page, lists, products, and what stands beside them."""
+"""The storefront: front page, lists, products, and what stands beside them."""
 
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -123,14 +123,14 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         context = {"product": found, "ancestors": trail}
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
-    asked = request.GET.get("variant", "")
-    chosen, as_asked = choices.choose_variant(found, stock, asked)
+    wanted_sku = request.GET.get("variant", "")
+    chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
     url = reverse("product", args=(slug,))
     context = {
         "product": found,
         "chosen": chosen,
         "chosen_alt": f"{found.name}, {chosen.label}" if chosen.label else found.name,
-        "unknown_variant": bool(asked) and not as_asked,
+        "unknown_variant": bool(wanted_sku) and not is_known,
         "choices": choices.list_option_choices(found, chosen.variant, stock),
         "pictures": choices.list_picture_choices(found, chosen.variant),
         "add_form": build_add_form(chosen.sku),
@@ -212,14 +212,14 @@ def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
 @require_safe
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
-    """Answer what is often asked, and tell how to reach a person."""
+    """Answer what is often asked, and say how to reach a person."""
     return render_page(request, "storefront/help.html", {})
 
 
 @require_safe
 @public
 def delivery(request: HttpRequest) -> HttpResponse:
-    """Tell what delivery costs, and how things come back."""
+    """Say what delivery costs, and how things come back."""
     return render_page(
         request,
         "storefront/delivery.html",
@@ -230,12 +230,12 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @require_safe
 @public
 def privacy(request: HttpRequest) -> HttpResponse:
-    """Tell what is kept of a shopper."""
+    """Say what is kept of a shopper."""
     return render_page(request, "storefront/privacy.html", {})
 
 
 @require_safe
 @public
 def imprint(request: HttpRequest) -> HttpResponse:
-    """Tell whose shop this is, and its terms."""
+    """Say whose shop this is, and its terms."""
     return render_page(request, "storefront/imprint.html", {})

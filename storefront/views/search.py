@@ -1,4 +1,4 @@
-"""Search: what was found for some words, and what somebody may be about to type."""
+"""Search: what was found for some words, and what the visitor may be about to type."""
 
 import re
 from typing import Any
@@ -44,8 +44,8 @@ def search_page(request: HttpRequest) -> HttpResponse:
         raise Http404 from error
     if not offset:
         return render_page(request, "storefront/search.html", context)
-    told = "" if sort == "best" else sort
-    address = list_url(request.path, q=query, sort=told, show=str(card_count))
+    sort_param = "" if sort == "best" else sort
+    address = list_url(request.path, q=query, sort=sort_param, show=str(card_count))
     return render_page(request, "storefront/search.html", context, part="more", replace_url=address)
 
 
@@ -63,12 +63,12 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
         near = search.find_near_queries(query) if query and not found.total else []
     except search.NoIndex:
         return context | {"cards": queries.list_cards_by_prefix(query)}
-    shown = offset + len(found.cards)
-    more = found.cards and shown < min(found.total, search.DEEPEST)
-    token = page_token([shown], _search_list(query, sort)) if more else ""
-    told = "" if sort == "best" else sort
+    end = offset + len(found.cards)
+    more = found.cards and end < min(found.total, search.DEEPEST)
+    token = page_token([end], _search_list(query, sort)) if more else ""
+    sort_param = "" if sort == "best" else sort
     further = (
-        next_page_url(reverse("search"), card_count, q=query, sort=told, after=token)
+        next_page_url(reverse("search"), card_count, q=query, sort=sort_param, after=token)
         if more
         else ""
     )

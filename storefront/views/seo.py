@@ -43,8 +43,8 @@ def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
 @without_header
 @public
 def robots(request: HttpRequest) -> HttpResponse:
-    """Tell robots where there is nothing for them."""
-    closed = "".join(f"Disallow: {place}\n" for place in NOT_FOR_ROBOTS)
+    """Name the pages that are not for robots."""
+    closed = "".join(f"Disallow: {path}\n" for path in NOT_FOR_ROBOTS)
     text = f"User-agent: *\n{closed}\nSitemap: {structured_data.absolute_url(reverse('sitemap'))}\n"
     return HttpResponse(text, content_type="text/plain; charset=utf-8")
 

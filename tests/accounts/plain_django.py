@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Tests as they are written by somebody who knows Django and pytest-django, and nothing of this shop.
+"""Tests as a programmer writes them who knows Django and pytest-django, and nothing of this shop.
 
 test_stock.py runs this file as pytest would run it for them: in a process and a keyspace of its own. It imports nothing of ours.
 """

@@ -60,10 +60,10 @@ def test_the_log_names_the_view_and_not_what_the_address_holds(
     client = Client()
     client.force_login(make_user())
     client.get("/staff/orders/AB%0A12:00 ERROR forged/")
-    told = next(
+    logged = next(
         record.getMessage() for record in caplog.records if record.name == "accounts.access"
     )
-    assert told.endswith("asked for adminpanel:order")
+    assert logged.endswith("asked for adminpanel:order")
 
 
 def test_a_role_that_does_not_exist_is_a_mistake_of_ours() -> None:
@@ -81,7 +81,7 @@ def run(*arguments: str, stdin: str = "", monkeypatch: pytest.MonkeyPatch | None
 
 def test_it_makes_a_new_member_of_staff(monkeypatch: pytest.MonkeyPatch) -> None:
     email = f"toni-{uuid4().hex}@example.com"
-    said = run(
+    output = run(
         "add",
         email,
         "--role",
@@ -90,7 +90,7 @@ def test_it_makes_a_new_member_of_staff(monkeypatch: pytest.MonkeyPatch) -> None
         stdin=f"{PASSWORD}\n",
         monkeypatch=monkeypatch,
     )
-    assert "support" in said
+    assert "support" in output
     assert Client().login(username=email, password=PASSWORD)
     found = queries.find_user_by_email(email)
     assert found is not None

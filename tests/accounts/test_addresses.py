@@ -37,7 +37,7 @@ def book(alice: User) -> list[Address]:
 
 
 def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(subtests: pytest.Subtests) -> None:
-    for country, typed, kept in (
+    for country, typed, normalized in (
         ("DE", " 10 115", "10115"),
         ("DE", "D-10115", "10115"),
         ("FR", "75 011", "75011"),
@@ -59,7 +59,7 @@ def test_x57_spaces_dashes_and_case_in_a_postcode_are_ignored(subtests: pytest.S
         ("CZ", "110 00", "110 00"),
     ):
         with subtests.test(country=country, typed=typed):
-            assert normalize_postcode(typed, country) == kept
+            assert normalize_postcode(typed, country) == normalized
 
 
 def test_a_postcode_that_the_country_does_not_have_is_refused(subtests: pytest.Subtests) -> None:
@@ -105,9 +105,9 @@ def test_each_country_that_we_deliver_to_has_its_form_its_ways_and_its_taxes(
     for country in COUNTRIES:
         with subtests.test(country):
             shape = addresses.address_format(country)
-            asked = [name for row in shape.rows for name in row]
-            assert asked[:2] == ["street", "street2"]
-            assert {"street", "city"} <= shape.required_fields <= set(asked)
+            field_names = [name for row in shape.rows for name in row]
+            assert field_names[:2] == ["street", "street2"]
+            assert {"street", "city"} <= shape.required_fields <= set(field_names)
             assert (
                 bool(shape.area_label)
                 == bool(shape.area_choices)
@@ -188,8 +188,8 @@ def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None
         page = answer.content.decode()
         assert answer.status_code == 200
         assert "There is a problem" not in page
-        for kept in ('value="abc"', 'value="Back house"', 'value="12"', 'value="Berlin"'):
-            assert kept in page
+        for field_html in ('value="abc"', 'value="Back house"', 'value="12"', 'value="Berlin"'):
+            assert field_html in page
         assert ">Province" in page
     assert b"<h1" in plain.content
     assert b"<h1" not in part.content
@@ -352,9 +352,9 @@ def test_the_book_holds_20_addresses_whoever_races() -> None:
     with ThreadPoolExecutor(10) as pool:
         added = list(pool.map(add, range(10)))
     assert added.count(True) == 6
-    kept = book(alice)
-    assert len(kept) == 20
-    assert {each.name for each in kept if each.name != "Alice"} == {
+    addresses = book(alice)
+    assert len(addresses) == 20
+    assert {each.name for each in addresses if each.name != "Alice"} == {
         f"Racer {n}" for n, yes in enumerate(added) if yes
     }
     assert b"Your address book is full" in client.get(reverse("accounts:addresses")).content

@@ -1,4 +1,4 @@
-"""A member's e-mail address changes: asked with the password, confirmed there, told here, finished wherever it broke off."""
+"""A member's e-mail address changes: asked with the password, confirmed there, announced here, finished wherever it broke off."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -57,11 +57,11 @@ def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_is_t
     assert b"This is not your password" in wrong.content
     assert list_mails_to(new) == []
     assert here.post(ASK, {"email": new, "current": PASSWORD}).status_code == 303
-    (confirm,), (asked,) = list_mails_to(new), list_mails_to(alice.email)
-    assert asked.subject == "Somebody wants to change your address at Stoa"
-    assert new in asked.text
+    (confirm,), (notice,) = list_mails_to(new), list_mails_to(alice.email)
+    assert notice.subject == "Somebody wants to change your address at Stoa"
+    assert new in notice.text
     link = find_link(confirm.text)
-    assert link not in asked.text
+    assert link not in notice.text
     assert read(alice).email == alice.email
     page = here.get(link)
     assert page.status_code == 200
@@ -102,9 +102,9 @@ def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() ->
     ]
     assert answers[0].status_code == answers[1].status_code == 303
     assert answers[0]["Location"] == answers[1]["Location"]
-    (told,) = list_mails_to(bob.email)
-    assert told.subject == "You have an account at Stoa"
-    assert "/account/email/" not in told.text
+    (mail_to_bob,) = list_mails_to(bob.email)
+    assert mail_to_bob.subject == "You have an account at Stoa"
+    assert "/account/email/" not in mail_to_bob.text
     with pytest.raises(EmailTaken):
         operations.change_email(read(alice), bob.email, datetime.now(UTC))
     assert read(alice).email_next is None
@@ -114,10 +114,10 @@ def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() ->
 def test_s14_a_member_cannot_have_mails_sent_to_ever_more_addresses(settings: Settings) -> None:
     settings.RATE_LIMITS = settings.RATE_LIMITS | {"registration": (3, 0, 0, 60)}
     alice = signed_in(make_user().email)
-    asked = [
+    mails = [
         alice.post(ASK, {"email": fresh_email(), "current": PASSWORD}).status_code for _ in range(5)
     ]
-    assert asked == [303, 303, 303, 429, 429]
+    assert mails == [303, 303, 303, 429, 429]
 
 
 def test_only_the_case_of_an_address_may_change() -> None:
@@ -143,8 +143,8 @@ def test_of_two_who_move_to_one_address_at_once_one_gets_it() -> None:
     winner = queries.find_user_by_email(new)
     assert winner == movers[got.index(True)]
     assert [read(mover).email == new for mover in movers] == got
-    for mover, moved in zip(movers, got, strict=True):
-        assert (queries.find_user_by_email(mover.email) == mover) is not moved
+    for mover, changed in zip(movers, got, strict=True):
+        assert (queries.find_user_by_email(mover.email) == mover) is not changed
 
 
 def test_a_registration_and_a_move_to_one_address_at_once_make_one_holder() -> None:
@@ -184,15 +184,15 @@ STEPS = (
 
 def crashing(step: str, *, after: bool) -> Any:
     owner, _, name = step.rpartition(".")
-    place = getattr(email_change, owner) if owner else email_change
-    real = getattr(place, name)
+    module = getattr(email_change, owner) if owner else email_change
+    real = getattr(module, name)
 
     def dies(*args: Any, **kwargs: Any) -> Any:
         if after:
             real(*args, **kwargs)
         raise Crash
 
-    return patch.object(place, name, dies)
+    return patch.object(module, name, dies)
 
 
 def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishes(
@@ -213,7 +213,7 @@ def test_s18_wherever_it_breaks_off_one_address_works_and_the_next_login_finishe
             assert (done.email, done.email_next, done.email_before) == (new, None, None)
             assert queries.find_user_by_email(new) == alice
             assert queries.find_user_by_email(alice.email) is None
-            # The address that was left is free for somebody else at once.
+            # The address that was left is free for another user at once.
             assert (
                 operations.register_user(alice.email, "Bob", PASSWORD, datetime.now(UTC)).email
                 == alice.email
@@ -229,7 +229,7 @@ def test_s18_a_claim_that_was_left_behind_logs_nobody_in_and_blocks_nobody() -> 
         operations.register_user(new, "Bob", PASSWORD, now)
     bob = operations.register_user(new, "Bob", PASSWORD, now + timedelta(minutes=2))
     assert queries.find_user_by_email(new) == bob
-    # Whoever was on the way there does not get it any more, and keeps the old address.
+    # The user who was on the way there does not get it any more, and keeps the old address.
     assert is_in(signed_in(alice.email))
     assert (read(alice).email, read(alice).email_next) == (alice.email, None)
     assert queries.find_user_by_email(new) == bob

@@ -76,7 +76,7 @@ def test_s7_over_https_the_cookies_belong_to_this_host_alone() -> None:
         "import json; from storefront import settings as s; print(json.dumps({n: [getattr(s, n + part) for part in"
         "('_NAME', '_SECURE', '_HTTPONLY', '_SAMESITE')] for n in ('SESSION_COOKIE', 'CSRF_COOKIE')}))"
     )
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", program],
         cwd=settings.BASE_DIR,
         env=os.environ | {"STOA_HTTPS": "1"},
@@ -84,7 +84,7 @@ def test_s7_over_https_the_cookies_belong_to_this_host_alone() -> None:
         check=True,
         text=True,
     )
-    for name, (cookie, *flags) in json.loads(told.stdout).items():
+    for name, (cookie, *flags) in json.loads(output.stdout).items():
         assert name in names
         assert cookie.startswith("__Host-")
         assert flags == [True, True, "Lax"]

@@ -1,4 +1,4 @@
-"""Another password, by whoever knows it or reads the mail; and where somebody is signed in."""
+"""Another password, by a user who knows it or reads the mail; and where a user is signed in."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -168,7 +168,7 @@ def test_s5_s16_a_mailed_link_sets_a_new_password_once_and_ends_all_sessions() -
 def test_s16_a_link_goes_to_the_address_of_the_account_and_not_to_one_that_is_compared_alike() -> (
     None
 ):
-    """Another domain's name may be the same by its letters where addresses are compared: whoever owns it gets no link."""
+    """Another domain's name may be the same by its letters where addresses are compared: its owner gets no link."""
     alice = make_user(email=f"alice-{uuid4().hex}@shop.example")
     theirs = alice.email.replace("p.example", "ᵖ.example")
     assert queries.find_user_by_email(theirs) == alice
@@ -338,5 +338,5 @@ def test_x68_whoever_does_not_know_the_password_any_more_finds_the_way_on_the_pa
         .content.decode()
         for email in (alice.email, f"nobody-{uuid4().hex}@example.com")
     ]
-    told = "This e-mail address and this password do not belong together"
-    assert all(told in text for text in both)
+    error_text = "This e-mail address and this password do not belong together"
+    assert all(error_text in text for text in both)

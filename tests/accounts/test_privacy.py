@@ -97,12 +97,12 @@ def everything_of(order_id: UUID) -> str:
     """All that any table says of an order, to look for a name in it."""
     order = orders.get_order(order_id)
     assert order is not None
-    place = {
+    key = {
         "day": order.placed_at.astimezone(UTC).date(),
         "placed_at": order.placed_at,
         "order_id": order_id,
     }
-    tickets = {column: BY_STATUS.one(status=column, **place) for column in BOARD_COLUMNS}
+    tickets = {column: BY_STATUS.one(status=column, **key) for column in BOARD_COLUMNS}
     assert any(tickets.values())
     return f"{order} {tickets}"
 
@@ -117,19 +117,19 @@ def test_s52_the_export_holds_what_each_room_holds_and_no_secret(
     assert answer["Content-Type"].startswith("application/json")
     text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
     found = json.loads(text)
-    # Whatever room holds something about a person has its part in the file.
-    assert {room.__name__.split(".")[0] for room in personal_data.list_privacy_modules()} <= set(
-        found
-    )
+    # Every app that holds something about a person has its part in the file.
+    assert {
+        module.__name__.split(".")[0] for module in personal_data.list_privacy_modules()
+    } <= set(found)
     assert found["accounts"]["profile"]["email"] == alice.email
     assert found["accounts"]["addresses"][0]["phone"] == "+49301234567"
     assert len(found["accounts"]["sessions"]) == 1
-    told = found["orders"]["orders"][0]
-    assert told["number"] == order.number
-    assert told["total"] == {"amount": f"{order.total.amount:.2f}", "currency": "EUR"}
-    assert told["delivery_address"]["street"] == order.delivery_address.street
-    assert datetime.fromisoformat(told["placed_at"]) == order.placed_at
-    assert told["payments"][0]["state"] == "captured"
+    exported_order = found["orders"]["orders"][0]
+    assert exported_order["number"] == order.number
+    assert exported_order["total"] == {"amount": f"{order.total.amount:.2f}", "currency": "EUR"}
+    assert exported_order["delivery_address"]["street"] == order.delivery_address.street
+    assert datetime.fromisoformat(exported_order["placed_at"]) == order.placed_at
+    assert exported_order["payments"][0]["state"] == "captured"
     assert any(row["to"] == alice.email for row in found["mail"]["mails"])
     for secret in (
         str(alice.password),
@@ -144,19 +144,19 @@ def test_s52_the_export_holds_what_each_room_holds_and_no_secret(
 def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     browser: Client, alice: User
 ) -> None:
-    own = make_shared_cart(alice, "Birthday", mugs=3)
-    ben = make_person(alice, own, "editor")
+    own_cart = make_shared_cart(alice, "Birthday", mugs=3)
+    ben = make_person(alice, own_cart, "editor")
     of_cem = make_shared_cart(cem := make_user("Cem"), "Garden")
     invited = sharing.invite_person(
         as_cart_user(cem), of_cem, alice.email, "viewer", datetime.now(UTC)
     )
     sharing.accept_invitation(invited.token, as_cart_user(alice), datetime.now(UTC))
-    told = exported(browser)["cart"]
-    (birthday,) = told["carts"]
+    exported_cart = exported(browser)["cart"]
+    (birthday,) = exported_cart["carts"]
     assert (birthday["name"], birthday["lines"][0]["quantity"]) == ("Birthday", 3)
     assert birthday["lines"][0]["price"] == {"amount": "12.00", "currency": "EUR"}
     assert [each["email"] for each in birthday["people"]] == [ben.email]
-    (garden,) = told["carts_of_others"]
+    (garden,) = exported_cart["carts_of_others"]
     assert (garden["name"], garden["shared_by"], garden["role"]) == ("Garden", "Cem", "viewer")
 
     request_erasure(alice.pk, datetime.now(UTC))
@@ -164,9 +164,9 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     for person_id in (alice.pk, ben.pk):
         assert list_cart_names(person_id) == []
     assert carts.CARTS.all(owner_id=alice.pk) == []
-    assert carts.SUMS.one(cart_id=own) is None
-    assert people.PEOPLE.all(cart_id=own) == []
-    # The cart of somebody else goes on, without her.
+    assert carts.SUMS.one(cart_id=own_cart) is None
+    assert people.PEOPLE.all(cart_id=own_cart) == []
+    # Another user's cart goes on, without her.
     assert list_cart_names(cem.pk) == ["Garden"]
     assert people.get_people(of_cem).people == ()
 
@@ -198,7 +198,7 @@ def test_s52_s53_the_password_is_asked_for_again(browser: Client, alice: User, n
         assert "There is a problem" in answer.content.decode()
     assert queries.get_user(alice.pk) == alice
     assert browser.get(reverse("accounts:profile")).status_code == 200
-    # an address that was opened, not a press
+    # an address that was opened, not a submit
     assert browser.get(reverse(EXPORT)).status_code == 302
 
 
@@ -242,7 +242,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert [row.subject for row in list_recipient_mails(alice.email)] == [
         "Your account at Stoa is erased"
     ]
-    # Whoever joins with the address again is somebody else.
+    # A user who registers with the address again is a new one.
     assert make_user("Alice", email=alice.email).pk != alice.pk
 
 
@@ -256,7 +256,7 @@ def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_er
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     client.force_login(alice)
     assert [each["number"] for each in exported(client)["orders"]["orders"]] == [order.number]
-    # Another one, which nobody has asked about before.
+    # Another one, after the last look.
     later = make_order(paid=True, email=email)
     for kind in ("packed", "shipped", "delivered"):
         later = transition_order(later, Transition(kind, actor="system", at=datetime.now(UTC)))
@@ -280,7 +280,7 @@ def test_s53_an_order_that_joined_a_moment_ago_is_erased_though_no_list_has_it_y
     assert erase_account(alice.pk, datetime.now(UTC))
     apply_effects(
         order.order_id, datetime.now(UTC)
-    )  # what the worker does with the hint that is left
+    )  # what the worker does with the row that is left
     assert email not in everything_of(order.order_id)
     assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
 

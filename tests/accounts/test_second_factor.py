@@ -271,8 +271,8 @@ def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann
     # behind the one that codes_of has used
     assert client.post(page, {"code": now_code()}).status_code == 422
     with time_machine.travel(time.time() + 90, tick=True):
-        shown = client.post(page, {"code": now_code()})
-    assert shown.content.decode().count('<li class="num">') == 10
+        response = client.post(page, {"code": now_code()})
+    assert response.content.decode().count('<li class="num">') == 10
     assert not any(factors.use_recovery_code(ann.pk, code) for code in old[:2])
 
 
@@ -356,7 +356,7 @@ def test_s26_a_press_renews_it_and_a_page_that_refreshes_itself_does_not(
         assert settings.SESSION_COOKIE_NAME in client.get("/staff/").cookies
 
 
-# ---- The showroom
+# ---- The demo shop
 
 
 def demo_staff() -> User:
@@ -385,7 +385,7 @@ def test_the_showroom_shows_the_code_of_its_own_staff_and_of_nobody_else(
     assert following != code
     assert factors.get_demo_code(ann, moment) == ("", 0)
     assert "demo-code" not in ann_signed_in.get(PAGE).content.decode()
-    # Either is enough: a shop whose settings name the logins has none, nor has a showroom whose settings do not.
+    # Either is enough: a shop whose settings name the logins has none, nor has a demo shop whose settings do not.
     for shop in ({"DEMO": False}, {"DEMO_LOGINS": ""}):
         with override_settings(**shop):
             assert factors.get_demo_code(toni, moment) == ("", 0)

@@ -1,4 +1,4 @@
-"""Accounts nobody else gets into: each rule of security that is about accounts, by its number.
+"""Accounts that only their owner gets into: each rule of security that is about accounts, by its number.
 
 What is a race is one over real HTTP: fifty connections, started by a barrier.
 """
@@ -54,7 +54,7 @@ def fresh_email(name: str = "alice") -> str:
 def stranger() -> Client:
     """A browser that has never been here, in a network that no other test comes from."""
     number = next(_addresses) % 2**32
-    return Client(REMOTE_ADDR=".".join(str(number >> place & 255) for place in (24, 16, 8, 0)))
+    return Client(REMOTE_ADDR=".".join(str(number >> bits & 255) for bits in (24, 16, 8, 0)))
 
 
 def log_in(client: Client, email: str, password: str = PASSWORD, **headers: str) -> Any:
@@ -175,8 +175,8 @@ def test_s2_a_session_that_changes_its_key_while_all_are_ended_ends_with_them(
 
     monkeypatch.undo()
     log_in(client, alice.email)
-    moved = SessionStore(key_of(client))
-    assert moved[SESSION_KEY]
+    store = SessionStore(key_of(client))
+    assert store[SESSION_KEY]
     create = SessionStore.create
 
     def ended_meanwhile(store: SessionStore) -> None:
@@ -185,7 +185,7 @@ def test_s2_a_session_that_changes_its_key_while_all_are_ended_ends_with_them(
 
     monkeypatch.setattr(SessionStore, "create", ended_meanwhile)
     with pytest.raises(SessionInterrupted):
-        moved.cycle_key()
+        store.cycle_key()
     assert OF_USER.all(user_id=alice.pk) == []
 
 
@@ -289,9 +289,9 @@ def test_s7_each_cookie_is_this_hosts_alone_and_out_of_scripts_reach(tmp_path: P
         assert (
             line.post(LOGIN, {"email": alice.email, "password": PASSWORD}) == HTTPStatus.SEE_OTHER
         ), line.text[:300]
-        told = dict(each.split("=", 1) for each in line.set_cookies)
-    assert {"__Host-stoa_session", "__Host-stoa_device", "__Host-stoa_csrf"} <= set(told)
-    for name, rest in told.items():
+        cookies = dict(each.split("=", 1) for each in line.set_cookies)
+    assert {"__Host-stoa_session", "__Host-stoa_device", "__Host-stoa_csrf"} <= set(cookies)
+    for name, rest in cookies.items():
         flags = {part.strip().lower() for part in rest.split(";")[1:]}
         assert {"secure", "httponly", "samesite=lax", "path=/"} <= flags, (name, flags)
         assert not any(flag.startswith("domain") for flag in flags)
@@ -492,7 +492,7 @@ def test_s13_a_stranger_locks_nobody_out_who_has_been_here_before(settings: Sett
     for _ in range(5):
         mallory = log_in(stranger(), alice.email, "wrong wrong wrong")
     assert mallory.status_code == 429
-    # the right password, in a browser nobody knows
+    # the right password, in an unknown browser
     assert log_in(stranger(), alice.email).status_code == 429
     assert log_in(hers, alice.email).status_code == 303
     assert hers.cookies[settings.DEVICE_COOKIE_NAME].value != cookie.value  # another one each time

@@ -43,7 +43,9 @@ def test_s3_a_made_up_cookie_writes_nothing_and_reads_once(client: Client) -> No
     with count_statements() as meter:
         assert SessionStore(made_up).get(SESSION_KEY) is None
     assert (meter.statement_count, meter.round_count) == (1, 1)
-    assert answer.cookies[settings.SESSION_COOKIE_NAME].value == ""  # and it is told to forget it
+    assert (
+        answer.cookies[settings.SESSION_COOKIE_NAME].value == ""
+    )  # and the browser has to forget it
 
 
 def test_s3_what_cannot_be_a_key_is_not_even_looked_up(subtests: pytest.Subtests) -> None:

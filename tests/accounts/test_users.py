@@ -157,15 +157,21 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
     for blind in (alice.delete, alice.update):
         with pytest.raises(CannotSave):
             blind()
-    kept = stored(alice)
-    assert (kept.name, kept.email, kept.role, kept.active, kept.demo) == (
+    stored_user = stored(alice)
+    assert (
+        stored_user.name,
+        stored_user.email,
+        stored_user.role,
+        stored_user.active,
+        stored_user.demo,
+    ) == (
         "Alice",
         alice.email,
         "",
         True,
         False,
     )
-    assert not kept.addresses
+    assert not stored_user.addresses
 
 
 def test_an_object_is_read_again() -> None:

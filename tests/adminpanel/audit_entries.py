@@ -1,4 +1,4 @@
-"""What the audit log holds of somebody."""
+"""What the audit log holds of a user."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from accounts.models import User
 
 
 def list_entries_this_month(user: User, book: str = "") -> list[LogEntry]:
-    """Return what somebody did this month, the newest first."""
+    """Return what a user did this month, the newest first."""
     entries, _ = audit_log.list_actor_entries(
         user.pk, datetime.now(UTC).date().replace(day=1), "", 200
     )

@@ -1,4 +1,4 @@
-"""What the staff's addresses are like. Who gets in is asked as everybody in tests/journeys/test_sweep.py."""
+"""What the staff's addresses are like. Who gets in is tested as every kind of user in tests/journeys/test_sweep.py."""
 
 import logging
 
@@ -14,7 +14,7 @@ from tests.adminpanel.audit_entries import list_entries_this_month
 from tests.architecture.routes import ROLES_BY_URL, ROUTES
 from tests.factories import make_user, sign_in_staff
 
-# What is there to be looked at; and presses, by the page that each belongs to.
+# The pages to be looked at; and submits, by the page that each belongs to.
 LOOKS = {
     *(
         "board",
@@ -30,7 +30,7 @@ LOOKS = {
     ),
     "promotions",
 }
-PRESSES = {
+SUBMITS = {
     "order": {
         *(
             "move",
@@ -102,14 +102,14 @@ def test_no_cache_keeps_a_staff_page(admin: Client) -> None:
 
 
 def test_s20_a_look_at_where_one_presses_leads_to_the_page(admin: Client) -> None:
-    pages = {name: STAFF[page].sample_path for page, names in PRESSES.items() for name in names}
+    pages = {name: STAFF[page].sample_path for page, names in SUBMITS.items() for name in names}
     assert pages.keys() | LOOKS == STAFF.keys()
     assert {name: admin.get(STAFF[name].sample_path).get("Location") for name in pages} == pages
 
 
 def test_there_is_nothing_to_press_on_an_order_or_a_person_that_nobody_has(admin: Client) -> None:
-    pressed = {
+    submitted = {
         name: admin.post(STAFF[name].sample_path).status_code
-        for name in PRESSES["order"] | PRESSES["person"]
+        for name in SUBMITS["order"] | SUBMITS["person"]
     }
-    assert pressed == dict.fromkeys(pressed, 404)
+    assert submitted == dict.fromkeys(submitted, 404)

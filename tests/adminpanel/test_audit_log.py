@@ -1,4 +1,4 @@
-"""The audit log: every act of the staff is entered before it is done, and nothing takes an entry out again."""
+"""The audit log: every act of the staff is logged before it is done, and nothing removes an entry again."""
 
 import logging
 import re
@@ -43,7 +43,7 @@ def note_of(number: str) -> str:
     return reverse("adminpanel:note", args=[number])
 
 
-# ---- What is entered
+# ---- What is logged
 
 
 def test_s50_an_act_is_entered_with_who_what_on_what_and_how_it_ended(
@@ -158,14 +158,14 @@ def test_a_get_enters_nothing(staff_client: Client, ann: User) -> None:
 
 
 def test_everything_that_is_entered_has_words_for_its_reader() -> None:
-    presses = {f"adminpanel:{name}" for name in ("move", "note", "second_factor", "recovery_codes")}
-    presses |= {
+    submits = {f"adminpanel:{name}" for name in ("move", "note", "second_factor", "recovery_codes")}
+    submits |= {
         f"adminpanel:{each.name}" for each in urlpatterns if str(each.name).startswith("person_")
     }
     code = "\n".join(path.read_text() for path in (ROOT / "accounts").rglob("*.py"))
     noted = set(re.findall(r"audit_log\.add_entry\(\s*\"([a-z_]+)\"", code))
     assert len(noted) >= 6
-    assert presses | noted <= set(audit_labels.ACTS)
+    assert submits | noted <= set(audit_labels.ACTS)
 
 
 # ---- Nothing takes an entry out
@@ -238,7 +238,7 @@ def test_s27_what_was_typed_is_shown_as_text(admin: Client) -> None:
     assert "&lt;img src=x" in page
 
 
-# ---- Lines that nobody can make up
+# ---- Lines that no visitor can make up
 
 
 def test_s45_a_line_break_or_a_colour_in_what_was_sent_is_written_out(
@@ -273,7 +273,7 @@ def test_s45_no_line_of_the_log_can_be_made_up() -> None:
 def test_s48_the_log_tells_no_address_that_opens_something(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Cassandra is away while somebody follows a mailed link, and as a form on its page was open for too long."""
+    """As Cassandra is away while a user follows a mailed link, and as a form on its page was open for too long."""
 
     def away(*_: object, **__: object) -> None:
         raise CassandraUnavailable("away")
@@ -285,9 +285,9 @@ def test_s48_the_log_tells_no_address_that_opens_something(
     logs: Any = settings.LOGGING
     (handler,) = logs["handlers"].values()
     filters = [logs["filters"][name]["()"] for name in handler["filters"]]
-    told = [record for record in caplog.records if hasattr(record, "request")]
-    assert len(told) == 2
-    for record in told:
+    records = [record for record in caplog.records if hasattr(record, "request")]
+    assert len(records) == 2
+    for record in records:
         for name in filters:
             import_string(name)().filter(record)
         assert "tokentokentoken" not in OneLineFormatter("%(message)s").format(record)
@@ -295,10 +295,10 @@ def test_s48_the_log_tells_no_address_that_opens_something(
 
 
 def test_each_answer_has_a_request_id_of_our_own(client: Client) -> None:
-    asked = str(uuid4())
+    sent_id = str(uuid4())
     ids = {
-        client.get("/healthz", headers={"X-Request-Id": asked})["X-Request-Id"] for _ in range(2)
+        client.get("/healthz", headers={"X-Request-Id": sent_id})["X-Request-Id"] for _ in range(2)
     }
     assert len(ids) == 2
-    assert asked not in ids
+    assert sent_id not in ids
     assert all(UUID(each) for each in ids)

@@ -38,8 +38,8 @@ def test_x73_it_shows_the_orders_to_pack_the_oldest_first_and_counts_the_open_on
     first, second = make_order_with_events("paid"), make_order_with_events("paid")
     answer = staff_client.get(BOARD)
     text = answer.content.decode()
-    shown = numbers(text)
-    assert shown.index(first.number) < shown.index(second.number)
+    found = numbers(text)
+    assert found.index(first.number) < found.index(second.number)
     for column, label in states.BOARD_COLUMNS.items():
         assert f'href="{BOARD}?column={column}"' in text
         assert label in text
@@ -70,9 +70,9 @@ def test_an_order_stands_in_the_column_of_its_state_alone(staff_client: Client) 
         "on_hold": make_order_with_events("paid", "held"),
     }
     for column in made:
-        shown = numbers(staff_client.get(BOARD, {"column": column}).content.decode())
-        assert made[column].number in shown
-        assert not {order.number for key, order in made.items() if key != column} & set(shown)
+        found = numbers(staff_client.get(BOARD, {"column": column}).content.decode())
+        assert made[column].number in found
+        assert not {order.number for key, order in made.items() if key != column} & set(found)
 
 
 def test_x24_the_column_and_the_page_stand_in_the_address(
@@ -87,10 +87,10 @@ def test_x24_the_column_and_the_page_stand_in_the_address(
         text = staff_client.get(address).content.decode()
         assert 'id="tally-on_hold"' in text
         assert re.search(r'id="tally-on_hold"[^>]*aria-current="page"', text)
-        shown = numbers(text)
-        assert 0 < len(shown) <= 2
-        assert not set(shown) & set(seen)
-        seen += shown
+        found = numbers(text)
+        assert 0 < len(found) <= 2
+        assert not set(found) & set(seen)
+        seen += found
         following = re.search(r'id="next" href="([^"]+)"', text)
         if not following:
             break
@@ -200,10 +200,10 @@ def test_x60_a_number_that_no_order_has_is_kept_and_explained(staff_client: Clie
     for typed in ("ZZZZ-ZZZZ", "7", "<script>", "", "x" * 300):
         answer = staff_client.get(reverse("adminpanel:find"), {"number": typed})
         text = answer.content.decode()
-        told = ["There is a problem", "<title>Error: "]
+        expected = ["There is a problem", "<title>Error: "]
         if typed and "<" not in typed:
-            told.append(f'value="{typed}"')
+            expected.append(f'value="{typed}"')
         if answer.status_code != 422 or "<script>" in text.replace('<script src="', ""):
             violations.append(f"{typed!r}: {answer.status_code}, or a script in the page")
-        violations += [f"{typed!r}: no {each} in the page" for each in told if each not in text]
+        violations += [f"{typed!r}: no {each} in the page" for each in expected if each not in text]
     assert not violations, "\n".join(violations)

@@ -47,7 +47,7 @@ def arrived() -> Order:
 
 
 @pytest.fixture
-def asked(arrived: Order) -> Order:
+def requested_return(arrived: Order) -> Order:
     return operations.request_return(
         arrived, {1: 2}, "Too small", actor="shopper", now=datetime.now(UTC)
     )
@@ -58,12 +58,12 @@ def asked(arrived: Order) -> Order:
 
 def test_a_parcel_is_packed_and_sent_with_its_number(staff_client: Client, ann: User) -> None:
     order = make_order_with_events("paid")
-    house = next(iter(order.units_to_pack))
-    assert f"Pack a parcel in {house.capitalize()}" in text_of(staff_client, order)
-    answer = staff_client.post(url("pack", order, house), seen(order, line_1="1"))
+    warehouse = next(iter(order.units_to_pack))
+    assert f"Pack a parcel in {warehouse.capitalize()}" in text_of(staff_client, order)
+    answer = staff_client.post(url("pack", order, warehouse), seen(order, line_1="1"))
     assert (answer.status_code, answer["Location"]) == (303, url("order", order))
     packed = now_of(order)
-    assert (packed.parcels()[0].lines, packed.units_to_pack) == ({1: 1}, {house: {1: 1}})
+    assert (packed.parcels()[0].lines, packed.units_to_pack) == ({1: 1}, {warehouse: {1: 1}})
     sent = seen(packed, event="shipped", carrier="An Post", tracking=" AB 12-3 ")
     assert staff_client.post(url("parcel", order, "1"), sent).status_code == 303
     done = now_of(order)
@@ -72,8 +72,8 @@ def test_a_parcel_is_packed_and_sent_with_its_number(staff_client: Client, ann: 
     )  # fmt: skip
     assert staff_queries.actor_label(done.events[0]) == "Ann"
     text = text_of(staff_client, order)
-    for told in ("AB 12-3", "Parcel 1", "On its way", "Mark as delivered", "Partly shipped"):
-        assert told in text, told
+    for expected in ("AB 12-3", "Parcel 1", "On its way", "Mark as delivered", "Partly shipped"):
+        assert expected in text, expected
     assert (
         staff_client.post(url("parcel", order, "1"), seen(done, event="delivered")).status_code
         == 303
@@ -104,19 +104,19 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(
     violations = []
     order = make_order_with_events("paid")
     for typed in ("3", "-1", "1.5", "1e1", "x", "٣"):
-        house = next(iter(order.units_to_pack))
+        warehouse = next(iter(order.units_to_pack))
         answer = staff_client.post(
-            url("pack", order, house), seen(order, line_1=typed), headers=HTMX
+            url("pack", order, warehouse), seen(order, line_1=typed), headers=HTMX
         )
-        told = (
+        expected = (
             "There is a problem",
-            f'href="#pack-{house}-line_1"',
+            f'href="#pack-{warehouse}-line_1"',
             f'value="{typed}"',
             "Enter a whole number from 0 to 2",
         )
         violations += [
             f"{typed}: no {each} in the page"
-            for each in told
+            for each in expected
             if each not in answer.content.decode()
         ]
         if answer.status_code != 422:
@@ -129,8 +129,8 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(
 
 def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    house = next(iter(order.units_to_pack))
-    empty = staff_client.post(url("pack", order, house), seen(order, line_1="0"))
+    warehouse = next(iter(order.units_to_pack))
+    empty = staff_client.post(url("pack", order, warehouse), seen(order, line_1="0"))
     assert (
         empty.status_code,
         "Enter a number for at least one item" in empty.content.decode(),
@@ -164,9 +164,9 @@ def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(
 
 def test_a_stale_packing_keeps_what_was_typed_in_sight(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    house = next(iter(order.units_to_pack))
+    warehouse = next(iter(order.units_to_pack))
     operations.change_order(order, {1: 1}, actor="shopper", now=datetime.now(UTC))
-    answer = staff_client.post(url("pack", order, house), seen(order, line_1="2"))
+    answer = staff_client.post(url("pack", order, warehouse), seen(order, line_1="2"))
     text = answer.content.decode()
     assert answer.status_code == 409
     assert "The customer changed it" in text
@@ -179,7 +179,7 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(
 ) -> None:
     violations = []
     order = make_order_with_events("paid")
-    asked: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
+    requests: list[tuple[str, tuple[str, ...], dict[str, str]]] = [
         ("pack", ("mars",), {"line_1": "1"}),
         ("pack", ("ahead",), {"line_1": "1"}),
         ("parcel", ("9",), {"event": "shipped"}),
@@ -190,7 +190,7 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(
         ("received", (), {"amount": "1", "press": str(uuid4())}),
         ("money_sent", (), {"refund": "nothing"}),
     ]
-    for name, more, sent in asked:
+    for name, more, sent in requests:
         answer = support_client.post(url(name, order, *more), seen(order) | sent)
         if answer.status_code != 409 or "Nothing was changed" not in answer.content.decode():
             violations.append(f"{name} {more} {sent}: {answer.status_code}, or nothing is told")
@@ -203,53 +203,61 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(
 # ---- Returns
 
 
-def test_a_return_is_agreed_to_received_and_refunded(support_client: Client, asked: Order) -> None:
-    text = text_of(support_client, asked)
-    for told in ("Return 1", "Too small", "Waiting for an answer", "Returns waiting"):
-        assert told in text, told
+def test_a_return_is_agreed_to_received_and_refunded(
+    support_client: Client, requested_return: Order
+) -> None:
+    text = text_of(support_client, requested_return)
+    for expected in ("Return 1", "Too small", "Waiting for an answer", "Returns waiting"):
+        assert expected in text, expected
     assert (
         support_client.post(
-            url("sent_back", asked, "1"), seen(asked, event="return_approved")
+            url("sent_back", requested_return, "1"), seen(requested_return, event="return_approved")
         ).status_code
         == 303
     )
-    agreed = now_of(asked)
+    agreed = now_of(requested_return)
     assert (
-        support_client.post(url("sent_back", asked, "1"), seen(agreed, line_1="1")).status_code
+        support_client.post(
+            url("sent_back", requested_return, "1"), seen(agreed, line_1="1")
+        ).status_code
         == 303
     )
-    received = now_of(asked)
+    received = now_of(requested_return)
     assert (received.returns[0].state, received.returns[0].restock) == ("received", {1: 1})
     form = text_of(support_client, received)
-    assert url("return_refund", asked, "1") in form
+    assert url("return_refund", requested_return, "1") in form
     sent = seen(received, line_1="2", reason="It is back with us")
-    assert support_client.post(url("return_refund", asked, "1"), sent).status_code == 303
-    done = now_of(asked)
+    assert support_client.post(url("return_refund", requested_return, "1"), sent).status_code == 303
+    done = now_of(requested_return)
     assert (done.returns[0].state, done.refunded, done.board_column) == (
         "refunded",
         Money(24, "EUR"),
         "done",
     )
-    assert url("return_refund", asked, "1") not in text_of(support_client, done)
+    assert url("return_refund", requested_return, "1") not in text_of(support_client, done)
 
 
 def test_a_refusal_needs_words_and_the_customer_reads_them(
-    staff_client: Client, asked: Order
+    staff_client: Client, requested_return: Order
 ) -> None:
-    bare = staff_client.post(url("sent_back", asked, "1"), seen(asked, event="return_rejected"))
+    bare = staff_client.post(
+        url("sent_back", requested_return, "1"), seen(requested_return, event="return_rejected")
+    )
     assert (bare.status_code, "Tell the customer why" in bare.content.decode()) == (422, True)
-    sent = seen(asked, event="return_rejected", note="It was worn outside")
-    assert staff_client.post(url("sent_back", asked, "1"), sent).status_code == 303
-    done = now_of(asked)
+    sent = seen(requested_return, event="return_rejected", note="It was worn outside")
+    assert staff_client.post(url("sent_back", requested_return, "1"), sent).status_code == 303
+    done = now_of(requested_return)
     assert (done.returns[0].state, done.returns[0].answer) == ("rejected", "It was worn outside")
     assert "Our answer: It was worn outside" in text_of(staff_client, done)
 
 
-def test_no_more_goes_to_the_shelf_than_came_back(staff_client: Client, asked: Order) -> None:
-    agreed = operations.approve_return(asked, "1", actor="Ben", now=datetime.now(UTC))
-    answer = staff_client.post(url("sent_back", asked, "1"), seen(agreed, line_1="3"))
+def test_no_more_goes_to_the_shelf_than_came_back(
+    staff_client: Client, requested_return: Order
+) -> None:
+    agreed = operations.approve_return(requested_return, "1", actor="Ben", now=datetime.now(UTC))
+    answer = staff_client.post(url("sent_back", requested_return, "1"), seen(agreed, line_1="3"))
     assert answer.status_code == 422
-    assert now_of(asked) == agreed
+    assert now_of(requested_return) == agreed
 
 
 # ---- Money
@@ -285,7 +293,7 @@ def test_money_goes_back_for_nothing_in_particular(support_client: Client) -> No
 def test_a_refund_that_will_not_do_is_told_and_kept(support_client: Client) -> None:
     violations = []
     order = make_order_with_events("paid")
-    for sent, told in (
+    for sent, expected in (
         ({"amount": "1"}, "Enter a reason for the refund"),
         ({"reason": "x"}, "Enter what to refund, or an amount"),
         ({"reason": "x", "amount": "1000"}, "You can refund at most"),
@@ -296,9 +304,11 @@ def test_a_refund_that_will_not_do_is_told_and_kept(support_client: Client) -> N
         ({"reason": "x", "line_1": "3"}, "Enter a whole number from 0 to 2"),
     ):
         answer = support_client.post(url("refund", order), seen(order, **sent))
-        kept = (told, *(f'value="{value}"' for value in sent.values()))
+        wanted = (expected, *(f'value="{value}"' for value in sent.values()))
         violations += [
-            f"{sent}: no {each} in the page" for each in kept if each not in answer.content.decode()
+            f"{sent}: no {each} in the page"
+            for each in wanted
+            if each not in answer.content.decode()
         ]
         if answer.status_code != 422:
             violations.append(f"{sent}: {answer.status_code}")
@@ -394,25 +404,29 @@ def test_what_was_taken_out_and_paid_back_is_counted_once(support_client: Client
 
 @pytest.mark.parametrize("state", ["requested", "approved", "rejected", "refunded"])
 def test_only_what_has_arrived_with_us_is_refunded_and_once(
-    support_client: Client, asked: Order, state: str
+    support_client: Client, requested_return: Order, state: str
 ) -> None:
     now = datetime.now(UTC)
     if state == "rejected":
-        asked = operations.reject_return(asked, "1", actor="Ann", now=now, note="Worn")
-    elif state != "requested":
-        asked = operations.approve_return(asked, "1", actor="Ann", now=now)
-    if state == "refunded":
-        asked = operations.receive_return(asked, "1", {1: 2}, actor="Ann", now=now)
-        asked = operations.decide_refund(
-            asked, Money(12, "EUR"), {1: 1}, "Back", actor="Bea", now=now, return_id="1"
+        requested_return = operations.reject_return(
+            requested_return, "1", actor="Ann", now=now, note="Worn"
         )
-    assert asked.returns[0].state == state
-    before = now_of(asked)
+    elif state != "requested":
+        requested_return = operations.approve_return(requested_return, "1", actor="Ann", now=now)
+    if state == "refunded":
+        requested_return = operations.receive_return(
+            requested_return, "1", {1: 2}, actor="Ann", now=now
+        )
+        requested_return = operations.decide_refund(
+            requested_return, Money(12, "EUR"), {1: 1}, "Back", actor="Bea", now=now, return_id="1"
+        )
+    assert requested_return.returns[0].state == state
+    before = now_of(requested_return)
     answer = support_client.post(
-        url("return_refund", asked, "1"), seen(before, line_1="1", reason="Back")
+        url("return_refund", requested_return, "1"), seen(before, line_1="1", reason="Back")
     )
     assert answer.status_code == 409
-    assert now_of(asked) == before
+    assert now_of(requested_return) == before
 
 
 def test_s24_who_packs_moves_no_money(staff_client: Client, support_client: Client) -> None:
@@ -441,9 +455,9 @@ def by_transfer() -> Order:
 def test_a_transfer_is_noted_once_and_confirms_the_order(support_client: Client) -> None:
     order = by_transfer()
     text = text_of(support_client, order)
-    press = re.search(r'name="press" value="([^"]+)"', text)
-    assert press
-    sent = seen(order, amount=str(order.total.amount), press=press[1])
+    idempotency_key = re.search(r'name="press" value="([^"]+)"', text)
+    assert idempotency_key
+    sent = seen(order, amount=str(order.total.amount), press=idempotency_key[1])
     assert support_client.post(url("received", order), sent).status_code == 303
     assert support_client.post(url("received", order), sent).status_code == 409
     done = now_of(order)
@@ -455,9 +469,9 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(
     support_client: Client, staff_client: Client
 ) -> None:
     order = by_transfer()
-    press = str(uuid4())
+    idempotency_key = str(uuid4())
     paid, _ = operations.record_manual_payment(
-        order, order.total, key=press, actor="Ann", now=datetime.now(UTC)
+        order, order.total, key=idempotency_key, actor="Ann", now=datetime.now(UTC)
     )
     gone = operations.transition_order(
         paid, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
@@ -497,14 +511,14 @@ def test_something_is_taken_out_and_its_money_goes_back(staff_client: Client) ->
 def test_a_change_that_is_none_is_told(staff_client: Client) -> None:
     violations = []
     order = make_order_with_events("paid")
-    for typed, told in (
+    for typed, expected in (
         ("0", "Keep at least one item"),
         ("2", "Enter a smaller number"),
         ("3", "from 0 to 2"),
     ):
         answer = staff_client.post(url("lines", order), seen(order, line_1=typed))
-        if answer.status_code != 422 or told not in answer.content.decode():
-            violations.append(f"{typed}: {answer.status_code}, or not told: {told}")
+        if answer.status_code != 422 or expected not in answer.content.decode():
+            violations.append(f"{typed}: {answer.status_code}, or no {expected} in the page")
         if now_of(order) != order:
             violations.append(f"{typed} changes the order")
             order = make_order_with_events("paid")
@@ -528,21 +542,21 @@ def test_what_is_packed_stays(staff_client: Client) -> None:
 
 def test_an_order_goes_to_another_door(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    there = {
+    address = {
         "country": "DE",
         "name": "Sam Shopper",
         "street": "Hof 2",
         "postal_code": "10115",
         "city": "Berlin",
     }
-    assert staff_client.post(url("door", order), seen(order, **there)).status_code == 303
+    assert staff_client.post(url("door", order), seen(order, **address)).status_code == 303
     assert now_of(order).delivery_address.street == "Hof 2"
     wrong = staff_client.post(
-        url("door", order), seen(now_of(order), **(there | {"postal_code": "1"}))
+        url("door", order), seen(now_of(order), **(address | {"postal_code": "1"}))
     )
     assert (wrong.status_code, "Enter a German postcode" in wrong.content.decode()) == (422, True)
     abroad = staff_client.post(
-        url("door", order), seen(now_of(order), **(there | {"country": "FR"}))
+        url("door", order), seen(now_of(order), **(address | {"country": "FR"}))
     )
     assert abroad.status_code == 422
 

@@ -1,4 +1,4 @@
-"""An order's page: what it tells, and what staff do there."""
+"""An order's page: what it shows, and what staff do there."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -35,7 +35,7 @@ def now_of(order: Order) -> Order:
     return found
 
 
-def pressed(order: Order, kind: str, **more: str) -> dict[str, str]:
+def form_of(order: Order, kind: str, **more: str) -> dict[str, str]:
     return {"event": kind, "version": str(order.version), **more}
 
 
@@ -45,11 +45,11 @@ def test_q12_q13_q14_it_tells_all_of_an_order(staff_client: Client) -> None:
         order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC)
     )
     text = staff_client.get(page(order)).content.decode()
-    for told in (
+    for expected in (
         order.number, "Sam Shopper", order.email, "Hauptstraße 1", "10115 Berlin", "Germany", "€24.00", "Olive",
         "2 × €12.00", "Order placed", "To pack", "Paid", "Standard, DHL", "Called: leave it with the neighbour", "Ben", "Staff only",
     ):  # fmt: skip
-        assert told in text, told
+        assert expected in text, expected
     assert text.count("<h1") == 1
     assert text.index("Called: leave") < text.index("Order placed"), "the newest comes first"
 
@@ -84,7 +84,7 @@ def test_s41_it_offers_what_is_allowed_and_nothing_else(staff_client: Client) ->
 
 def test_a_press_moves_the_order_on(staff_client: Client, ann: User) -> None:
     order = make_order_with_events("paid")
-    answer = staff_client.post(move(order), pressed(order, "shipped", note="Two parcels"))
+    answer = staff_client.post(move(order), form_of(order, "shipped", note="Two parcels"))
     assert answer.status_code == 303
     assert answer["Location"] == page(order)
     fresh = now_of(order)
@@ -107,7 +107,7 @@ def test_a_press_moves_the_order_on(staff_client: Client, ann: User) -> None:
 
 def test_the_same_press_by_htmx_swaps_the_order_in_place(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    answer = staff_client.post(move(order), pressed(order, "packed"), headers=HTMX)
+    answer = staff_client.post(move(order), form_of(order, "packed"), headers=HTMX)
     text = answer.content.decode()
     assert answer.status_code == 200
     assert text.lstrip().startswith('<div id="order"')
@@ -120,7 +120,7 @@ def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff_client: 
     order = make_order_with_events("paid")
     operations.transition_order(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
     answer = staff_client.post(
-        move(order), pressed(order, "packed", note="Wrapped as a present"), headers=HTMX
+        move(order), form_of(order, "packed", note="Wrapped as a present"), headers=HTMX
     )
     text = answer.content.decode()
     assert answer.status_code == 409
@@ -138,7 +138,7 @@ def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff_client: 
 def test_x73_the_same_without_scripts_is_a_whole_page(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     operations.transition_order(order, Transition("packed", actor="Ben", at=datetime.now(UTC)))
-    answer = staff_client.post(move(order), pressed(order, "held"))
+    answer = staff_client.post(move(order), form_of(order, "held"))
     assert answer.status_code == 409
     assert "<html" in answer.content.decode()
     assert "Ben changed it" in answer.content.decode()
@@ -146,14 +146,14 @@ def test_x73_the_same_without_scripts_is_a_whole_page(staff_client: Client) -> N
 
 def test_x18_a_second_press_changes_nothing_more(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    assert staff_client.post(move(order), pressed(order, "packed")).status_code == 303
-    assert staff_client.post(move(order), pressed(order, "packed")).status_code == 409
+    assert staff_client.post(move(order), form_of(order, "packed")).status_code == 303
+    assert staff_client.post(move(order), form_of(order, "packed")).status_code == 409
     assert [event.kind for event in now_of(order).events].count("packed") == 1
 
 
 def test_s41_a_press_that_the_state_does_not_allow_changes_nothing(staff_client: Client) -> None:
     order = make_order_with_events()
-    answer = staff_client.post(move(order), pressed(order, "delivered"))
+    answer = staff_client.post(move(order), form_of(order, "delivered"))
     assert answer.status_code == 409
     assert now_of(order).version == order.version
 
@@ -162,7 +162,7 @@ def test_bad_input_is_told_and_changes_nothing(staff_client: Client) -> None:
     violations = []
     for note in ("x" * 1001, "a\x00b"):
         order = make_order_with_events("paid")
-        answer = staff_client.post(move(order), pressed(order, "packed", note=note))
+        answer = staff_client.post(move(order), form_of(order, "packed", note=note))
         if answer.status_code != 422 or "There is a problem" not in answer.content.decode():
             violations.append(f"{note!r}: {answer.status_code}, or no problem is told")
         if now_of(order).version != order.version:
@@ -201,7 +201,7 @@ def test_nobody_of_the_staff_passes_for_the_shop_by_choosing_a_name(client: Clie
     mallory = make_user("system", role="support")
     sign_in_staff(client, mallory)
     order = make_order_with_events("paid")
-    client.post(move(order), pressed(order, "held", note="They called twice"))
+    client.post(move(order), form_of(order, "held", note="They called twice"))
     event = now_of(order).events[0]
     assert event.actor == f"staff:{mallory.pk}:system"
     text = client.get(page(order)).content.decode()
@@ -213,14 +213,14 @@ def test_after_a_press_the_way_back_leads_to_where_the_order_stands_now(
     staff_client: Client,
 ) -> None:
     order = make_order_with_events("paid")
-    text = staff_client.post(move(order), pressed(order, "held"), headers=HTMX).content.decode()
+    text = staff_client.post(move(order), form_of(order, "held"), headers=HTMX).content.decode()
     assert "All orders: On hold" in text
 
 
 def test_s40_other_fields_change_nothing(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     staff_client.post(
-        move(order), pressed(order, "packed", total="1", state="closed", actor="Mallory")
+        move(order), form_of(order, "packed", total="1", state="closed", actor="Mallory")
     )
     fresh = now_of(order)
     assert (fresh.total, fresh.state, staff_queries.actor_label(fresh.events[0])) == (
@@ -262,8 +262,10 @@ def test_x60_a_note_that_will_not_do_is_kept_and_explained(staff_client: Client)
     order = make_order_with_events()
     for text in ("", "   ", "x" * 1001):
         answer = staff_client.post(note(order), {"note": text}, headers=HTMX)
-        told = "There is a problem", text.strip()
-        if answer.status_code != 422 or any(each not in answer.content.decode() for each in told):
+        expected = "There is a problem", text.strip()
+        if answer.status_code != 422 or any(
+            each not in answer.content.decode() for each in expected
+        ):
             violations.append(f"{text!r}: {answer.status_code}, or it is not kept and explained")
         if len(now_of(order).events) != len(order.events):
             violations.append(f"{text!r} is written down")
@@ -282,7 +284,7 @@ def test_s27_a_note_is_text(staff_client: Client) -> None:
 
 def test_x2_a_reload_after_a_press_repeats_nothing(staff_client: Client) -> None:
     order = make_order_with_events("paid")
-    answer = staff_client.post(move(order), pressed(order, "packed"), follow=True)
+    answer = staff_client.post(move(order), form_of(order, "packed"), follow=True)
     assert answer.status_code == 200
     assert answer.redirect_chain == [(page(order), 303)]
 

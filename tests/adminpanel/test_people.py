@@ -59,16 +59,16 @@ def test_an_admin_finds_an_account_by_its_address_and_no_url_holds_it(
 def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(
     admin: Client, sam: User
 ) -> None:
-    for role, there in (("support", True), ("shopper", False)):
+    for role, is_listed in (("support", True), ("shopper", False)):
         theirs = Client()
         theirs.force_login(sam)
         assert admin.post(of(sam, "person_role"), {"role": role})["Location"] == of(sam)
-        assert role_of(sam) == (role if there else "")
+        assert role_of(sam) == (role if is_listed else "")
         assert theirs.get(reverse("accounts:profile")).status_code == 302
-        assert (of(sam) in admin.get(reverse("adminpanel:people")).content.decode()) is there
-    told = [row.text for row in list_mails_to(sam.email)]
-    assert any("as support now" in text for text in told)
-    assert any("do not work at Stoa any more" in text for text in told)
+        assert (of(sam) in admin.get(reverse("adminpanel:people")).content.decode()) is is_listed
+    mail_texts = [row.text for row in list_mails_to(sam.email)]
+    assert any("as support now" in text for text in mail_texts)
+    assert any("do not work at Stoa any more" in text for text in mail_texts)
 
 
 def test_a_role_that_does_not_exist_is_refused(admin: Client, sam: User) -> None:

@@ -28,34 +28,34 @@ def test_one_wins_and_the_other_is_told_who_and_when(tmp_path: Path) -> None:
             lines[name] = ShopConnection(shop, sent, {"Referer": shop})
         for _ in range(ROUNDS):
             order = make_order_with_events("paid")
-            _moved_by_both(order, lines)
+            _transition_by_both(order, lines)
 
 
-def _moved_by_both(order: Order, lines: dict[str, ShopConnection]) -> None:
+def _transition_by_both(order: Order, lines: dict[str, ShopConnection]) -> None:
     together = threading.Barrier(len(lines))
     for line in lines.values():
         line.close()  # the server may have closed it, while the order was made
 
-    def press(name: str, kind: str) -> int:
+    def submit(name: str, kind: str) -> int:
         together.wait(20)
         form = {"event": kind, "version": order.version, "note": f"{name} was here"}
         return lines[name].post(f"/staff/orders/{order.number}/move/", form)
 
     with ThreadPoolExecutor(2) as pool:
-        presses = {
-            "Ann": pool.submit(press, "Ann", "shipped"),
-            "Ben": pool.submit(press, "Ben", "cancelled"),
+        submits = {
+            "Ann": pool.submit(submit, "Ann", "shipped"),
+            "Ben": pool.submit(submit, "Ben", "cancelled"),
         }
-        answers = {name: pressed.result() for name, pressed in presses.items()}
+        answers = {name: submitted.result() for name, submitted in submits.items()}
     assert sorted(answers.values()) == [303, 409], answers
     winner = next(name for name, status in answers.items() if status == 303)
     loser = next(name for name in answers if name != winner)
-    told = lines[loser].text
-    said = re.search(r"(\w+) changed it ([^:<]+): ([^.<]+)\.", told)
-    assert said
-    assert said[1] == winner
-    assert re.fullmatch(r"just now|\d+ (second|minute)s? ago", said[2]), said[2]
-    assert f"{loser} was here" in told, "what was typed is kept"
+    text = lines[loser].text
+    message = re.search(r"(\w+) changed it ([^:<]+): ([^.<]+)\.", text)
+    assert message
+    assert message[1] == winner
+    assert re.fullmatch(r"just now|\d+ (second|minute)s? ago", message[2]), message[2]
+    assert f"{loser} was here" in text, "what was typed is kept"
     found = queries.get_order(order.order_id)
     assert found
     kinds = [event.kind for event in found.events]

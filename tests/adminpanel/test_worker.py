@@ -1,4 +1,4 @@
-"""The page of the workers: what each did last, what waits, and where somebody should look."""
+"""The page of the workers: what each did last, what waits, and what needs a look."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -43,8 +43,8 @@ def test_a_job_that_is_behind_says_by_how_much(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, now = Job(f"test-{uuid4()}", timedelta(seconds=10), lambda now: ""), datetime.now(UTC)
-    with hold_lease(job.name) as held:
-        held.last_run = now
+    with hold_lease(job.name) as lease:
+        lease.last_run = now
         save_position(job.name, (now - timedelta(minutes=20)).isoformat())
     monkeypatch.setattr(workers, "list_jobs", lambda: [job])
     assert "Behind by 1190 s" in staff_client.get("/staff/worker/").content.decode().replace(

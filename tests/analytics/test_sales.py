@@ -1,4 +1,4 @@
-"""What was sold by day and category: facts that can be told twice, sums that equal them, days of the shop's own zone (Q18, I7)."""
+"""What was sold by day and category: facts that can be recorded twice, sums that equal them, days of the shop's own zone (Q18, I7)."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -116,7 +116,7 @@ def test_the_job_adds_up_the_days_that_changed_and_forgets_them_only_later(
     )
     assert roll_up_changed_days(now) == 1
     assert figures(queries.list_daily_sales(sale.day, sale.day)).units == 2
-    # A process that was held up between noting the day and writing its facts still finds the day noted.
+    # A process that was delayed between noting the day and writing its facts still finds the day noted.
     assert sale.day in dict(queries.list_changed_days())
     assert roll_up_sales(now + LATEST_FACT + timedelta(minutes=1))
     assert sale.day not in dict(queries.list_changed_days())

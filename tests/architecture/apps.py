@@ -1,4 +1,4 @@
-"""The rooms of the house, and which may call which."""
+"""The apps of the project, and which may call which."""
 
 import tomllib
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
 APPS.remove("benchmarks")
 # Those that a real shop runs.
-SHOP_APPS = [room for room in APPS if room not in {"devtools", "demo"}]
+SHOP_APPS = [app for app in APPS if app not in {"devtools", "demo"}]
 
 # Lower files know nothing of higher ones: urls -> views -> queries | operations -> models.
 LAYERS = {
@@ -30,7 +30,7 @@ def module_kind(path: Path) -> str:
     return path.parent.name if path.parent.name in LAYERS else path.stem
 
 
-FILES = sorted(path for room in APPS for path in (ROOT / room).rglob("*.py"))
+FILES = sorted(path for app in APPS for path in (ROOT / app).rglob("*.py"))
 VIEWS = [path for path in FILES if module_kind(path) == "views"]
 
 
@@ -40,7 +40,7 @@ def relative_path(path: Path) -> str:
 
 
 def list_modules(app: str) -> list[str]:
-    """Return the dotted names of a room's modules, without its management commands."""
+    """Return the dotted names of an app's modules, without its management commands."""
     found = []
     for path in sorted((ROOT / app).rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts

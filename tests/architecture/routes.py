@@ -28,7 +28,7 @@ class Route:
 
     @property
     def access(self) -> str:
-        """Whom its view says that it is for; nothing if it does not say."""
+        """Whom its view declares that it is for; nothing if it does not."""
         return getattr(self.view, "access", "")
 
     @property

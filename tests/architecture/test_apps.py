@@ -1,4 +1,4 @@
-"""The way through the house: who may import whom, and where a thing belongs."""
+"""The layers: who may import whom, and where a thing belongs."""
 
 import ast
 import re

@@ -27,14 +27,14 @@ def without_ids(product_id: UUID) -> Product:
 
 
 def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list() -> None:
-    now, shelf = datetime.now(UTC), make_category()
+    now, category = datetime.now(UTC), make_category()
     plain, listed = (
         make_product(
             "Teapot",
             price="48.00",
             compare_at="60.00",
             options={"Colour": ["Teal", "Oat"], "Size": ["S", "L"]},
-            category=shelf,
+            category=category,
             availability="few",
             tax_class="reduced",
             featured=True,
@@ -43,10 +43,10 @@ def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list
         )
         for listed in (False, True)
     )
-    told = without_ids(plain.product_id)
-    assert told == replace(without_ids(listed.product_id), updated_at=told.updated_at)
+    product = without_ids(plain.product_id)
+    assert product == replace(without_ids(listed.product_id), updated_at=product.updated_at)
     assert PLACES.all(product_id=plain.product_id) == []
-    assert [card.product_id for card in queries.get_category_page(shelf.category_id).cards] == [
+    assert [card.product_id for card in queries.get_category_page(category.category_id).cards] == [
         listed.product_id
     ]
     changed = list_changed_products(now, datetime.now(UTC))
@@ -57,19 +57,24 @@ def test_stock_reads_as_if_it_had_come_and_been_copied() -> None:
     units = {"berlin": 5, "cork": 2}
     ours, theirs, variants = uuid4(), uuid4(), (uuid4(), uuid4())
     make_stock(units["berlin"], cork=units["cork"], product_id=ours, variant_id=variants[0])
-    for place in units:
-        receive_stock(theirs, variants[1], place, units[place], 3, uuid4(), datetime.now(UTC))
+    for warehouse_id in units:
+        receive_stock(
+            theirs, variants[1], warehouse_id, units[warehouse_id], 3, uuid4(), datetime.now(UTC)
+        )
     copy_stock(theirs)
     assert stock.get_stock(ours)[variants[0]] == stock.get_stock(theirs)[variants[1]]
-    for place in WAREHOUSES:
-        shelves = [stock.get_stock_item(variant_id, place) for variant_id in variants]
-        assert shelves[0][0] == shelves[1][0]
+    for warehouse_id in WAREHOUSES:
+        stock_items = [stock.get_stock_item(variant_id, warehouse_id) for variant_id in variants]
+        assert stock_items[0][0] == stock_items[1][0]
         lying, entered = (
-            [[(row.state, row.quantity) for row in rows] for _, rows in shelves],
+            [[(row.state, row.quantity) for row in rows] for _, rows in stock_items],
             [
-                [(row.kind, row.units) for row in stock.list_ledger_entries(variant_id, place)]
+                [
+                    (row.kind, row.units)
+                    for row in stock.list_ledger_entries(variant_id, warehouse_id)
+                ]
                 for variant_id in variants
             ],
         )
-        assert lying[0] == lying[1] == [("received", units[place])]
-        assert entered[0] == entered[1] == [("received", units[place])]
+        assert lying[0] == lying[1] == [("received", units[warehouse_id])]
+        assert entered[0] == entered[1] == [("received", units[warehouse_id])]

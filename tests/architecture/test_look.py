@@ -50,7 +50,7 @@ def test_x13_both_colour_schemes_name_the_same_colours() -> None:
 
 
 def _luminance(colour: str) -> float:
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (0, 2, 4)]
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]

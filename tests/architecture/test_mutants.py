@@ -32,5 +32,5 @@ def test_each_fault_is_a_program() -> None:
 
 
 def test_no_room_is_without_a_fault() -> None:
-    of = Counter(fault.file.split("/")[0] for fault in FAULTS)
-    assert not [room for room in SHOP_APPS if not of[room]]
+    faults_by_app = Counter(fault.file.split("/")[0] for fault in FAULTS)
+    assert not [app for app in SHOP_APPS if not faults_by_app[app]]

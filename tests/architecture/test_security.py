@@ -13,12 +13,12 @@ from tests.architecture.routes import ROUTES
 from tests.factories import PASSWORD, make_product, make_user, sign_in_staff
 
 RULES = {*range(1, 26), *range(32, 41), 46, 47, 52, 53, 54}
-# How somebody becomes a member, or is one again: all else below /account/ is for members.
+# How a visitor becomes a member, or is one again: all else below /account/ is for members.
 BEFORE_LOGIN = {
     *("accounts:register", "accounts:sent", "accounts:finish", "accounts:login", "accounts:logout"),
     *("accounts:reset", "accounts:reset_sent", "accounts:reset_finish", "accounts:erased"),
 }
-# What takes a press without a form's token, and why.
+# What takes a submit without a form's token, and why.
 WITHOUT_TOKEN = {
     "orders:payment_notice": "the bank's notice carries a signature in its stead (S46)"
 }
@@ -39,7 +39,7 @@ def test_it_has_a_test_named_by_its_number() -> None:
 
 
 def test_s25_each_view_says_whom_it_is_for() -> None:
-    """See docs/architecture.md: @public, @own, @personal or @staff_required(roles) on each view."""
+    """See docs/architecture.md: @public, @owner_only, @member_required or @staff_required(roles) on each view."""
     violations = []
     for name, path, access, roles in (
         (each.name, each.sample_path, each.access, each.roles) for each in ROUTES
@@ -61,16 +61,16 @@ def test_s25_each_view_says_whom_it_is_for() -> None:
 
 
 def test_s19_no_press_counts_without_its_token() -> None:
-    """Neither a guest's, nor that of an admin, who may press all there is for staff."""
-    asked = [each for each in ROUTES if each.name not in WITHOUT_TOKEN]
-    for_staff = [each for each in asked if each.sample_path.startswith("/staff/")]
+    """Neither a guest's, nor that of an admin, who may submit all there is for staff."""
+    routes = [each for each in ROUTES if each.name not in WITHOUT_TOKEN]
+    for_staff = [each for each in routes if each.sample_path.startswith("/staff/")]
     guest, admin = (
         Client(enforce_csrf_checks=True, raise_request_exception=False) for _ in range(2)
     )
     sign_in_staff(admin, make_user("Ada", role=ADMIN))
     violations = []
     for who, client, each in (
-        *(("a guest", guest, each) for each in asked),
+        *(("a guest", guest, each) for each in routes),
         *(("an admin", admin, each) for each in for_staff),
     ):
         answer = client.post(each.sample_path, {"operation": "any"})
@@ -79,7 +79,7 @@ def test_s19_no_press_counts_without_its_token() -> None:
                 f"{each.name} takes a press of {who} at {each.sample_path}: {answer.status_code}"
             )
     assert not violations, "\n".join(violations)
-    assert len(asked) >= 125
+    assert len(routes) >= 125
     assert len(for_staff) >= 28
 
 
@@ -90,10 +90,12 @@ def test_s19_no_view_is_spared_the_token_but_the_banks() -> None:
 
 
 def test_s19_the_token_is_looked_at_before_a_request_does_anything() -> None:
-    place = settings.MIDDLEWARE.index("django.middleware.csrf.CsrfViewMiddleware")
+    position = settings.MIDDLEWARE.index("django.middleware.csrf.CsrfViewMiddleware")
     # It looks at it when its view is known, as nothing does that stands before it.
     assert [
-        each for each in settings.MIDDLEWARE[:place] if hasattr(import_string(each), "process_view")
+        each
+        for each in settings.MIDDLEWARE[:position]
+        if hasattr(import_string(each), "process_view")
     ] == []
 
 
@@ -159,14 +161,21 @@ def test_s33_htmx_is_never_led_where_a_request_says() -> None:
         "javascript:alert(1)",
         "/\r\nX: y",
     ):
-        client, user, asked = Client(), make_user(), {"HX-Request": "true"}
+        client, user, htmx_headers = Client(), make_user(), {"HX-Request": "true"}
         typed = {"email": user.email, "password": PASSWORD, "next": to}
-        answers = {"accounts:login": [client.post(reverse("accounts:login"), typed, headers=asked)]}
+        answers = {
+            "accounts:login": [client.post(reverse("accounts:login"), typed, headers=htmx_headers)]
+        }
         if "\n" not in to:
-            asked |= {"HX-Current-URL": to, "Referer": to}
+            htmx_headers |= {"HX-Current-URL": to, "Referer": to}
         for name in ("cart:switch", "cart:add", "accounts:addresses", "cart:panel"):
-            pressed = client.post(reverse(name), {"next": to, "variant": sku}, headers=asked)
-            answers[name] = [pressed, Client().get(reverse(name), {"next": to}, headers=asked)]
+            submitted = client.post(
+                reverse(name), {"next": to, "variant": sku}, headers=htmx_headers
+            )
+            answers[name] = [
+                submitted,
+                Client().get(reverse(name), {"next": to}, headers=htmx_headers),
+            ]
         for name, answer in ((name, each) for name, both in answers.items() for each in both):
             for header in (
                 "HX-Redirect",
@@ -175,11 +184,11 @@ def test_s33_htmx_is_never_led_where_a_request_says() -> None:
                 "HX-Replace-Url",
                 "Location",
             ):
-                told = answer.get(header, "")
-                ours = told.startswith("/") and not told.startswith(("//", "/\\"))
-                asked_for = "evil.example" in told.split("?")[0] or (
-                    "evil.example" in told and "next=" in told
+                location = answer.get(header, "")
+                ours = location.startswith("/") and not location.startswith(("//", "/\\"))
+                asked_for = "evil.example" in location.split("?")[0] or (
+                    "evil.example" in location and "next=" in location
                 )
-                if told and (not ours or asked_for):
-                    violations.append(f"{name}, asked for {to!r}: {header}: {told}")
+                if location and (not ours or asked_for):
+                    violations.append(f"{name}, asked for {to!r}: {header}: {location}")
     assert not violations, "\n".join(violations)

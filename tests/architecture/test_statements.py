@@ -1,4 +1,4 @@
-"""Every statement of the shop, prepared on the real engine and judged by the rules of docs/architecture.md."""
+"""Every statement of the shop, prepared on the real engine and checked by the rules of docs/architecture.md."""
 
 import ast
 import importlib
@@ -25,8 +25,8 @@ from tests.architecture.apps import (
 )
 from tests.rules import for_each
 
-for room in APPS:
-    for module in list_modules(room):
+for app in APPS:
+    for module in list_modules(app):
         importlib.import_module(module)
 
 OURS = [statement for statement in REGISTRY if statement.question != "test"]
@@ -36,8 +36,8 @@ SCANS = [statement for statement in READS if statement.is_scan]
 WRITES = [statement for statement in OURS if statement.profile != READ]
 MODELS: list[Any] = [
     model
-    for room in apps.get_app_configs()
-    for model in getattr(room.models_module, "__dict__", {}).values()
+    for app in apps.get_app_configs()
+    for model in getattr(app.models_module, "__dict__", {}).values()
     if getattr(model, "__table_name__", None) and not getattr(model, "__abstract__", False)
 ]
 # What answers a request: the views, and what runs around them.
@@ -93,7 +93,7 @@ def table_of(statement: Statement) -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def prepared() -> None:
-    """Prepare all of them at once, side by side. One that cannot be says so where it is judged."""
+    """Prepare all of them at once, side by side. One that cannot be fails where it is checked."""
     with ThreadPoolExecutor(8) as threads:
         wait([threads.submit(statement.prepare) for statement in OURS])
 

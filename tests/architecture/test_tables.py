@@ -74,11 +74,11 @@ def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model
     )
     assert declared["on_erase"] in ON_ERASE
     assert declared["on_erase"] == "deleted" or declared.get("why"), "a row that stays has a reason"
-    room = model.__module__.removesuffix(".models")
+    app = model.__module__.removesuffix(".models")
     if declared["on_erase"] != "expires":
-        assert room in {
+        assert app in {
             module.__name__.removesuffix(".privacy") for module in list_privacy_modules()
-        }, f"{room} has no privacy.py"
+        }, f"{app} has no privacy.py"
 
 
 def test_no_table_is_made_that_no_model_declares() -> None:
@@ -87,7 +87,7 @@ def test_no_table_is_made_that_no_model_declares() -> None:
 
 
 def test_the_questions_of_this_shop_each_have_a_table() -> None:
-    told = " ".join(model.__doc__.split("\n")[0] for model in MODELS)
+    purposes = " ".join(model.__doc__.split("\n")[0] for model in MODELS)
     questions = (*(f"Q{number}" for number in range(1, 19)), "K1", "K4", "K5", "U1", "U2")
-    without = [question for question in questions if not re.search(rf"\b{question}\b", told)]
+    without = [question for question in questions if not re.search(rf"\b{question}\b", purposes)]
     assert not without, f"{without} have no table"

@@ -1,4 +1,4 @@
-"""The whole shop in a real browser: gunicorn, worker, mail catcher and a showroom in a keyspace of its own.
+"""The whole shop in a real browser: gunicorn, worker, mail catcher and a demo shop in a keyspace of its own.
 
 `$CHROMIUM`, or the Chromium on the PATH, drives it. Without one these tests are skipped; under CI that is a failure.
 Every page is watched: an error on its console, a breach of the Content-Security-Policy or an answer of 500 fails the
@@ -104,7 +104,7 @@ class ServedShop:
             setattr(self, name, made)
 
     def list_cookies(self, who: str) -> list[Any]:
-        """Return somebody's cookies, as a browser takes them."""
+        """Return a user's cookies, as a browser takes them."""
         return [
             {"name": name, "value": value, "url": self.url}
             for name, value in self.people[who].items()
@@ -151,15 +151,15 @@ def chromium_path() -> str:
 def shop(
     chromium_path: str, keyspace: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ServedShop]:
-    """Fill a showroom once, and serve it with a worker and a mail catcher beside it.
+    """Fill a demo shop once, and serve it with a worker and a mail catcher beside it.
 
     $SHOP_URL, with $SHOP_KEYSPACE, $SHOP_SECRET_KEY and $MAILDIR, names one that is open already.
     """
     if url := os.environ.get("SHOP_URL"):
-        told = {name: os.environ[f"SHOP_{name}"] for name in ("SECRET_KEY", "KEYSPACE")}
+        secrets = {name: os.environ[f"SHOP_{name}"] for name in ("SECRET_KEY", "KEYSPACE")}
         environment = {
-            "SECRET_KEY": told["SECRET_KEY"],
-            "CASSANDRA_KEYSPACE": told["KEYSPACE"],
+            "SECRET_KEY": secrets["SECRET_KEY"],
+            "CASSANDRA_KEYSPACE": secrets["KEYSPACE"],
             "PUBLIC_URL": url,
         }
         open_already = ServedShop(
@@ -230,7 +230,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 def open_page(browser: Browser, shop: ServedShop) -> Iterator[OpenPage]:
     """Opens a visitor's page: `visit(device="phone", who="guest", scripts=False, allow="regex of expected console words")`.
 
-    It is a stranger's, unless `who` names somebody whom `making` has made.
+    It is a stranger's, unless `who` names a user whom `making` has made.
     """
     opened: list[tuple[BrowserContext, PageWatch]] = []
 
@@ -258,7 +258,7 @@ def open_context(
     scripts: bool = True,
     **options: Any,
 ) -> BrowserContext:
-    """Return a fresh browser of somebody who is in the shop."""
+    """Return a fresh browser of a user who is in the shop."""
     context = chrome.new_context(
         base_url=shop.url, java_script_enabled=scripts, locale="en-IE", **DEVICES[device] | options
     )
@@ -300,7 +300,7 @@ def page_without_scripts(open_page: OpenPage) -> Page:
 def inspect_pages(browser: Browser, shop: ServedShop) -> InspectPages:
     """Opens all pages of a part of the shop, and returns what `check` and the page's watch find wrong with each.
 
-    Whoever looks has one browser and one tab for all of them: each further one would cost a process. `script` runs in
+    Each user has one browser and one tab for all of them: each further one would cost a process. `script` runs in
     every page before its own.
     """
 

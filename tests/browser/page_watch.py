@@ -64,5 +64,5 @@ def list_accessibility_violations(page: Page) -> list[str]:
 
 def assert_accessible(page: Page, what: str = "") -> None:
     """Fail if the page as it stands breaks one of axe's rules."""
-    told = list_accessibility_violations(page)
-    assert not told, f"{what or page.url}\n" + "\n".join(told)
+    violations = list_accessibility_violations(page)
+    assert not violations, f"{what or page.url}\n" + "\n".join(violations)

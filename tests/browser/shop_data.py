@@ -1,4 +1,4 @@
-"""What there is to be looked at: goods, carts, orders, people, and the cookies of whoever may see them.
+"""What there is to be looked at: products, carts, orders, people, and the cookies of the users who may see them.
 
 `make_shop_data` runs in a process of the shop: `manage.py shell -c "from tests.browser import shop_data; shop_data.make_shop_data()"`.
 """
@@ -65,7 +65,7 @@ Cookies = dict[str, str]
 
 
 def make_shop_data() -> None:
-    """Make it all and print it: what stands in addresses, people's cookies, shared carts, and the long shelf's address."""
+    """Make it all and print it: what stands in addresses, people's cookies, shared carts, and the long category's address."""
     now = datetime.now(UTC)
     ann, orders = make_user("Ann"), _make_orders(now)
     wanted = [
@@ -117,7 +117,7 @@ def _make_orders(now: datetime) -> dict[str, Order]:
 
 
 def _place_order(number: int, now: datetime, by: User | None = None) -> Order:
-    """An order of two goods that no other order here, and no test, takes from the shelves."""
+    """An order of two products that no other order here, and no test, takes from stock."""
     others = [
         each
         for each in data.PRODUCTS
@@ -244,7 +244,7 @@ def _make_enrolled(role: str) -> User:
 
 
 def _make_limited() -> User:
-    """Somebody who has asked for another e-mail address so often that it is enough for an hour."""
+    """A member who has asked for another e-mail address so often that it is enough for an hour."""
     user = make_user("Max")
     request = RequestFactory().post(reverse("accounts:email"))
     with suppress(TooManyAttempts):

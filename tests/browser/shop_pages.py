@@ -1,4 +1,4 @@
-"""The shop's pages, each ready to be looked at: with something in the cart, an order placed, somebody signed in."""
+"""The shop's pages, each ready to be looked at: with something in the cart, an order placed, a user signed in."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -180,7 +180,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
 }
 PAGES_BY_NAME = {name: place for group in PAGES.values() for name, place in group.items()}
 
-_SUBMIT = "a press, which leads to a page"
+_SUBMIT = "a submit, which leads to a page"
 _CART_ACTIONS = (
     *(
         "add",
@@ -227,7 +227,7 @@ _STAFF_ACTIONS = (
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_make", "promotion_end"),
 )
-# Addresses that show no page of ours to whoever opens them, and why.
+# Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
     "picture": "a drawing",
     "adminpanel:second_factor_picture": "a drawing",

@@ -20,12 +20,12 @@ ADDRESS = {
 
 
 def skus_in_stock(product: DemoProduct) -> list[str]:
-    """Return the SKUs of a product of the showroom that there are plenty of."""
+    """Return the SKUs of a product of the demo shop that there are plenty of."""
     return [variant.sku for variant in product.variants if sum(variant.stock.values()) > 8]
 
 
 def sold_out_skus(product: DemoProduct) -> list[str]:
-    """Return the SKUs of a product of the showroom that there are none of."""
+    """Return the SKUs of a product of the demo shop that there are none of."""
     return [variant.sku for variant in product.variants if not sum(variant.stock.values())]
 
 
@@ -68,7 +68,7 @@ def continue_to_review(page: Page) -> None:
 
 
 def place_order(page: Page) -> None:
-    """Press the button that orders."""
+    """Click the button that orders."""
     page.get_by_role("button", name=re.compile(r"^Pay €")).click()
     expect(page).to_have_title(re.compile("Test bank"))
 
@@ -86,7 +86,7 @@ def read_order_number(page: Page) -> str:
 
 
 def sign_in(page: Page, who: str) -> None:
-    """Log in as one of the showroom's people: Shopper, Staff, Admin."""
+    """Log in as one of the demo shop's users: Shopper, Staff, Admin."""
     login = next(each for each in LOGINS if each.label == who)
     page.goto("/account/login/")
     page.get_by_label("E-mail address").fill(login.email)

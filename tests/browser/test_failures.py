@@ -1,4 +1,4 @@
-"""X9: a shop that is slow, broken or out of reach says so, and the same press works once it is back."""
+"""X9: a shop that is slow, broken or out of reach says so, and the same submit works once it is back."""
 
 import re
 from collections.abc import Callable

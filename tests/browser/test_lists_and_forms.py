@@ -178,7 +178,7 @@ def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
 
 
 def waited(page: Page, held: list[Route]) -> None:
-    """Let the browser go on until a request is held."""
+    """Let the browser go on until a request is held back."""
     for _ in range(200):
         if held:
             return

@@ -52,7 +52,7 @@ def test_two_people_in_one_cart_see_each_others_changes(open_page: OpenPage, car
     for page in (viewer, ann):
         later(page)
         expect(page.locator("#cart")).to_contain_text("Your cart is empty")
-    # Somebody else's change does not take Undo away from whoever has removed something.
+    # Another user's change does not take Undo away from the user who has removed something.
     ann.goto("/")
     add_to_cart(ann, ONE_CHOICE)
     later(ben)

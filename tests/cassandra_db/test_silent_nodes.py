@@ -1,4 +1,4 @@
-"""A node that stands still is asked last, for a while; what was not written in time is sent once more."""
+"""A node that hangs is asked last, for a while; what was not written in time is sent once more."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -185,11 +185,11 @@ def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     connected = get_session()
-    host, prepare, asked = connected.cluster.metadata.all_hosts()[0], connected.prepare, []
+    host, prepare, asked_hosts = connected.cluster.metadata.all_hosts()[0], connected.prepare, []
 
     def silent_once(cql: str) -> Any:
-        asked.append(cql)
-        if len(asked) == 1:
+        asked_hosts.append(cql)
+        if len(asked_hosts) == 1:
             raise OperationTimedOut({}, host)
         return prepare(cql)
 
@@ -197,5 +197,5 @@ def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(
     monkeypatch.setattr(SilentNodesLastPolicy, "_silent", {})
     cql = "SELECT key FROM system.local WHERE key = :key"
     assert statements._prepare_cql(connected, cql).query_string == cql
-    assert asked == [cql, cql]
+    assert asked_hosts == [cql, cql]
     assert host in SilentNodesLastPolicy._silent

@@ -1,4 +1,4 @@
-"""The audit: each invariant is broken by hand, behind the shop's back, and the audit names it, and mends what it promises to."""
+"""The consistency check: each invariant is broken by hand, behind the shop's back, and the check names it, and fixes what it promises to."""
 
 import threading
 from collections.abc import Collection
@@ -37,7 +37,7 @@ from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_order, make_product, make_stock, make_user
 from tests.promotions.test_vouchers import make_voucher
 
-QUICK = (0.0, 0.0)  # looked at again, at once: nobody is at these things meanwhile
+QUICK = (0.0, 0.0)  # looked at again, at once: no other process works on these things meanwhile
 
 
 def cql(statement: str, *values: object) -> None:
@@ -58,7 +58,7 @@ def found(only: Scope, *rules: str) -> list[str]:
     return [str(violation) for violation in report.violations]
 
 
-def mended(only: Scope, *rules: str) -> Report:
+def repair(only: Scope, *rules: str) -> Report:
     report = check_consistency(
         only, rules or runner.RULES, repair=True, recheck_after=QUICK, grace_period=timedelta(0)
     )
@@ -72,17 +72,17 @@ def fresh(order: Order) -> Order:
     return again
 
 
-def unsettled(order: Order, kind: str, **more: object) -> Order:
-    """What is left when a process dies after an event, and somebody has lost the hint at it, too."""
-    moved, hint = append_event(
+def without_effects(order: Order, kind: str, **more: object) -> Order:
+    """What is left when a process dies after an event, and its pending effects are lost, too."""
+    changed, pending_effects = append_event(
         order,
         Transition(kind, actor="system", at=datetime.now(UTC), **more),  # type: ignore[arg-type]
     )
-    clear_pending_effects(hint)
-    return moved
+    clear_pending_effects(pending_effects)
+    return changed
 
 
-def shelf_of(order: Order) -> tuple[UUID, str, UUID]:
+def stock_item_of(order: Order) -> tuple[UUID, str, UUID]:
     (each,) = order.list_allocations(queries.list_items(order))
     return each.variant_id, each.warehouse_id, each.reservation_id
 
@@ -99,31 +99,31 @@ def test_an_order_as_it_should_be_breaks_nothing() -> None:
 
 def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_holds() -> None:
     order = make_order(stock=20, quantity=2)
-    variant_id, place, _ = shelf_of(order)
+    variant_id, warehouse_id, _ = stock_item_of(order)
     cql(
         "UPDATE inventory SET available = 25 WHERE variant_id = %s AND warehouse_id = %s",
         variant_id,
-        place,
+        warehouse_id,
     )
     named = found(of(order), "I1")
     assert any(
-        f"I1 variant {variant_id} in {place}: what was received is not where" in each
+        f"I1 variant {variant_id} in {warehouse_id}: what was received is not where" in each
         for each in named
     )
-    assert mended(of(order)).is_clean
-    assert stock.get_stock_numbers(variant_id, place).available == 18
+    assert repair(of(order)).is_clean
+    assert stock.get_stock_numbers(variant_id, warehouse_id).available == 18
 
 
 def test_i1_less_than_nothing_is_named_though_it_adds_up() -> None:
     order = make_order(stock=5)
-    variant_id, place, _ = shelf_of(order)
+    variant_id, warehouse_id, _ = stock_item_of(order)
     cql(
         "UPDATE inventory SET available = -3, shipped = 7 WHERE variant_id = %s AND warehouse_id = %s",
         variant_id,
-        place,
+        warehouse_id,
     )
     assert any("there is less than nothing available" in each for each in found(of(order), "I1"))
-    assert mended(of(order)).is_clean
+    assert repair(of(order)).is_clean
 
 
 # ---- I2
@@ -131,34 +131,34 @@ def test_i1_less_than_nothing_is_named_though_it_adds_up() -> None:
 
 def test_i2_units_that_are_gone_from_a_paid_order_are_named() -> None:
     order = make_order(paid=True, quantity=2)
-    variant_id, place, reservation_id = shelf_of(order)
+    variant_id, warehouse_id, reservation_id = stock_item_of(order)
     cql(
         "DELETE FROM inventory WHERE variant_id = %s AND warehouse_id = %s AND reservation_id = %s",
         variant_id,
-        place,
+        warehouse_id,
         reservation_id,
     )
     (named,) = found(of(order), "I2")
     assert named.startswith(
-        f"I2 order {order.number} ({order.order_id}), line 1, variant {variant_id} in {place}:"
+        f"I2 order {order.number} ({order.order_id}), line 1, variant {variant_id} in {warehouse_id}:"
     )
     assert "nothing, not 2 committed" in named
 
 
 def test_i2_units_of_a_paid_order_that_are_only_held_are_named_and_committed() -> None:
-    order = unsettled(make_order(quantity=2), "confirmed")
+    order = without_effects(make_order(quantity=2), "confirmed")
     assert any("2 held, not 2 committed" in each for each in found(of(order), "I2"))
-    assert mended(of(order)).is_clean
-    variant_id, place, _ = shelf_of(order)
-    assert stock.get_stock_numbers(variant_id, place).committed == 2
+    assert repair(of(order)).is_clean
+    variant_id, warehouse_id, _ = stock_item_of(order)
+    assert stock.get_stock_numbers(variant_id, warehouse_id).committed == 2
 
 
 def test_i2_units_that_an_ended_order_has_not_given_back_are_named_and_given_back() -> None:
-    order = unsettled(make_order(quantity=2, stock=20), "cancelled")
-    variant_id, place, _ = shelf_of(order)
+    order = without_effects(make_order(quantity=2, stock=20), "cancelled")
+    variant_id, warehouse_id, _ = stock_item_of(order)
     assert any("2 held, not nothing" in each for each in found(of(order), "I2"))
-    assert mended(of(order)).is_clean
-    assert stock.get_stock_numbers(variant_id, place).available == 20
+    assert repair(of(order)).is_clean
+    assert stock.get_stock_numbers(variant_id, warehouse_id).available == 20
 
 
 def test_i2_money_that_is_too_much_is_named() -> None:
@@ -175,7 +175,7 @@ def test_i2_money_that_is_too_much_is_named() -> None:
 
 
 def unnamed(rule: str, faults: dict[str, str]) -> list[str]:
-    """Falsify each of these columns in an order of its own; return those whose fault the audit does not name there."""
+    """Falsify each of these columns in an order of its own; return those whose fault the check does not name there."""
     orders = {column: make_order(paid=rule == "I2") for column in faults}
     for column, order in orders.items():
         wrong = 999999 if rule == "I2" else 7
@@ -196,7 +196,7 @@ def unnamed(rule: str, faults: dict[str, str]) -> list[str]:
 
 
 def test_i3_an_order_that_stands_where_it_stood_before_is_named_and_written_anew() -> None:
-    order = unsettled(make_order(paid=True, user_id=uuid4()), "held")
+    order = without_effects(make_order(paid=True, user_id=uuid4()), "held")
     named = found(of(order), "I3")
     assert (
         f"I3 order {order.number} ({order.order_id}): is missing on the board, in on_hold" in named
@@ -205,7 +205,7 @@ def test_i3_an_order_that_stands_where_it_stood_before_is_named_and_written_anew
     assert any(
         f"stands on the board in to_pack, {order.placed_at.date()}" in each for each in named
     )
-    report = mended(of(order))
+    report = repair(of(order))
     assert report.is_clean
     # The day's own row may be missing, too: no other order is on hold that day, or one is.
     assert {each.fault for each in report.fixed_violations} >= {
@@ -227,7 +227,7 @@ def test_i3_a_second_copy_on_the_board_is_named_and_removed() -> None:
     )
     (named,) = found(of(order), "I3")
     assert "stands on the board in done" in named
-    assert mended(of(order)).is_clean
+    assert repair(of(order)).is_clean
 
 
 def test_i3_copies_without_an_order_are_named_and_removed() -> None:
@@ -256,7 +256,7 @@ def test_i3_copies_without_an_order_are_named_and_removed() -> None:
     named = found(only, "I3")
     assert len(named) == 3
     assert all(f"order {order_id}, which is none," in each for each in named)
-    assert mended(only).is_clean
+    assert repair(only).is_clean
 
 
 def test_i3_a_copy_that_says_something_else_is_named_with_what() -> None:
@@ -270,23 +270,23 @@ def test_i3_a_copy_that_says_something_else_is_named_with_what() -> None:
     )
     (named,) = found(of(order), "I3")
     assert named.endswith("reads otherwise in its person's list (total)")
-    # Whoever wrote it did so at a later time than the order's own: its next event alone is later still, or nothing is.
-    assert not mended(of(order), "I3").is_clean
+    # It was written at a later time than the order's own: its next event alone is later still, or nothing is.
+    assert not repair(of(order), "I3").is_clean
 
 
 # ---- I4
 
 
-def without_hint(order: Order, at: datetime | None = None) -> None:
-    """Take the hint at the order's hold away; `at`: leave one at this minute."""
-    variant_id, place, reservation_id = shelf_of(order)
+def remove_expiries(order: Order, at: datetime | None = None) -> None:
+    """Remove the expiries of the order's reservation; `at`: leave one at this minute."""
+    variant_id, warehouse_id, reservation_id = stock_item_of(order)
     now = floor_to_minute(datetime.now(UTC))
     for minutes in range(15):
         cql(
             "DELETE FROM reservations_by_minute WHERE minute = %s AND variant_id = %s AND warehouse_id = %s AND reservation_id = %s",
             now + timedelta(minutes=minutes),
             variant_id,
-            place,
+            warehouse_id,
             reservation_id,
         )
     if at:
@@ -295,7 +295,7 @@ def without_hint(order: Order, at: datetime | None = None) -> None:
                VALUES (%s, %s, %s, %s, %s, %s)""",
             floor_to_minute(at),
             variant_id,
-            place,
+            warehouse_id,
             reservation_id,
             order.order_id,
             order.item_count,
@@ -304,23 +304,23 @@ def without_hint(order: Order, at: datetime | None = None) -> None:
 
 def test_i4_a_hold_at_which_nobody_will_look_is_named_and_hinted() -> None:
     order = make_order()
-    without_hint(order)
+    remove_expiries(order)
     (named,) = found(of(order), "I4")
-    assert str(shelf_of(order)[2]) in named
+    assert str(stock_item_of(order)[2]) in named
     assert str(order.order_id) in named
-    assert "nobody will look" in named
-    assert mended(of(order)).is_clean
+    assert "the worker will not look" in named
+    assert repair(of(order)).is_clean
 
 
 def test_i4_a_hold_that_has_run_out_is_named_and_given_back_by_the_workers_own_function() -> None:
     then = datetime.now(UTC) - timedelta(minutes=30)
     order = make_order(stock=20, quantity=2, now=then)
-    without_hint(order, at=then + timedelta(minutes=10))
-    assert any("has run out and is still held" in each for each in found(of(order), "I4"))
-    assert mended(of(order)).is_clean
+    remove_expiries(order, at=then + timedelta(minutes=10))
+    assert any("has run out and is still reserved" in each for each in found(of(order), "I4"))
+    assert repair(of(order)).is_clean
     assert fresh(order).state == "expired"
-    variant_id, place, _ = shelf_of(order)
-    assert stock.get_stock_numbers(variant_id, place).available == 20
+    variant_id, warehouse_id, _ = stock_item_of(order)
+    assert stock.get_stock_numbers(variant_id, warehouse_id).available == 20
 
 
 # ---- I6
@@ -359,7 +359,7 @@ def test_i6_a_use_of_a_checkout_that_came_to_nothing_is_named_and_given_back() -
     only = Scope(codes=frozenset({key}))
     (named,) = found(only, "I6")
     assert "has not given its use back" in named
-    assert mended(only).is_clean
+    assert repair(only).is_clean
 
 
 def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it() -> None:
@@ -375,7 +375,7 @@ def test_i6_an_order_that_stands_and_has_no_use_of_its_code_is_named_and_gets_it
     only = Scope(orders=frozenset({order.order_id}))
     (named,) = found(only, "I6")
     assert "has no use of it" in named
-    assert mended(only).is_clean
+    assert repair(only).is_clean
 
 
 # ---- I7
@@ -404,7 +404,7 @@ def test_i7_figures_that_are_not_the_sum_of_their_facts_are_named_and_added_up_a
     )
     (named,) = found(only, "I7")
     assert named.startswith("I7 sales of 1979-05-05: the figures are not the sum of the facts")
-    assert mended(only).is_clean
+    assert repair(only).is_clean
 
 
 def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
@@ -419,14 +419,14 @@ def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
     only = Scope(orders=frozenset({sale.order_id}))
     (named,) = found(only)
     assert named == f"I7 facts of 1979-06-06, order {sale.order_id}: there is no such sale"
-    assert mended(only).is_clean
+    assert repair(only).is_clean
 
 
 def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None:
     order = make_order(paid=True, quantity=2, price="12.00")
     about = {"refund": "1", "amount": 1200, "lines": {"1": 1}, "reason": "broken"}
-    order = unsettled(order, "refund_owed", details=about)
-    order = unsettled(
+    order = without_effects(order, "refund_owed", details=about)
+    order = without_effects(
         order,
         "refunded",
         details={"refund": "1", "amount": 1200, "of": {str(order.payment_id): 1200}},
@@ -434,7 +434,7 @@ def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None
     named = found(of(order), "I7")
     assert len(named) == 1
     assert "are not what it sold (lines [1])" in named[0]
-    assert mended(of(order), "I7").is_clean
+    assert repair(of(order), "I7").is_clean
     (fact,) = sales.list_order_facts(order.placed_at.astimezone().date(), order.order_id)
     assert (fact.line.refunded_units, fact.line.refunded_gross) == (1, 1200)
 
@@ -455,7 +455,7 @@ def test_i8_an_address_that_nobody_has_claimed_is_named_and_claimed() -> None:
     cql("DELETE FROM users_by_email WHERE email = %s", user.email)
     only = Scope(users=frozenset({user.user_id}))
     assert found(only) == [f"I8 user {user.user_id}: nobody has claimed the address"]
-    assert mended(only).is_clean
+    assert repair(only).is_clean
 
 
 # ---- I9
@@ -464,7 +464,7 @@ def test_i8_an_address_that_nobody_has_claimed_is_named_and_claimed() -> None:
 def test_i9_sums_that_do_not_add_up_are_named() -> None:
     faults = {
         "total": "net and tax do not add up to the total",
-        "subtotal": "the lines do not add up to the goods",
+        "subtotal": "the lines do not add up to the subtotal",
         "discount": "the lines' discounts do not add up to the discount",
         "tax": "the tax by rate does not add up to the tax",
         "delivery": "lines, delivery, tax and discount do not add up to the total",
@@ -556,14 +556,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_commands_status_tells_clean_violations_and_not_finished() -> None:
     order = make_order()
     assert run("--order", order.number)[0] == 0
-    without_hint(order)
-    status, said = run("--order", order.number.lower(), "--rule", "I4")
+    remove_expiries(order)
+    status, output = run("--order", order.number.lower(), "--rule", "I4")
     assert status == 1
-    assert "nobody will look when it runs out" in said
-    status, said = run("--order", order.number, "--repair")
+    assert "the worker will not look when it runs out" in output
+    status, output = run("--order", order.number, "--repair")
     assert status == 0
-    assert "mended: I4 hold" in said
-    assert "0 violations, 1 mended" in said
+    assert "fixed: I4 reservation" in output
+    assert "0 violations, 1 fixed" in output
     assert run("--order", "AAAA-AAAA")[0] == 2
 
 

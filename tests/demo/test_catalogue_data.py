@@ -1,4 +1,4 @@
-"""The showroom's goods: complete, consistent and fit to be sold."""
+"""The demo shop's products: complete, consistent and fit to be sold."""
 
 import re
 import uuid

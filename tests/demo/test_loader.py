@@ -1,6 +1,6 @@
-"""The showroom and the large shop, loaded by their commands into keyspaces of their own and looked at from outside.
+"""The demo shop and the large shop, loaded by their commands into keyspaces of their own and looked at from outside.
 
-Each is loaded once, by one process, which also does what is to be done to it, and tells what it has seen as it goes on.
+Each is loaded once, by one process, which also does what is to be done to it, and prints what it has seen as it goes on.
 """
 
 import json
@@ -26,13 +26,13 @@ from tests.proof import LONG, ProofReport
 pytestmark = [pytest.mark.whole_shop, pytest.mark.timeout(900)]
 
 PRODUCTS, ORDERS = (20_000, 2_000) if LONG else (300, 40)
-# Enough for every fate; the real showroom has 200.
+# Enough for every fate; the real demo shop has 200.
 PLACED = 60
 
-# What is seen of a showroom, by the name of what happened before.
+# What is seen of a demo shop, by the name of what happened before.
 Seen = Callable[[str], Any]
 
-SHOWROOM = (
+DEMO_SHOP = (
     f"PLACED = {PLACED}"
     + """
 import json
@@ -75,7 +75,7 @@ def looked_at():
         "found": search.search_products("mug").total,
     }
 
-def audit(*rules):
+def check(*rules):
     report = check_consistency(None, rules or RULES, recheck_after=(0.0, 0.0), grace_period=timedelta(0))
     return {"violations": [str(each) for each in report.violations], "looked at": report.checked_counts}
 
@@ -91,13 +91,13 @@ command(*load)
 seen("loaded again", looked_at())
 seen("rebuilt", command("rebuild"))
 seen("index rebuilt", command("rebuild", "index"))
-seen("audited", audit())
-# A process dies after an event, and somebody has lost the hint at it, too.
+seen("checked", check())
+# A process dies after an event, and its pending effects are lost, too.
 order = next(found for plan in plan_orders(datetime.now(UTC), PLACED) if (found := orders.get_order(plan.order_id)).customer_label == "Confirmed")
-_, hint = append_event(order, Transition("held", actor="system", at=datetime.now(UTC)))
-clear_pending_effects(hint)
+_, pending_effects = append_event(order, Transition("held", actor="system", at=datetime.now(UTC)))
+clear_pending_effects(pending_effects)
 seen("broken", f"order {order.number} ({order.order_id})")
-seen("audited when broken", audit("I3"))
+seen("checked when broken", check("I3"))
 """
 )
 
@@ -160,10 +160,10 @@ def ask(environment: dict[str, str], script: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def showroom(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
-    """A showroom: loaded, loaded again, rebuilt, audited, broken and audited again. Each test waits for what it looks at."""
+def demo_shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
+    """A demo shop: loaded, loaded again, rebuilt, checked, broken and checked again. Each test waits for what it looks at."""
     known: dict[str, Any] = {}
-    command = [sys.executable, "manage.py", "shell", "-v0", "-c", SHOWROOM]
+    command = [sys.executable, "manage.py", "shell", "-v0", "-c", DEMO_SHOP]
     with (
         shop("room", tmp_path_factory.mktemp("room")) as environment,
         subprocess.Popen(
@@ -185,10 +185,10 @@ def showroom(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         assert process.returncode == 0
 
 
-def test_the_showroom_makes_sense(showroom: Seen) -> None:
+def test_the_showroom_makes_sense(demo_shop: Seen) -> None:
     for login in ("shopper@stoa.example", "staff@stoa.example", "admin@stoa.example"):
-        assert login in showroom("said")
-    first = showroom("loaded")
+        assert login in demo_shop("said")
+    first = demo_shop("loaded")
     assert 55 <= first["products"] <= 70
     assert min(first["rows"]) >= 6
     assert first["without company"] == []
@@ -205,12 +205,12 @@ def test_the_showroom_makes_sense(showroom: Seen) -> None:
     assert first["found"] >= 2
 
 
-def test_loading_it_again_changes_nothing(showroom: Seen) -> None:
-    assert showroom("loaded again") == showroom("loaded")
+def test_loading_it_again_changes_nothing(demo_shop: Seen) -> None:
+    assert demo_shop("loaded again") == demo_shop("loaded")
 
 
-def test_what_is_derived_can_be_made_anew(showroom: Seen) -> None:
-    assert [line.split(":")[0] for line in showroom("rebuilt").splitlines()] == [
+def test_what_is_derived_can_be_made_anew(demo_shop: Seen) -> None:
+    assert [line.split(":")[0] for line in demo_shop("rebuilt").splitlines()] == [
         "index",
         "suggestions",
         "front-page",
@@ -218,30 +218,30 @@ def test_what_is_derived_can_be_made_anew(showroom: Seen) -> None:
         "sitemap",
         "order-lists",
     ]
-    assert showroom("index rebuilt").startswith("index: ")
+    assert demo_shop("index rebuilt").startswith("index: ")
 
 
-def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(showroom: Seen) -> None:
-    audit = showroom("audited")
-    assert audit["violations"] == []
+def test_the_audit_looks_at_the_whole_shop_and_names_what_is_broken_in_it(demo_shop: Seen) -> None:
+    checked = demo_shop("checked")
+    assert checked["violations"] == []
     least = {
         "orders": PLACED,
         "copies of orders": 2 * PLACED,
-        "shelves": 2 * showroom("loaded")["products"],
+        "stock items": 2 * demo_shop("loaded")["products"],
     }
-    seen = audit["looked at"]
+    seen = checked["looked at"]
     assert {what: seen[what] for what, count in least.items() if seen[what] < count} == {}
-    broken = showroom("audited when broken")["violations"]
-    assert any(each.startswith(f"I3 {showroom('broken')}") for each in broken)
-    assert [each for each in broken if showroom("broken") not in each] == []
+    broken = demo_shop("checked when broken")["violations"]
+    assert any(each.startswith(f"I3 {demo_shop('broken')}") for each in broken)
+    assert [each for each in broken if demo_shop("broken") not in each] == []
 
 
 @pytest.mark.proof
 def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, proof_report: ProofReport) -> None:
     proof_report.state_claim(
         "A large shop",
-        f"A shop of {PRODUCTS:,} products and {ORDERS:,} orders, filled by several processes at once, has every product on its"
-        " shelves, in its lists and in the search, and every order in its lists.",
+        f"A shop of {PRODUCTS:,} products and {ORDERS:,} orders, filled by several processes at once, has every product in its"
+        " categories, in its lists and in the search, and every order in its lists.",
     )
     with shop("large", tmp_path) as environment:
         load = (
@@ -255,13 +255,13 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, proof_report: Pr
         )
         said = run(environment, *load, "--keyspace", environment["CASSANDRA_KEYSPACE"])
         found = ask(environment, LARGE)
-        goods, orders, *_ = (" ".join(line.split()) for line in said.splitlines())
+        products, orders, *_ = (" ".join(line.split()) for line in said.splitlines())
         with connect_node() as plain:
             for asked, answer, table, count in (
-                (f"load {PRODUCTS:,} products", goods, "products", PRODUCTS),
+                (f"load {PRODUCTS:,} products", products, "products", PRODUCTS),
                 (f"load {ORDERS:,} orders", orders, "orders", ORDERS),
                 (
-                    "how many are on the shelves",
+                    "how many are in the categories",
                     f"{sum(found['roots']):,} products in {len(found['roots'])} categories",
                     "products",
                     PRODUCTS,
@@ -286,7 +286,7 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, proof_report: Pr
 
 
 def test_the_showroom_is_loaded_only_into_one() -> None:
-    with override_settings(DEMO=False), pytest.raises(CommandError, match="no showroom"):
+    with override_settings(DEMO=False), pytest.raises(CommandError, match="no demo shop"):
         call_command("load_demo")
 
 

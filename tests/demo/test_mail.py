@@ -1,4 +1,4 @@
-"""The showroom's mail reader, fed by the mail catcher itself."""
+"""The demo shop's mail reader, fed by the mail catcher itself."""
 
 import re
 import smtplib

@@ -1,4 +1,4 @@
-"""The showroom's offers and codes: loaded once, one of each kind, shown where they count."""
+"""The demo shop's offers and codes: loaded once, one of each kind, shown where they count."""
 
 from datetime import UTC, datetime
 

@@ -15,7 +15,7 @@ def test_the_page_is_what_the_models_say() -> None:
 
 def test_check_fails_when_the_page_is_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "devtools.management.commands.datamodel.render_data_model", lambda: "another house"
+        "devtools.management.commands.datamodel.render_data_model", lambda: "another page"
     )
     with pytest.raises(CommandError, match="datamodel --write"):
         call_command("datamodel", "--check")

@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong and says what mends it, on the node the suite runs on."""
+"""The doctor finds what is wrong and says what fixes it, on the node the suite runs on."""
 
 import io
 import socket
@@ -87,9 +87,9 @@ def test_a_shop_without_somebody_to_take_the_money_is_told_so() -> None:
         ("testbank", False): [WRONG],
         ("testbank", True): [],
     }
-    told = {}
-    for named, showroom in expected:
-        with override_settings(PAYMENT_GATEWAY=named, DEMO=showroom, DEBUG=False):
+    levels = {}
+    for named, is_demo in expected:
+        with override_settings(PAYMENT_GATEWAY=named, DEMO=is_demo, DEBUG=False):
             about = [one for one in doctor._configuration() if "PAYMENT_GATEWAY" in one.fix]
-        told[named, showroom] = [one.level for one in about]
-    assert told == expected
+        levels[named, is_demo] = [one.level for one in about]
+    assert levels == expected

@@ -174,10 +174,10 @@ def test_without_a_17_the_word_says_what_was_seen(
     monkeypatch.setattr(
         java, "_candidates", lambda: iter([("JAVA_HOME", path), ("PATH", tmp_path / "none")])
     )
-    with pytest.raises(JavaMissing) as told:
+    with pytest.raises(JavaMissing) as raised:
         java.find_java()
-    assert "is Java 21.0.1" in str(told.value)
-    assert "does not answer" in str(told.value)
+    assert "is Java 21.0.1" in str(raised.value)
+    assert "does not answer" in str(raised.value)
 
 
 # ---- ports and records
@@ -243,8 +243,8 @@ def a_plan(folder: Path, number: int = 1, of: int = 1) -> configuration.NodePlan
 
 
 def test_a_node_listens_on_loopback_only(tmp_path: Path) -> None:
-    told = configuration.yaml_settings(a_plan(tmp_path))
-    addresses = {key: value for key, value in told.items() if key.endswith("_address")}
+    yaml = configuration.yaml_settings(a_plan(tmp_path))
+    addresses = {key: value for key, value in yaml.items() if key.endswith("_address")}
     assert addresses == {"listen_address": "127.0.0.1", "rpc_address": "127.0.0.1"}
 
 
@@ -301,8 +301,8 @@ def test_a_node_that_dies_while_starting_is_told_with_its_last_lines(
         "yaml_settings",
         lambda plan: real(plan) | {"partitioner": "org.example.None"},
     )
-    with pytest.raises(NodeDied) as told:
+    with pytest.raises(NodeDied) as raised:
         control.start_cluster(home=tmp_path, say=print)
-    assert "ended while starting" in str(told.value)
-    assert "org.example.None" in told.value.log
+    assert "ended while starting" in str(raised.value)
+    assert "org.example.None" in raised.value.log
     assert state.load_cluster(tmp_path) is None

@@ -40,9 +40,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ShopRun]:
 def test_a_part_that_ends_by_itself_is_named_with_its_last_lines(run: ShopRun) -> None:
     run.launch_part("worker", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
     run.processes["worker"].wait(20)
-    with pytest.raises(RunError, match=r"worker process ended \(exit code 3\)") as told:
+    with pytest.raises(RunError, match=r"worker process ended \(exit code 3\)") as raised:
         run.check_parts()
-    assert "no such table" in str(told.value)
+    assert "no such table" in str(raised.value)
 
 
 def test_a_step_that_fails_is_told_with_what_it_printed(run: ShopRun) -> None:
@@ -151,7 +151,7 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"SECRET_KEY": ""}, "SECRET_KEY"),
         ({"SECRET_KEY": "changeme"}, "SECRET_KEY is shorter"),
@@ -165,7 +165,7 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
     ids=lambda each: each if isinstance(each, str) else "",
 )
 def test_s54_gunicorn_refuses_to_start_with_secrets_that_are_none(
-    wrong: dict[str, str], told: str
+    wrong: dict[str, str], message: str
 ) -> None:
     done = subprocess.run(
         [
@@ -186,4 +186,4 @@ def test_s54_gunicorn_refuses_to_start_with_secrets_that_are_none(
         check=False,
     )
     assert done.returncode != 0
-    assert told in done.stderr
+    assert message in done.stderr

@@ -31,8 +31,8 @@ def job() -> str:
 
 def test_a_job_is_held_by_one() -> None:
     name = job()
-    with hold_lease(name) as held:
-        assert get_lease(name).holder == held.holder
+    with hold_lease(name) as lease:
+        assert get_lease(name).holder == lease.holder
         with pytest.raises(LeaseLost):
             hold_lease(name)
     assert get_lease(name).holder is None
@@ -42,11 +42,11 @@ def test_a_job_is_held_by_one() -> None:
 
 def test_of_many_who_claim_at_once_one_gets_it() -> None:
     name, now = job(), datetime.now(UTC)
-    seen, got, start = get_lease(name), [], threading.Barrier(8)
+    lease_row, got, start = get_lease(name), [], threading.Barrier(8)
 
     def claim() -> None:
         start.wait()
-        got.append(claim_lease(seen, now))
+        got.append(claim_lease(lease_row, now))
 
     threads = [threading.Thread(target=claim) for _ in range(8)]
     for thread in threads:
@@ -83,22 +83,22 @@ def test_a_holder_that_fell_silent_is_replaced_and_not_before_its_time() -> None
 
 def test_a_renewal_in_between_makes_a_takeover_fail() -> None:
     name, now = job(), datetime.now(UTC)
-    held = claim_lease(get_lease(name), now)
-    assert held
-    seen = get_lease(name)
+    lease = claim_lease(get_lease(name), now)
+    assert lease
+    lease_row = get_lease(name)
     assert leases.RENEW.apply(
-        if_lost=RAISE_UNKNOWN, job=name, me=held.holder, until=now + 2 * LEASE_DURATION
+        if_lost=RAISE_UNKNOWN, job=name, me=lease.holder, until=now + 2 * LEASE_DURATION
     )
-    assert claim_lease(seen, now + timedelta(hours=1)) is None
-    assert get_lease(name).holder == held.holder
+    assert claim_lease(lease_row, now + timedelta(hours=1)) is None
+    assert get_lease(name).holder == lease.holder
 
 
 def test_a_run_by_somebody_else_in_between_makes_a_claim_fail() -> None:
     name, now = job(), datetime.now(UTC)
-    seen = get_lease(name)
+    lease_row = get_lease(name)
     with hold_lease(name) as other:
         other.last_run = now
-    assert claim_lease(seen, now + timedelta(minutes=1)) is None
+    assert claim_lease(lease_row, now + timedelta(minutes=1)) is None
     assert get_lease(name).last_run == now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
@@ -117,8 +117,8 @@ def test_it_renews_while_the_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rest_keeps_the_job_shut_for_everybody() -> None:
     name, now = job(), datetime.now(UTC)
-    with hold_lease(name) as held:
-        held.cooldown = timedelta(minutes=5)
+    with hold_lease(name) as lease:
+        lease.cooldown = timedelta(minutes=5)
     with pytest.raises(LeaseLost):
         hold_lease(name)
     assert claim_lease(get_lease(name), now + timedelta(minutes=6))
@@ -127,14 +127,14 @@ def test_a_rest_keeps_the_job_shut_for_everybody() -> None:
 def test_only_the_holder_moves_the_position() -> None:
     name = job()
     assert get_position(name) == ""
-    with hold_lease(name) as held:
+    with hold_lease(name) as lease:
         save_position(name, "2026-01-02")
         assert get_position(name) == "2026-01-02"
         heir = claim_lease(get_lease(name), datetime.now(UTC) + timedelta(hours=1))
         assert heir
         with pytest.raises(LeaseLost):
             save_position(name, "2026-01-03")
-    assert held.is_lost
+    assert lease.is_lost
     with pytest.raises(LeaseLost):
         save_position(name, "2026-01-03")
     assert get_position(name) == "2026-01-02"

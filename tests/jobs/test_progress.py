@@ -1,4 +1,4 @@
-"""Shares of a heavy job, and what the workers tell about what they did and how far behind they are."""
+"""Shards of a heavy job, and what the workers record of what they did and how far behind they are."""
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
@@ -17,30 +17,34 @@ from jobs.worker import Worker
 
 
 def made(
-    did: str = "1 done", every: timedelta = timedelta(seconds=10), trails: timedelta = timedelta(0)
+    did: str = "1 done",
+    every: timedelta = timedelta(seconds=10),
+    normal_lag: timedelta = timedelta(0),
 ) -> Job:
-    return Job(f"test-{uuid4()}", every, lambda now: did, trails)
+    return Job(f"test-{uuid4()}", every, lambda now: did, normal_lag)
 
 
 def test_each_thing_belongs_to_one_share_and_none_is_left_out() -> None:
-    seen: dict[str, list[int]] = {}
+    found: dict[str, list[int]] = {}
     things = [uuid4() for _ in range(400)]
     name = f"test-{uuid4()}"
 
-    def run(now: datetime, share: Shard) -> str:
-        seen[share.job_name] = [place for place, thing in enumerate(things) if share.has_id(thing)]
-        return f"{len(seen[share.job_name])} things"
+    def run(now: datetime, shard: Shard) -> str:
+        found[shard.job_name] = [
+            number for number, thing in enumerate(things) if shard.has_id(thing)
+        ]
+        return f"{len(found[shard.job_name])} things"
 
-    made = sharded(name, timedelta(hours=1), run)
-    assert [job.name for job in made] == [
+    jobs = sharded(name, timedelta(hours=1), run)
+    assert [job.name for job in jobs] == [
         f"{name} {number} of {SHARDS}" for number in range(1, SHARDS + 1)
     ]
     assert all(
-        job.has_name(name) and job.has_name(job.name) and not job.has_name("mail") for job in made
+        job.has_name(name) and job.has_name(job.name) and not job.has_name("mail") for job in jobs
     )
-    Worker(made).run_due_jobs()
-    assert sorted(place for places in seen.values() for place in places) == list(range(400))
-    assert all(len(places) > 50 for places in seen.values())
+    Worker(jobs).run_due_jobs()
+    assert sorted(number for numbers in found.values() for number in numbers) == list(range(400))
+    assert all(len(numbers) > 50 for numbers in found.values())
     assert Shard("alone").job_name == "alone"
     assert all(Shard("alone").has_id(thing) for thing in things)
 
@@ -49,12 +53,12 @@ def test_a_run_leaves_what_it_did_how_long_it_took_and_who_it_was() -> None:
     job = made("3 mails sent")
     before = datetime.now(UTC)
     Worker([job]).run_due_jobs()
-    told = get_lease(job.name)
-    assert (told.result, told.worker, told.failure) == ("3 mails sent", worker_name(), "")
-    assert told.result_at
-    assert told.result_at >= before - timedelta(seconds=1)
-    assert told.duration is not None
-    assert told.duration < timedelta(minutes=1)
+    lease = get_lease(job.name)
+    assert (lease.result, lease.worker, lease.failure) == ("3 mails sent", worker_name(), "")
+    assert lease.result_at
+    assert lease.result_at >= before - timedelta(seconds=1)
+    assert lease.duration is not None
+    assert lease.duration < timedelta(minutes=1)
     # A run with nothing to do does not hide what was done last.
     Worker(
         [Job(job.name, job.every, lambda now: "")],
@@ -73,52 +77,52 @@ def test_a_failure_is_told_until_a_run_succeeds() -> None:
 
     job = Job(f"test-{uuid4()}", timedelta(seconds=5), run)
     Worker([job]).run_due_jobs()
-    (told,) = list_progress([job], datetime.now(UTC))
-    assert (told.lease.failure, told.problem) == ("RuntimeError: the roof leaks", "failed")
+    (progress,) = list_progress([job], datetime.now(UTC))
+    assert (progress.lease.failure, progress.problem) == ("RuntimeError: the roof leaks", "failed")
     fails = False
     Worker([job], lambda: datetime.now(UTC) + timedelta(seconds=90)).run_due_jobs()
-    (told,) = list_progress([job], datetime.now(UTC))
-    assert (told.lease.failure, told.problem) == ("", "")
+    (progress,) = list_progress([job], datetime.now(UTC))
+    assert (progress.lease.failure, progress.problem) == ("", "")
 
 
 def test_it_tells_how_late_a_job_is_and_how_far_behind_its_place() -> None:
-    job, now = made(trails=timedelta(minutes=5)), datetime.now(UTC)
+    job, now = made(normal_lag=timedelta(minutes=5)), datetime.now(UTC)
     assert list_progress([job], now)[0].problem == "has never run"
-    with hold_lease(job.name) as held:
-        held.last_run = now
+    with hold_lease(job.name) as lease:
+        lease.last_run = now
         save_position(job.name, (now - timedelta(minutes=5)).isoformat())
-    (told,) = list_progress([job], now)
-    assert (told.problem, told.delay, told.backlog_age, told.is_running) == (
+    (progress,) = list_progress([job], now)
+    assert (progress.problem, progress.delay, progress.backlog_age, progress.is_running) == (
         "",
         timedelta(0),
         timedelta(0),
         False,
     )
-    (told,) = list_progress([job], now + timedelta(seconds=70))
-    assert told.delay
-    assert round(told.delay.total_seconds()) == 60
-    assert told.problem == ""
-    (told,) = list_progress([job], now + TOO_LATE + timedelta(seconds=20))
-    assert told.problem == "not running"
-    with hold_lease(job.name) as held:
-        held.last_run = now
+    (progress,) = list_progress([job], now + timedelta(seconds=70))
+    assert progress.delay
+    assert round(progress.delay.total_seconds()) == 60
+    assert progress.problem == ""
+    (progress,) = list_progress([job], now + TOO_LATE + timedelta(seconds=20))
+    assert progress.problem == "not running"
+    with hold_lease(job.name) as lease:
+        lease.last_run = now
         save_position(job.name, (now - timedelta(minutes=65)).isoformat())
-    (told,) = list_progress([job], now)
-    assert told.problem == "behind"
-    assert timedelta(minutes=59) < told.backlog_age <= timedelta(hours=1)
+    (progress,) = list_progress([job], now)
+    assert progress.problem == "behind"
+    assert timedelta(minutes=59) < progress.backlog_age <= timedelta(hours=1)
 
 
 def test_a_job_at_which_somebody_is_just_now_is_running_and_not_late() -> None:
     job = made()
-    with hold_lease(job.name) as held:
-        held.last_run = datetime.now(UTC) - timedelta(hours=1)
+    with hold_lease(job.name) as lease:
+        lease.last_run = datetime.now(UTC) - timedelta(hours=1)
     now = datetime.now(UTC)
     assert claim_lease(get_lease(job.name), now)
-    (told,) = list_progress([job], now)
-    assert told.is_running
-    assert told.problem == ""
-    (told,) = list_progress([job], now + timedelta(minutes=1))  # it fell silent: killed
-    assert told.problem == "not running"
+    (progress,) = list_progress([job], now)
+    assert progress.is_running
+    assert progress.problem == ""
+    (progress,) = list_progress([job], now + timedelta(minutes=1))  # it fell silent: killed
+    assert progress.problem == "not running"
 
 
 def test_several_standings_are_read_side_by_side() -> None:
@@ -137,10 +141,10 @@ def test_the_command_tells_and_its_status_says_whether_somebody_should_look(
     monkeypatch.setattr(command, "list_jobs", lambda: [well])
     out = StringIO()
     call_command("worker", "--status", stdout=out)
-    said = out.getvalue()
-    assert f"{well.name}" in said
-    assert f"by {worker_name()}; 3 mails sent at " in said
-    assert said.endswith("1 jobs, 0 to look at.\n")
+    output = out.getvalue()
+    assert f"{well.name}" in output
+    assert f"by {worker_name()}; 3 mails sent at " in output
+    assert output.endswith("1 jobs, 0 to look at.\n")
     monkeypatch.setattr(command, "list_jobs", lambda: [well, ill])
     out = StringIO()
     with pytest.raises(SystemExit, match="1"):

@@ -102,7 +102,7 @@ def test_a_failing_job_is_logged_with_its_traceback_and_does_not_stop_the_others
     record = next(record for record in caplog.records if failing.name in record.getMessage())
     assert record.exc_info
     assert "the roof leaks" in caplog.text
-    # It did not run, so it stays due; but nobody tries again at once.
+    # It did not run, so it stays due; but no worker tries again at once.
     assert get_lease(failing.name).last_run is None
     assert not get_lease(failing.name).is_free(datetime.now(UTC))
     assert get_lease(failing.name).is_free(datetime.now(UTC) + timedelta(seconds=11))

@@ -1,4 +1,4 @@
-"""A guest's presses over real connections, as a page without scripts sends them."""
+"""A guest's submits over real connections, as a page without scripts sends them."""
 
 import http.client
 from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from tests.orders.crashes import run_worker
 
 @dataclass
 class Crowd:
-    """So many buyers at a shop. Whoever gets no answer, or is asked to come again, sends the same again."""
+    """So many buyers at a shop. A buyer who gets no answer, or is asked to come again, sends the same again."""
 
     port: int
     count: int
@@ -26,14 +26,14 @@ class Crowd:
     variants: list[UUID] = field(init=False)
 
     def __post_init__(self) -> None:
-        goods = [make_product(name) for name in ("Cup", "Bowl")]
-        self.variants = [each.variants[0].variant_id for each in goods]
-        for product in goods:
-            place = {"product_id": product.product_id, "variant_id": product.variants[0].variant_id}
-            make_stock(self.count, cork=self.count, **place)
+        products = [make_product(name) for name in ("Cup", "Bowl")]
+        self.variants = [each.variants[0].variant_id for each in products]
+        for product in products:
+            ids = {"product_id": product.product_id, "variant_id": product.variants[0].variant_id}
+            make_stock(self.count, cork=self.count, **ids)
         self.buyers = []
         for number in range(self.count):
-            wanted = [(each.product_id, each.variants[0].variant_id, 1) for each in goods]
+            wanted = [(each.product_id, each.variants[0].variant_id, 1) for each in products]
             email = f"buyer-{uuid4().hex}@example.com"
             cookies = make_guest_cart(wanted[::-1] if number % 2 else wanted, email)
             self.buyers.append(Buyer(self.port, cookies, email=email, max_submits=60, patience=400))
@@ -45,7 +45,7 @@ class Crowd:
 
     @property
     def longest_seconds(self) -> float:
-        """After how many seconds the last one was told."""
+        """After how many seconds the last one had an answer."""
         return max(buyer.seconds for buyer in self.buyers)
 
     def assert_one_order_each(self) -> None:
@@ -62,25 +62,25 @@ class Crowd:
             assert (numbers["committed"], numbers["reserved"]) == (self.count, 0)
 
     def _checkouts(self) -> set[UUID]:
-        """Return all that has become an order, or holds something."""
-        holds = [
+        """Return all that has become an order, or has reserved something."""
+        reservations = [
             row
             for each in self.variants
-            for place in WAREHOUSES
-            for row in stock.get_stock_item(each, place)[1]
+            for warehouse_id in WAREHOUSES
+            for row in stock.get_stock_item(each, warehouse_id)[1]
         ]
         placed = {
             order_id
             for buyer in self.buyers
             for order_id in queries.list_order_ids_by_email(buyer.email)
         }
-        return placed | {row.order_id for row in holds if row.order_id}
+        return placed | {row.order_id for row in reservations if row.order_id}
 
     @staticmethod
     def _assert_one_order(buyer: Buyer) -> None:
         (order_id,) = queries.list_order_ids_by_email(buyer.email)
         order = assert_order_consistent(order_id)
-        assert order.number == buyer.paid_number, "not that of which they were told"
+        assert order.number == buyer.paid_number, "not the one that the shop confirmed to them"
         assert (order.state, order.payment) == ("confirmed", "paid")
         at_the_bank = [
             bank_queries.get_payment(each.payment_id)

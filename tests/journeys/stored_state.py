@@ -1,4 +1,4 @@
-"""What is stored, read past the shop's code, by plain CQL; and what clients were told, row by row, beside it."""
+"""What is stored, read past the shop's code, by plain CQL; and the answers that clients got, row by row, beside it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -54,13 +54,13 @@ class StoredOrder:
     total: int
     captured: int
     at_bank: int
-    committed: int  # units on the shelves that are its
+    committed: int  # units that are committed for it
     reserved: int
     ordered: int  # units of its lines
 
     @property
     def is_sold(self) -> bool:
-        """Whether it is paid, once, with all of its units kept for it."""
+        """Whether it is paid, once, with all of its units reserved for it."""
         paid = (self.state, self.payment) == (
             "confirmed",
             "paid",
@@ -82,7 +82,7 @@ class StoredOrder:
 def list_stored_orders(
     connected: Session, email: str, units_by_order: Mapping[UUID, Counter[str]]
 ) -> list[StoredOrder]:
-    """Read the orders of a mailbox; `kept` says what lies on the shelves for each order."""
+    """Read the orders of a mailbox; `units_by_order` says what is reserved for each order."""
 
     def rows(columns: str, table: str, key: str, value: object) -> list[tuple[object, ...]]:
         return list(
@@ -111,13 +111,13 @@ def list_stored_orders(
 def read_stock(
     connected: Session, variant_id: UUID
 ) -> tuple[Counter[str], dict[UUID, Counter[str]]]:
-    """Read a variant's numbers over all warehouses, and how many units lie there for each order, by state."""
+    """Read a variant's numbers over all warehouses, and how many units are reserved for each order, by state."""
     sums: Counter[str] = Counter()
     units_by_order: dict[UUID, Counter[str]] = {}
-    asked = f"""SELECT order_id, state, quantity, {", ".join(NUMBERS)} FROM {KEYSPACE}.inventory
+    query = f"""SELECT order_id, state, quantity, {", ".join(NUMBERS)} FROM {KEYSPACE}.inventory
                 WHERE variant_id = %s AND warehouse_id = %s"""  # noqa: S608
     for warehouse in WAREHOUSES:
-        rows = list(connected.execute(asked, [variant_id, warehouse]))
+        rows = list(connected.execute(query, [variant_id, warehouse]))
         sums.update(dict(zip(NUMBERS, rows[0][3:], strict=True)) if rows else {})
         for order_id, state, quantity, *_ in rows:
             if order_id:
@@ -133,8 +133,8 @@ def report_buyers(
 ) -> None:
     """Add a row for each buyer and each variant that they wanted.
 
-    Who was told of a paid order has that one and no other; who was told anything else has paid nothing and keeps nothing.
-    What is committed on the shelves is what lies there for orders of which somebody was told.
+    A buyer whom the shop confirmed a paid order has that one and no other; any other buyer has paid nothing and has nothing reserved.
+    The committed units are those of confirmed orders.
     """
     with connect_node() as plain:
         numbers = {variant_id: read_stock(plain, variant_id) for variant_id in variants}
@@ -142,10 +142,10 @@ def report_buyers(
         for _, by_order in numbers.values():
             for order_id, units in by_order.items():
                 units_by_order.setdefault(order_id, Counter()).update(units)
-        of_told: set[UUID] = set()
+        confirmed: set[UUID] = set()
         for buyer in buyers:
             orders = list_stored_orders(plain, buyer.email, units_by_order)
-            of_told |= {order.order_id for order in orders if order.number == buyer.paid_number}
+            confirmed |= {order.order_id for order in orders if order.number == buyer.paid_number}
             sold = [order.number for order in orders if order.is_sold]
             agrees = sold == [buyer.paid_number] * bool(buyer.paid_number)
             agrees &= all(order.is_sold or order.has_nothing_left for order in orders)
@@ -155,16 +155,18 @@ def report_buyers(
                 _words(buyer),
                 stored,
                 is_match=agrees,
-                table="What buyers were told",
+                table="What the shop answered",
             )
-    for number, (there, by_order) in enumerate(numbers.values(), start=1):
-        sold_units = sum(by_order[order_id]["committed"] for order_id in of_told & by_order.keys())
+    for number, (sums, by_order) in enumerate(numbers.values(), start=1):
+        sold_units = sum(
+            by_order[order_id]["committed"] for order_id in confirmed & by_order.keys()
+        )
         proof_report.add_row(
-            f"{there['received']} units of article {number} were for sale",
-            f"buyers were told of orders with {sold_units} of them",
-            ", ".join(f"{there[name]} {name}" for name in NUMBERS),
-            is_match=(there["committed"], there["reserved"], there["available"])
-            == (sold_units, 0, there["received"] - sold_units),
+            f"{sums['received']} units of article {number} were for sale",
+            f"the shop confirmed orders with {sold_units} of them",
+            ", ".join(f"{sums[name]} {name}" for name in NUMBERS),
+            is_match=(sums["committed"], sums["reserved"], sums["available"])
+            == (sold_units, 0, sums["received"] - sold_units),
             table="The stock afterwards",
         )
 
@@ -178,5 +180,5 @@ def _words(buyer: Buyer) -> str:
     words = f"paid, order {buyer.paid_number}" if buyer.paid_number else f"“{buyer.last_heading}”"
     if buyer.unpaid_number and buyer.card != GOOD_CARD:
         words = f"order {buyer.unpaid_number}: declined; gave it up"
-    lost = buyer.answers[NO_ANSWER] + buyer.answers[503]
-    return f"{words} (asked again {lost}×)" if lost else words
+    retries = buyer.answers[NO_ANSWER] + buyer.answers[503]
+    return f"{words} (asked again {retries}×)" if retries else words

@@ -1,7 +1,7 @@
 """An answer of "added" survives a kill -9: of the web server's processes, and of one node of three.
 
-Eight connections of one guest put things into one cart. Each press has its own operation id; one without a good answer
-is sent again with the same id, as a browser would send a form again, until it is acknowledged.
+Eight connections of one guest put things into one cart. Each submit has its own idempotency key; one without a good answer
+is sent again with the same key, as a browser would send a form again, until it is acknowledged.
 """
 
 import os
@@ -33,13 +33,13 @@ from tests.proof import LONG, ProofReport
 from tests.web_server import WebServer
 
 CONNECTIONS = 8
-PRESSES = 100 if LONG else 25  # by each connection
-PATIENCE = 45.0  # seconds after which a press that nobody acknowledges has failed
+SUBMITS = 100 if LONG else 25  # by each connection
+PATIENCE = 45.0  # seconds after which a submit without an acknowledgement has failed
 
 
 @dataclass
 class Stream:
-    """The presses of eight connections, and what came of each."""
+    """The submits of eight connections, and what came of each."""
 
     shop: str
     skus: list[str]
@@ -49,42 +49,42 @@ class Stream:
     unanswered: list[tuple[UUID, int]] = field(default_factory=list)
 
     def begin(self) -> None:
-        """Put in the first thing: from now on the guest has a cookie and a cart."""
+        """Put in the first product: from now on the guest has a cookie and a cart."""
         first = uuid4()
         line = ShopConnection(self.shop, self.cookies)
         assert line.add_to_cart(self.skus[0], first), line.status
         self.acknowledged.append(first)
 
     def run(self) -> None:
-        """Press until every press is acknowledged."""
+        """Submit until every submit is acknowledged."""
         with ThreadPoolExecutor(CONNECTIONS) as pool:
-            for done in [pool.submit(self._press, number) for number in range(CONNECTIONS)]:
+            for done in [pool.submit(self._submit, number) for number in range(CONNECTIONS)]:
                 done.result()
 
     def wait_for(self, count: int) -> None:
-        """Wait until so many presses are acknowledged."""
+        """Wait until so many submits are acknowledged."""
         deadline = time.monotonic() + PATIENCE
         while len(self.acknowledged) < count:
-            assert time.monotonic() < deadline, f"{len(self.acknowledged)} presses of {count}"
+            assert time.monotonic() < deadline, f"{len(self.acknowledged)} submits of {count}"
             time.sleep(0.002)
 
-    def _press(self, number: int) -> None:
+    def _submit(self, number: int) -> None:
         line = ShopConnection(self.shop, dict(self.cookies))
-        for turn in range(PRESSES):
-            operation, deadline = uuid4(), time.monotonic() + PATIENCE
-            while not line.add_to_cart(self.skus[(number + turn) % len(self.skus)], operation):
-                self.unanswered.append((operation, line.status))
+        for turn in range(SUBMITS):
+            key, deadline = uuid4(), time.monotonic() + PATIENCE
+            while not line.add_to_cart(self.skus[(number + turn) % len(self.skus)], key):
+                self.unanswered.append((key, line.status))
                 assert line.status in (NO_ANSWER, HTTPStatus.SERVICE_UNAVAILABLE), line.status
                 assert time.monotonic() < deadline, (
                     f"no answer for {PATIENCE} s, the last was {line.status}"
                 )
                 time.sleep(0.2)
-            self.acknowledged.append(operation)
+            self.acknowledged.append(key)
         line.close()
 
     @property
     def all_of_them(self) -> int:
-        return CONNECTIONS * PRESSES + 1
+        return CONNECTIONS * SUBMITS + 1
 
 
 @contextmanager
@@ -116,11 +116,11 @@ class Found:
         )
 
 
-def found(connected: Session, keyspace: str, operation: UUID) -> Found:
-    """Read the cart that has this operation's row."""
+def found(connected: Session, keyspace: str, key: UUID) -> Found:
+    """Read the cart that has this idempotency key's row."""
     columns = "cart_id, kind, key, quantity, price, line_count, item_count, subtotal, version"
     rows = list(connected.execute(f"SELECT {columns} FROM {keyspace}.items_by_cart"))  # noqa: S608
-    cart_id = next(row[0] for row in rows if row[2] == str(operation))
+    cart_id = next(row[0] for row in rows if row[2] == str(key))
     mine = [row for row in rows if row[0] == cart_id]
     _, _, _, _, _, line_count, item_count, subtotal, version = mine[0]
     return Found(
@@ -134,8 +134,8 @@ def found(connected: Session, keyspace: str, operation: UUID) -> Found:
     )
 
 
-def settled(stream: Stream, cart: Found) -> None:
-    """Everything was acknowledged in the end, and each press counts once."""
+def assert_complete(stream: Stream, cart: Found) -> None:
+    """Everything was acknowledged in the end, and each submit counts once."""
     assert len(stream.acknowledged) == stream.all_of_them
     assert cart.operations == set(stream.acknowledged)
     assert (cart.item_count, cart.version) == (stream.all_of_them, stream.all_of_them)
@@ -153,28 +153,28 @@ def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path)
             with meanwhile(stream):
                 stream.wait_for(stream.all_of_them // 3)
                 web.kill()
-                told = list(stream.acknowledged)
-                there = found(plain, KEYSPACE, told[0])
+                by_then = list(stream.acknowledged)
+                cart = found(plain, KEYSPACE, by_then[0])
                 web.start()
         finally:
             web.stop()
-        afterwards = found(plain, KEYSPACE, told[0])
-    assert set(told) <= there.operations, "acknowledged, and lost"
-    assert there.item_count == len(there.operations) <= len(told) + CONNECTIONS
-    assert there.sums_equal_lines()
-    assert len({operation for operation, _ in stream.unanswered}) >= CONNECTIONS, (
+        afterwards = found(plain, KEYSPACE, by_then[0])
+    assert set(by_then) <= cart.operations, "acknowledged, and lost"
+    assert cart.item_count == len(cart.operations) <= len(by_then) + CONNECTIONS
+    assert cart.sums_equal_lines()
+    assert len({key for key, _ in stream.unanswered}) >= CONNECTIONS, (
         "nothing was under way at the kill"
     )
-    settled(stream, afterwards)
+    assert_complete(stream, afterwards)
 
 
 # ---- three nodes, replication 3
 
 KEYSPACE_OF_THREE = "stoa_three"
 THREE_COPIES = "replication = {'class': 'SimpleStrategy', 'replication_factor': 3}"
-# While one of three nodes dies, a press may be answered 503 ("try again"): those under way, and each once more.
+# While one of three nodes dies, a submit may be answered 503 ("try again"): those under way, and each once more.
 MOST_REFUSED = 2 * CONNECTIONS
-# What a page could not read from the dead node is read from another, before its visitor hears of it.
+# What a page could not read from the dead node is read from another, before its visitor notices.
 MOST_PAGES_REFUSED = 2
 # Where an order is found: its copies in five partitions, written in one go.
 COPIES = {
@@ -211,21 +211,22 @@ def cluster(tmp_path: Path) -> Iterator[state.Cluster]:
 def wait_until_agreed(connected: Session) -> None:
     """Wait until all nodes know the same tables."""
     deadline = time.monotonic() + 4 * PATIENCE  # three nodes, fifty tables and two cores
-    asked = [f"SELECT schema_version FROM system.{table}" for table in ("local", "peers")]  # noqa: S608
+    questions = [f"SELECT schema_version FROM system.{table}" for table in ("local", "peers")]  # noqa: S608
     while (
-        len({row.schema_version for question in asked for row in connected.execute(question)}) > 1
+        len({row.schema_version for question in questions for row in connected.execute(question)})
+        > 1
     ):
         assert time.monotonic() < deadline, "the nodes do not agree on the tables"
         time.sleep(0.2)
 
 
 def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
-    """Give the three nodes what carts and lists of orders need of the suite's tables, and goods; return the shop's environment there, and the SKUs."""
+    """Give the three nodes what carts and lists of orders need of the suite's tables, and products; return the shop's environment there, and the SKUs."""
     tables = get_session().cluster.metadata.keyspaces[KEYSPACE].tables
-    rooms = ("catalogue", "inventory", "promotions", "cart")
-    models = [vars(apps.get_app_config(room).models_module).values() for room in rooms]
+    app_names = ("catalogue", "inventory", "promotions", "cart")
+    models = [vars(apps.get_app_config(app).models_module).values() for app in app_names]
     names = {
-        getattr(model, "__table_name__", None) for room in models for model in room
+        getattr(model, "__table_name__", None) for app in models for model in app
     } & tables.keys() | COPIES
     with connect_node(cluster.hosts[0], cluster.cql_port) as first:
         first.execute(f"CREATE KEYSPACE {KEYSPACE_OF_THREE} WITH {THREE_COPIES}")
@@ -258,8 +259,8 @@ def nearest(connected: Session, cart_id: UUID) -> str:
 
 
 @contextmanager
-def clerk(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
-    """Connect another process to the nodes, that writes an order's copies when it is told to; yields what tells it and returns its exit status."""
+def copy_writer(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
+    """Connect another process to the nodes, that writes an order's copies on a signal; yields what sends the signal and returns the exit status."""
     order = make_order(paid=True, user_id=uuid4())
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", WRITE_COPIES]
     pipe = subprocess.PIPE
@@ -290,7 +291,7 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     proof_report.state_claim(
         "One of three database nodes is killed",
         "Eight connections put things into one cart while one of three nodes is killed by kill -9, the one that coordinates that"
-        " cart: each press that was acknowledged is in the cart once, at the nodes that are left and at the one that comes back.",
+        " cart: each submit that was acknowledged is in the cart once, at the nodes that are left and at the one that comes back.",
     )
     environment, skus = filled(cluster)
     web = WebServer(tmp_path, workers=1, **environment)
@@ -301,7 +302,11 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
         with connect_node(cluster.hosts[0], cluster.cql_port) as first:
             victim = nearest(first, found(first, KEYSPACE_OF_THREE, stream.acknowledged[0]).cart_id)
         name = next(node.name for node in cluster.nodes if node.address == victim)
-        with clerk(environment) as copies_written, pages_read(stream) as pages, meanwhile(stream):
+        with (
+            copy_writer(environment) as copies_written,
+            pages_read(stream) as pages,
+            meanwhile(stream),
+        ):
             stream.wait_for(stream.all_of_them // 3)
             control.kill_node(name, home=tmp_path / "cassandra")
             by_then = list(stream.acknowledged)
@@ -315,43 +320,42 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
         web.stop()
     survivor = next(host for host in cluster.hosts if host != victim)
     with connect_node(survivor, cluster.cql_port) as second:
-        there = found(second, KEYSPACE_OF_THREE, by_then[0])
+        at_survivor = found(second, KEYSPACE_OF_THREE, by_then[0])
     control.start_cluster(3, home=tmp_path / "cassandra", keep=False, heap_mb=512)
     with connect_node(victim, cluster.cql_port) as back:
         again = found(back, KEYSPACE_OF_THREE, by_then[0])
     refused = [(path, status) for path, status in pages if status != HTTPStatus.OK]
-    tell_of_presses(proof_report, stream, there, again)
-    proof_report.add_figure("presses acknowledged", len(stream.acknowledged))
+    report_submits(proof_report, stream, at_survivor, again)
+    proof_report.add_figure("submits acknowledged", len(stream.acknowledged))
     proof_report.add_figure("of them before the kill", len(by_then))
     proof_report.add_figure("refused meanwhile, and sent again", len(stream.unanswered))
     proof_report.add_figure("pages read meanwhile", f"{len(pages)}, refused {len(refused)}")
-    assert again == there, "the node that comes back tells the same"
-    assert len(by_then) < stream.all_of_them, "the node died after the last press"
-    settled(stream, there)
+    assert again == at_survivor, "the node that comes back has the same"
+    assert len(by_then) < stream.all_of_them, "the node died after the last submit"
+    assert_complete(stream, at_survivor)
     assert len(stream.unanswered) <= MOST_REFUSED, stream.unanswered
     assert len(pages) > len(refused)
     assert len(refused) <= MOST_PAGES_REFUSED, refused
 
 
-def tell_of_presses(told: ProofReport, stream: Stream, survivor: Found, back: Found) -> None:
-    """Add a row for each press, and one for the cart."""
-    refused = Counter(operation for operation, _ in stream.unanswered)
-    for operation in stream.acknowledged:
+def report_submits(report: ProofReport, stream: Stream, survivor: Found, back: Found) -> None:
+    """Add a row for each submit, and one for the cart."""
+    refused = Counter(key for key, _ in stream.unanswered)
+    for key in stream.acknowledged:
         at = [
             name
             for name, cart in (("at a survivor", survivor), ("at the node that came back", back))
-            if operation in cart.operations
+            if key in cart.operations
         ]
-        told.add_row(
-            f"press {operation.hex[:8]}: put one into the cart",
-            "added"
-            + (f", after {refused[operation]}× no good answer" if refused[operation] else ""),
+        report.add_row(
+            f"submit {key.hex[:8]}: put one into the cart",
+            "added" + (f", after {refused[key]}× no good answer" if refused[key] else ""),
             f"in the cart, read {' and '.join(at)}" if at else "not in the cart",
             is_match=len(at) == 2,
-            table="Presses",
+            table="Submits",
         )
     for name, cart in (("the nodes that were left", survivor), ("the node that came back", back)):
-        told.add_row(
+        report.add_row(
             f"the cart, read at {name}",
             f"{len(stream.acknowledged)} added",
             f"{cart.item_count} units in {cart.line_count} lines, version {cart.version}; the sums are{'' if cart.sums_equal_lines() else ' not'} those of the lines",
@@ -362,7 +366,7 @@ def tell_of_presses(told: ProofReport, stream: Stream, survivor: Found, back: Fo
 
 @contextmanager
 def pages_read(stream: Stream) -> Iterator[list[tuple[str, int]]]:
-    """Have somebody else look at pages within the block; yields what was answered."""
+    """Have another visitor look at pages within the block; yields what was answered."""
     answers: list[tuple[str, int]] = []
     enough = threading.Event()
 

@@ -47,10 +47,10 @@ def test_a_flash_sale_sells_what_there_is(
     proof_report.add_figure("buyers", BUYERS)
     proof_report.add_figure("units", UNITS)
     proof_report.add_figure("orders paid", paid)
-    proof_report.add_figure("told no, in words", BUYERS - paid)
+    proof_report.add_figure("refused, in words", BUYERS - paid)
     proof_report.add_figure("waits in line", sum(buyer.queue_waits for buyer in sale.buyers))
     proof_report.add_figure(
-        "the last one told after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s"
+        "the last one answered after", f"{max(buyer.seconds for buyer in sale.buyers):.1f} s"
     )
     report_buyers(
         proof_report,

@@ -1,4 +1,4 @@
-"""kill -9 of the web server in the middle of checkouts: whoever presses again goes on where they were."""
+"""kill -9 of the web server in the middle of checkouts: a buyer who submits again goes on where they were."""
 
 import asyncio
 import time
@@ -18,9 +18,9 @@ KILLS_AFTER = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85) if LONG else (0.2, 0.6)  # of th
 
 async def _bought_while_killed(web: WebServer, crowd: Crowd) -> None:
     everybody = asyncio.create_task(run_buyers(crowd.buyers, within=4))
-    for share in KILLS_AFTER:
+    for part in KILLS_AFTER:
         while (
-            sum(bool(buyer.paid_number) for buyer in crowd.buyers) < CHECKOUTS * share
+            sum(bool(buyer.paid_number) for buyer in crowd.buyers) < CHECKOUTS * part
             and not everybody.done()
         ):
             await asyncio.sleep(0.02)

@@ -8,12 +8,12 @@ from lxml import html
 from tests.proof import OPEN_ROWS, ProofReport, render_page
 
 
-def proof(told: ProofReport, *, passed: bool = True) -> dict[str, Any]:
+def proof(report: ProofReport, *, passed: bool = True) -> dict[str, Any]:
     about = {
-        "test": told.test,
-        "title": told.title,
-        "claim": told.claim,
-        "numbers": told.numbers,
+        "test": report.test,
+        "title": report.title,
+        "claim": report.claim,
+        "numbers": report.numbers,
         "passed": passed,
     }
     made = {
@@ -23,24 +23,24 @@ def proof(told: ProofReport, *, passed: bool = True) -> dict[str, Any]:
         "made_with": "Cassandra",
         "long": False,
     }
-    return {**about, **made, "rows": list(map(asdict, told.rows))}
+    return {**about, **made, "rows": list(map(asdict, report.rows))}
 
 
 def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
-    told = ProofReport(
+    report = ProofReport(
         "tests/journeys/test_flash_sale.py::test_a_flash_sale_sells_what_there_is[two servers]"
     )
-    told.state_claim("A sale <of> mugs", "None is sold twice.")
-    told.add_figure("units", 10)
+    report.state_claim("A sale <of> mugs", "None is sold twice.")
+    report.add_figure("units", 10)
     for number in range(30):
-        told.add_row(
+        report.add_row(
             f"buyer {number}",
             "paid, order A",
             "order A" if number != 20 else "no order",
             is_match=number != 20,
         )
-    assert told.disagreements == ["buyer 20: told 'paid, order A', stored: no order"]
-    page = html.fromstring(render_page([proof(told, passed=False)]))
+    assert report.disagreements == ["buyer 20: told 'paid, order A', stored: no order"]
+    page = html.fromstring(render_page([proof(report, passed=False)]))
     text = page.text_content()
     assert "1 of 1 proofs failed; 1 of 30 rows do not agree." in text
     assert "A sale <of> mugs" in text
@@ -60,10 +60,10 @@ def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
 
 
 def test_when_all_agree_it_says_so_once() -> None:
-    told = ProofReport("tests/journeys/test_workers.py::test_two_workers")
-    told.state_claim("A worker is killed", "All mails go out.")
-    told.add_row("a mail", "taken", "sent", is_match=True)
-    page = html.fromstring(render_page([proof(told)]))
+    report = ProofReport("tests/journeys/test_workers.py::test_two_workers")
+    report.state_claim("A worker is killed", "All mails go out.")
+    report.add_row("a mail", "taken", "sent", is_match=True)
+    page = html.fromstring(render_page([proof(report)]))
     assert "1 proof, 1 row: all agree." in page.text_content()
     assert page.xpath("//title")[0].text.startswith("Proved")
     assert not page.xpath("//details | //script | //*[@class='bad'] | //link | //img")

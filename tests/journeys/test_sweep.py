@@ -1,12 +1,12 @@
-"""Every address, as everybody: who is let in, and that what is somebody else's answers as what does not exist.
+"""Every address, as every kind of user: who is let in, and that another user's things answer as what does not exist.
 
 The addresses are found in the URLconf: one that has an id in it fails here until it has an entry. Each is asked for as a guest,
 as two members (one of whom Alice has shared a cart with, and excluded again), as staff of each role, and as an admin without
 the second factor; by GET and POST, with and without htmx.
 
-Whoever the table of docs/operations.md lets in is let in, and everybody else is refused and writes nothing. What has an id in
-it, or a press that names one, is asked for twice, once with Alice's thing and once with a thing that nobody has: status, place
-to go to and text are the same, apart from the ids themselves and what differs at each look; and Alice finds all as it was.
+Users whom the table of docs/operations.md lets in are let in, and all others are refused and write nothing. What has an id in
+it, or a submit that names one, is asked for twice, once with Alice's thing and once with a thing that nobody has: status,
+redirect and text are the same, apart from the ids themselves and what differs at each look; and Alice finds all as it was.
 """
 
 import re
@@ -59,7 +59,7 @@ from tests.factories import make_order, make_product, make_stock, make_user, sig
 
 @dataclass(frozen=True)
 class Ask:
-    """What stands in an address, and what a press sends."""
+    """What stands in an address, and what a submit sends."""
 
     args: Mapping[str, str]
     body: Mapping[str, str]
@@ -111,7 +111,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "cart:link": [ask(**_CART)],
     "cart:unlink": [ask({"key": "{link}"}, **_CART), ask({"key": "{link}"}, cart_id="{own_cart}")],
     "cart:leave": [ask(**_CART)],
-    # Whoever has a token may open what it is for: so it is a token that we have not made.
+    # A token opens what it is for: so it is a token that we have not made.
     "cart:shared": [ask(token="{forged}")],
     "cart:shared_copy": [ask(token="{forged}")],
     "cart:invitation": [ask(token="{forged}")],
@@ -138,7 +138,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "orders:pay": [ask(**_ORDER), ask(number="{unpaid}")],
     "orders:give_up": [ask(**_ORDER), ask(number="{unpaid}")],
     "orders:keep": [ask(**_ORDER), ask(number="{unpaid}")],
-    # A payment's own id is a secret: whoever has it has been at the bank, and is asked to log in.
+    # A payment's own id is a secret: a visitor who has it has been at the bank, and is asked to log in.
     "orders:payment_return": [ask(number="{unpaid}", payment_id=str(uuid4()))],
     "orders:again": [
         ask(**_ORDER),
@@ -182,7 +182,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:person_factor_reset": [ask(user_id="{user}")],
 }
 
-# Addresses without an id whose presses name one.
+# Addresses without an id whose submits name one.
 BY_A_PRESS: dict[str, list[Ask]] = {
     "cart:change": [ask({"cart": "{cart}", "line": "{line}", "quantity": "7"})],
     "cart:remove": [ask({"cart": "{cart}", "line": "{line}"})],
@@ -203,7 +203,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "adminpanel:find": [ask({"number": "{number}"})],
 }
 
-# What is everybody's, or opens to whoever knows it; and why.
+# What is public, or opens to every user who knows it; and why.
 OPEN_TO_ALL = {
     "category": "the shop window",
     "product": "the shop window",
@@ -220,7 +220,7 @@ WITH_CONVERTERS = {each.name for each in ROUTES if "<" in each.pattern}
 
 
 def test_s22_each_address_with_an_id_has_its_entry() -> None:
-    """A new address: write into WITH_AN_ID what stands in it, or, if it is everybody's, into OPEN_TO_ALL why."""
+    """A new address: write into WITH_AN_ID what stands in it, or, if it is public, into OPEN_TO_ALL why."""
     assert len(WITH_AN_ID) >= 57
     assert WITH_AN_ID.keys() | OPEN_TO_ALL.keys() == WITH_CONVERTERS
     assert BY_A_PRESS.keys() <= {each.name for each in ROUTES} - WITH_CONVERTERS
@@ -229,7 +229,7 @@ def test_s22_each_address_with_an_id_has_its_entry() -> None:
 # ---- Alice, and who looks
 
 LOG_IN, SECOND_FACTOR = reverse("accounts:login"), reverse("adminpanel:second_factor")
-# The second factor's own pages: whoever works here sees them before it is passed.
+# The second factor's own pages: staff see them before it is passed.
 BEFORE_IT = {"adminpanel:second_factor", "adminpanel:second_factor_picture"}
 # No such order, no such person: but they were let as far as to find that out.
 LET_IN = (200, 302, 303, 404, 405, 422)
@@ -278,7 +278,7 @@ class Answer:
 
 @dataclass
 class Visitor:
-    """Somebody who has no business with Alice's things. A guest has no role, a shopper an empty one."""
+    """A user who has no business with Alice's things. A guest has no role, a shopper an empty one."""
 
     client: Client
     role: str | None = ""
@@ -286,28 +286,33 @@ class Visitor:
     own: Mapping[str, str] = field(default_factory=dict)
 
     def answer(
-        self, name: str, asked: Ask, things: Mapping[str, str], method: str, *, htmx: bool
+        self, name: str, request: Ask, things: Mapping[str, str], method: str, *, htmx: bool
     ) -> Answer:
         filled = {**things, **self.own}
         path = reverse(
-            name, kwargs={key: value.format_map(filled) for key, value in asked.args.items()}
+            name, kwargs={key: value.format_map(filled) for key, value in request.args.items()}
         )
-        body = {key: value.format_map(filled) for key, value in asked.body.items()}
-        # What an earlier press has said belongs to that press.
+        body = {key: value.format_map(filled) for key, value in request.body.items()}
+        # The message of an earlier submit belongs to that submit.
         self.client.cookies.pop("messages", None)
         send = getattr(self.client, method)
         headers = {"HX-Request": "true"} if htmx else {}
         response = (
             send(path, body, headers=headers) if method == "post" else send(path, headers=headers)
         )
-        told = [
+        redirects = [
             response.get(header, "")
             for header in ("Location", "HX-Redirect", "HX-Location", "HX-Replace-Url")
         ]
         cookies = sorted(self.client.cookies.keys() - {settings.CSRF_COOKIE_NAME})
         text = plain(response.content.decode(), filled)
-        compared = (response.status_code, *(plain(each, filled) for each in told), text, cookies)
-        return Answer(path, response.status_code, told[0] or told[1], text, compared)
+        compared = (
+            response.status_code,
+            *(plain(each, filled) for each in redirects),
+            text,
+            cookies,
+        )
+        return Answer(path, response.status_code, redirects[0] or redirects[1], text, compared)
 
     def refusal(self, route: Route) -> int | str:
         """What keeps this visitor out, whatever stands in the address: a status, or the page that comes first; or nothing."""
@@ -326,47 +331,47 @@ class Visitor:
         )
 
     def violations(self, route: Route, world: World) -> Iterator[str]:
-        """Ask for an address in all ways, and tell what is answered that should not be."""
+        """Ask for an address in all ways, and yield what is answered that should not be."""
         refusal = self.refusal(route)
         let_in = route.name in ROLES_BY_URL and not refusal
-        # Whose work it is would do it.
+        # Users whose work it is would really do it.
         things = (
             (world.nobodys,) if let_in or route.name not in ASKS else (world.theirs, world.nobodys)
         )
         ways = PLAINLY if let_in else WAYS
         if refusal == LOG_IN and route.name in ROLES_BY_URL:
             ways = [*WAYS, ("put", False), ("delete", False)]
-        for asked, (method, htmx) in product(ASKS.get(route.name, [ask()]), ways):
-            answers = [self.answer(route.name, asked, each, method, htmx=htmx) for each in things]
-            said = f"{method.upper()}{' by htmx' if htmx else ''} {answers[0].path}"
+        for ask_for, (method, htmx) in product(ASKS.get(route.name, [ask()]), ways):
+            answers = [self.answer(route.name, ask_for, each, method, htmx=htmx) for each in things]
+            request = f"{method.upper()}{' by htmx' if htmx else ''} {answers[0].path}"
             if method == "post":
-                said += f" with {dict(asked.body)}"
+                request += f" with {dict(ask_for.body)}"
             for answer in answers:
-                told = f"{answer.status} {answer.leads_to}"
+                got = f"{answer.status} {answer.leads_to}"
                 if answer.status >= 500:
-                    yield f"{said}: {told}"
+                    yield f"{request}: {got}"
                 if let_in and (
                     answer.status not in LET_IN
                     or answer.leads_to.startswith((LOG_IN, f"{SECOND_FACTOR}?"))
                 ):
-                    yield f"{said}: is theirs, and answers {told}"
-                # What nobody can press at all says so first.
+                    yield f"{request}: is theirs, and answers {got}"
+                # What no user can submit at all says so first.
                 no_press = method == "post" and route.access == "member" and answer.status == 405
                 if (
                     refusal
                     and not no_press
                     and not refused(answer, refusal, looked=method == "get" and not htmx)
                 ):
-                    yield f"{said}: is not theirs ({refusal}), and answers {told}"
+                    yield f"{request}: is not theirs ({refusal}), and answers {got}"
             if answers[0].compared != answers[-1].compared:
-                told = difference(answers[0].compared, answers[-1].compared)
-                yield f"{said}: is not as if it were not there:\n{told}"
+                got = difference(answers[0].compared, answers[-1].compared)
+                yield f"{request}: is not as if it were not there:\n{got}"
             if ALICE in answers[0].text and "Undo" not in answers[0].text:
-                yield f"{said}: names Alice"
+                yield f"{request}: names Alice"
 
 
 def refused(answer: Answer, refusal: int | str, *, looked: bool) -> bool:
-    """Whether an answer is this refusal; who is led to another page first comes back to what they looked at."""
+    """Whether an answer is this refusal; a user who is led to another page first comes back to what they looked at."""
     if isinstance(refusal, int):
         return answer.status == refusal and "No order" not in answer.text
     if looked:
@@ -415,7 +420,7 @@ def difference(one: Iterable[Any], other: Iterable[Any]) -> str:
 
 
 def signed(*content: Any) -> str:
-    """A token as ours are, but made by somebody who has not our key."""
+    """A token as ours are, but made without our key."""
     return signing.dumps(list(content), key="a key that is not ours", salt="orders.track")
 
 
@@ -473,12 +478,12 @@ def make_world() -> World:
         "forged": signed(uuid4().hex),
         "promotion": f"none-{uuid4().hex}",
     }
-    wish = Subscription(line.product_id, line.variant_id, alice.email)
+    subscription = Subscription(line.product_id, line.variant_id, alice.email)
     tokens = {
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],
         "cart:shared_copy": link.url.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
-        "notifications:waiting": wish.sign_token(),
+        "notifications:waiting": subscription.sign_token(),
         "notifications:wait_end": sign_unsubscribe_token(alice.email),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
         "accounts:reset_finish": password_reset_link(alice).rstrip("/").rpartition("/")[2],
@@ -491,8 +496,12 @@ def make_world() -> World:
 
 
 def make_visitors(world: World) -> dict[str, Visitor]:
-    goods = make_product()
-    make_stock(50, product_id=goods.product_id, variant_id=goods.variants[0].variant_id)
+    product_in_stock = make_product()
+    make_stock(
+        50,
+        product_id=product_in_stock.product_id,
+        variant_id=product_in_stock.variants[0].variant_id,
+    )
     ben, cem = make_user("Ben"), make_person(world.alice, world.cart, "editor", name="Cem")
     # Was in Alice's cart once, and is not any more.
     sharing.remove_person(world.alice.pk, world.cart, cem.pk)
@@ -509,20 +518,24 @@ def make_visitors(world: World) -> dict[str, Visitor]:
         ),
     }
     for visitor in found.values():
-        # Everybody has a cart of their own with a thing in it.
-        body = {"variant": goods.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+        # Each user has a cart of their own with a product in it.
+        body = {
+            "variant": product_in_stock.variants[0].sku,
+            "quantity": "1",
+            "operation": str(uuid4()),
+        }
         assert visitor.client.post(reverse("cart:add"), body).status_code in (302, 303)
-        shown = visitor.client.get(reverse("cart:show")).content.decode()
-        own = re.search(r'name="cart" value="([0-9a-f-]{36})"', shown)
-        line = re.search(r'name="line" value="([0-9a-f-]{36})"', shown)
-        assert own, shown
-        assert line, shown
-        visitor.own = {"own_cart": own[1], "own_line": line[1]}
+        page = visitor.client.get(reverse("cart:show")).content.decode()
+        own_cart = re.search(r'name="cart" value="([0-9a-f-]{36})"', page)
+        line = re.search(r'name="line" value="([0-9a-f-]{36})"', page)
+        assert own_cart, page
+        assert line, page
+        visitor.own = {"own_cart": own_cart[1], "own_line": line[1]}
     return found
 
 
 def browser() -> Client:
-    """One in which an error of the shop is an answer: it is told with all others."""
+    """A client for which an error of the shop is an answer: it is reported with all others."""
     return Client(raise_request_exception=False)
 
 
@@ -533,7 +546,7 @@ def signed_in(user: User) -> Client:
 
 
 class Cast:
-    """Alice and whoever looks at her things; made anew once something of hers was changed."""
+    """Alice and the users who look at her things; made anew once something of hers was changed."""
 
     def __init__(self) -> None:
         self.renew()
@@ -565,9 +578,9 @@ FEWEST = {"guest": 90, "Ada, without the second factor": 28} | dict.fromkeys(
 def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alices(
     cast: Cast, who: str
 ) -> None:
-    asked = [each for each in ROUTES if cast.visitors[who].asks_for(each)]
+    routes = [each for each in ROUTES if cast.visitors[who].asks_for(each)]
     before, violations = cast.world.state(), []
-    for route in asked:
+    for route in routes:
         visitor = cast.visitors[who]
         with writes() as written:
             found = list(visitor.violations(route, cast.world))
@@ -580,10 +593,10 @@ def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alice
         violations += [f"{route.name}: {each}" for each in found]
     assert not violations, "\n".join(violations)
     assert cast.world.state() == before
-    assert len(asked) >= FEWEST[who]
+    assert len(routes) >= FEWEST[who]
 
 
-# A session's expiry moves on with its use, what is tried is counted, and who was refused is written down.
+# A session's expiry moves on with its use, what is tried is counted, and refusals are logged.
 LOOKING_WRITES = re.compile(
     r"(INTO|UPDATE) (sessions|sessions_by_user|rate_limit_slots|audit_log|audit_log_by_actor)\b"
 )
@@ -631,8 +644,8 @@ ANY = {
 def opened(route: Route, world: World) -> str:
     """An address that opens for Alice: with what is hers, and with tokens that are good."""
     things = {**world.theirs, "own_cart": world.theirs["cart"], "own_line": world.theirs["line"]}
-    asked = WITH_AN_ID[route.name][0].args if route.name in WITH_AN_ID else {}
-    args = {key: value.format_map(things) for key, value in asked.items()}
+    templates = WITH_AN_ID[route.name][0].args if route.name in WITH_AN_ID else {}
+    args = {key: value.format_map(things) for key, value in templates.items()}
     if "token" in args:
         args["token"] = world.tokens[route.name]
     for key in re.findall(r"<\w+:(\w+)>", route.pattern):
@@ -681,10 +694,10 @@ def test_s22_alice_herself_finds_all_of_it(cast: Cast) -> None:
         "orders:detail",
         "accounts:address_edit",
     ):
-        for asked in WITH_AN_ID[name][:1]:
-            args = {key: value.format_map(world.theirs) for key, value in asked.args.items()}
+        for entry in WITH_AN_ID[name][:1]:
+            args = {key: value.format_map(world.theirs) for key, value in entry.args.items()}
             assert client.get(reverse(name, kwargs=args)).status_code == 200, name
-            args = {key: value.format_map(world.nobodys) for key, value in asked.args.items()}
+            args = {key: value.format_map(world.nobodys) for key, value in entry.args.items()}
             assert client.get(reverse(name, kwargs=args)).status_code == 404, name
     client = sign_in_staff(Client(), make_user("Toni", role="support"))
     assert client.get(reverse("adminpanel:order", args=[world.theirs["number"]])).status_code == 200

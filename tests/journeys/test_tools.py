@@ -34,8 +34,8 @@ def test_toxiproxy_carries_a_line_and_cuts_it(toxiproxy: Toxiproxy, stripe_mock:
 
 
 def test_stripe_mock_speaks_as_stripe(stripe_mock: str) -> None:
-    asked = {"Authorization": "Bearer sk_test_123"}
-    request = urllib.request.Request(f"{stripe_mock}/v1/charges", headers=asked)  # noqa: S310
+    headers = {"Authorization": "Bearer sk_test_123"}
+    request = urllib.request.Request(f"{stripe_mock}/v1/charges", headers=headers)  # noqa: S310
     with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310
         assert json.load(response)["object"] == "list"
 

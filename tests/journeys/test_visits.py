@@ -147,9 +147,11 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
     staff.submit("Sign in", email=login, password="pack and send it")
     secret = re.search(r'class="num key">([A-Z2-7 ]+)<', staff.text)
     assert secret
-    # The one press whose answer is no redirect: it shows what is never shown again.
-    shown = staff.client.post(staff.address, {"code": pyotp.TOTP(secret[1].replace(" ", "")).now()})
-    assert "Your recovery codes" in shown.content.decode()
+    # The one submit whose answer is no redirect: it shows what is never shown again.
+    codes_page = staff.client.post(
+        staff.address, {"code": pyotp.TOTP(secret[1].replace(" ", "")).now()}
+    )
+    assert "Your recovery codes" in codes_page.content.decode()
     staff.open("/staff/")
     staff.submit("Find", number=number)
     assert staff.address.startswith(f"/staff/orders/{number}/")

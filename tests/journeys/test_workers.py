@@ -57,7 +57,7 @@ def office() -> Iterator[tuple[PostOffice, int]]:
     controller.stop()
 
 
-class Hand:
+class WorkerProcess:
     """A worker: a process of its own, that writes to a log of its own."""
 
     def __init__(self, folder: Path, name: str, mail_port: int) -> None:
@@ -101,7 +101,7 @@ def message_id(mail_id: UUID) -> str:
     return f"<{mail_id}@stoa.example>"
 
 
-def shares() -> list[LeaseRow]:
+def list_shard_leases() -> list[LeaseRow]:
     return list_leases([job.name for job in JOBS])
 
 
@@ -116,7 +116,7 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         f" ({2 * LEASE:.0f} s), every mail goes out, and none twice but, at most, the one that was under way.",
     )
     post, port = office
-    for job in JOBS:  # what other tests have queued is nobody's here
+    for job in JOBS:  # what other tests have queued is left out here
         with hold_lease(job.name):
             save_position(job.name, floor_to_minute(datetime.now(UTC)).isoformat())
     # An hour without a mail server has left all this.
@@ -132,14 +132,24 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         for now in [datetime.now(UTC)] * BACKLOG
     ]
     wanted = set(map(message_id, mails))
-    hands = [Hand(tmp_path, name, port) for name in ("one", "other")]
+    workers = [WorkerProcess(tmp_path, name, port) for name in ("one", "other")]
     try:
-        until(lambda: all(hand.says("working on") for hand in hands), 60, "a worker does not start")
-        until(lambda: all(hand.of(shares()) for hand in hands), 30, "one of them does all the work")
-        until(lambda: len(post.took) > BACKLOG // 4, 60, "no mail goes out")
-        victim, heir = hands
         until(
-            lambda: any(each.holder for each in shares() if each.job in victim.of([each])),
+            lambda: all(worker.says("working on") for worker in workers),
+            60,
+            "a worker does not start",
+        )
+        until(
+            lambda: all(worker.of(list_shard_leases()) for worker in workers),
+            30,
+            "one of them does all the work",
+        )
+        until(lambda: len(post.took) > BACKLOG // 4, 60, "no mail goes out")
+        victim, heir = workers
+        until(
+            lambda: any(
+                each.holder for each in list_shard_leases() if each.job in victim.of([each])
+            ),
             30,
             "it is idle",
         )
@@ -147,46 +157,48 @@ def test_two_workers_share_a_backlog_of_mail_and_a_killed_one_is_replaced_within
         killed, before = time.monotonic(), len(post.took)
         assert heir.process.poll() is None
 
-        until(lambda: not victim.of(shares()), 2 * LEASE, "a job of the dead is left alone")
+        until(
+            lambda: not victim.of(list_shard_leases()), 2 * LEASE, "a job of the dead is left alone"
+        )
         replaced = time.monotonic() - killed
         # All but the one that was under way: its next attempt is due two minutes after the last one.
         until(lambda: len(wanted - set(post.took)) <= 1, 60, "mails wait")
-        # The last mail is out a moment before its run is over and tells what it did.
+        # The last mail is out a moment before its run is over and notes what it did.
         until(
-            lambda: all("sent" in each.result for each in shares()),
+            lambda: all("sent" in each.result for each in list_shard_leases()),
             30,
-            "a job does not tell what it did",
+            "a job does not note what it did",
         )
         heir.end(signal.SIGTERM)  # after the job at hand
     except AssertionError as error:
-        for hand in hands:
-            error.add_note(f"--- {hand.process.pid}\n{hand.log.read_text()}")
-        error.add_note(str(shares()))
+        for worker in workers:
+            error.add_note(f"--- {worker.process.pid}\n{worker.log.read_text()}")
+        error.add_note(str(list_shard_leases()))
         raise
     finally:
-        for hand in hands:
-            hand.end(signal.SIGKILL)
+        for worker in workers:
+            worker.end(signal.SIGKILL)
     counted = Counter(post.took)
     proof_report.add_figure("mails", BACKLOG)
     proof_report.add_figure("sent before the kill", before)
     proof_report.add_figure("a lease", f"{LEASE:.0f} s")
     proof_report.add_figure("replaced after", f"{replaced:.1f} s")
-    tell_of_mails(proof_report, mails, counted)
-    assert set(heir.of(shares())) == {job.name for job in JOBS}
+    report_mails(proof_report, mails, counted)
+    assert set(heir.of(list_shard_leases())) == {job.name for job in JOBS}
     again = [mail for mail in wanted if counted[mail] > 1]
     assert len(again) <= 1, "at most the one that was under way goes out once more"
     assert [each.problem for each in list_progress(JOBS, datetime.now(UTC))] == [""] * len(JOBS)
     assert heir.says(" sent, 0 failed (took ")
 
 
-def tell_of_mails(told: ProofReport, mails: Sequence[UUID], taken: Counter[str]) -> None:
-    """Add a row for each mail. Of one that was under way at the kill nobody knows whether it went out: it is tried again."""
+def report_mails(report: ProofReport, mails: Sequence[UUID], taken: Counter[str]) -> None:
+    """Add a row for each mail. Of one that was under way at the kill it is unknown whether it went out: it is tried again."""
     with connect_node() as plain:
         for number, mail_id in enumerate(mails, start=1):
-            asked = f"SELECT sent_at, attempts, due_at FROM {KEYSPACE}.mails WHERE mail_id = %s"  # noqa: S608
-            (sent_at, attempts, due_at) = plain.execute(asked, [mail_id]).one()
+            query = f"SELECT sent_at, attempts, due_at FROM {KEYSPACE}.mails WHERE mail_id = %s"  # noqa: S608
+            (sent_at, attempts, due_at) = plain.execute(query, [mail_id]).one()
             times = taken[message_id(mail_id)]
-            told.add_row(
+            report.add_row(
                 f"mail {number} is to go out",
                 f"the mail server took it {times}×" if times else "the mail server has not seen it",
                 f"sent at {sent_at:%H:%M:%S}, attempts: {attempts}"

@@ -71,7 +71,7 @@ def parse_forms(text: str) -> list[Form]:
 
 
 class Visitor:
-    """Somebody who reads a page, fills in its forms and follows where they lead."""
+    """A visitor who reads a page, fills in its forms and follows where they lead."""
 
     def __init__(self) -> None:
         self.client = Client()
@@ -84,7 +84,7 @@ class Visitor:
         self._read(self.client.get(address, follow=True), address)
 
     def submit(self, words: str, **filled: Any) -> None:
-        """Fill in the form that has a button with these words, and press it. A POST that succeeds answers 303 (X2)."""
+        """Fill in the form that has a button with these words, and submit it. A POST that succeeds answers 303 (X2)."""
         form, (name, value, _) = next(
             (form, button)
             for form in parse_forms(self.text)

@@ -314,11 +314,11 @@ def test_after_hours_without_a_server_a_run_looks_at_no_more_than_it_can_send(
     server: Server, settings: Settings, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     emails = [queued(now + timedelta(hours=hours))[1] for hours in range(6)]
-    looked, hints = [], queries.list_outbox_entries
+    looked, list_entries = [], queries.list_outbox_entries
 
     def noted(minutes: list[datetime], at_once: int) -> list[Any]:
         looked.append(minutes)
-        return hints(minutes, at_once)
+        return list_entries(minutes, at_once)
 
     monkeypatch.setattr("mail.queries.list_outbox_entries", noted)
     port, settings.EMAIL_PORT = settings.EMAIL_PORT, 1
@@ -406,12 +406,12 @@ def test_the_mails_of_an_order_tell_what_when_where_and_how_much(
 
 def test_the_job_goes_on_where_the_last_run_got_to(server: Server) -> None:
     mail_id, email = queued(datetime.now(UTC))
-    share = SingleItemShard(f"mail {mail_id}", item_id=mail_id)
+    shard = SingleItemShard(f"mail {mail_id}", item_id=mail_id)
     now = datetime.now(UTC)
-    with hold_lease(share.job_name):
-        assert jobs.send_mails(now, share) == "1 sent, 0 failed"
+    with hold_lease(shard.job_name):
+        assert jobs.send_mails(now, shard) == "1 sent, 0 failed"
         assert (
-            get_position(share.job_name) == floor_to_minute(now - LATEST_OUTBOX_ENTRY).isoformat()
+            get_position(shard.job_name) == floor_to_minute(now - LATEST_OUTBOX_ENTRY).isoformat()
         )
-        assert jobs.send_mails(now + timedelta(minutes=1), share) == ""
+        assert jobs.send_mails(now + timedelta(minutes=1), shard) == ""
     assert len(server.to(email)) == 1

@@ -35,7 +35,7 @@ NONSENSE = [
 
 
 @pytest.fixture(scope="module")
-def shelf(keyspace: str) -> CategoryNode:
+def leaf_category(keyspace: str) -> CategoryNode:
     """The third level of a tree, with 30 products on it: more than a page."""
     root = make_category("Kitchenware")
     leaf = make_category("Cups", parent=make_category("Tableware", parent=root))
@@ -64,7 +64,7 @@ def jug(keyspace: str) -> Product:
 
 
 @pytest.fixture
-def index(jug: Product, shelf: CategoryNode, tmp_path: Path) -> Iterator[None]:
+def index(jug: Product, leaf_category: CategoryNode, tmp_path: Path) -> Iterator[None]:
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         search.build_index()
         yield
@@ -105,11 +105,11 @@ def page_of(product: Product, place: int | None = None) -> str:
 
 @pytest.mark.usefixtures("index")
 def test_a_page_takes_two_rounds_of_a_guest_and_three_of_a_member(
-    client: Client, member: Client, shelf: CategoryNode, jug: Product
+    client: Client, member: Client, leaf_category: CategoryNode, jug: Product
 ) -> None:
     addresses = [
         "/",
-        reverse("category", args=(shelf.slug,)),
+        reverse("category", args=(leaf_category.slug,)),
         page_of(jug),
         "/search?q=quaich",
         "/search?q=stone+jug",
@@ -147,22 +147,24 @@ def test_the_front_page_shows_its_rows(client: Client) -> None:
 
 
 def test_x5_a_category_page_has_its_way_and_its_children(
-    client: Client, shelf: CategoryNode
+    client: Client, leaf_category: CategoryNode
 ) -> None:
-    root, middle = shelf.ancestors
+    root, middle = leaf_category.ancestors
     page = tree(client.get(reverse("category", args=(root.slug,))))
     assert middle.name in texts(page, "main nav a")
     assert len(names(page)) == queries.PAGE_LENGTH
-    page = tree(client.get(reverse("category", args=(shelf.slug,))))
-    assert texts(page, ".crumbs li") == ["Home", root.name, middle.name, shelf.name]
-    assert shelf.name in page.findtext(".//title")
-    assert page.xpath("string(//link[@rel='canonical']/@href)").endswith(f"/c/{shelf.slug}/")
+    page = tree(client.get(reverse("category", args=(leaf_category.slug,))))
+    assert texts(page, ".crumbs li") == ["Home", root.name, middle.name, leaf_category.name]
+    assert leaf_category.name in page.findtext(".//title")
+    assert page.xpath("string(//link[@rel='canonical']/@href)").endswith(
+        f"/c/{leaf_category.slug}/"
+    )
 
 
 def test_x24_the_order_is_named_in_the_address_and_survives_paging(
-    client: Client, shelf: CategoryNode
+    client: Client, leaf_category: CategoryNode
 ) -> None:
-    url = reverse("category", args=(shelf.slug,))
+    url = reverse("category", args=(leaf_category.slug,))
     upwards = list(range(30))
     expected = {
         "newest": upwards[::-1],
@@ -187,9 +189,9 @@ def test_x24_the_order_is_named_in_the_address_and_survives_paging(
 
 
 def test_x28_load_more_is_a_link_whose_answer_is_the_rest(
-    client: Client, shelf: CategoryNode
+    client: Client, leaf_category: CategoryNode
 ) -> None:
-    page = tree(client.get(reverse("category", args=(shelf.slug,))))
+    page = tree(client.get(reverse("category", args=(leaf_category.slug,))))
     assert 15 <= len(names(page)) <= 30
     (more,) = page.cssselect("a[rel=next]")
     assert more.get("hx-get") == more.get("href")
@@ -199,9 +201,9 @@ def test_x28_load_more_is_a_link_whose_answer_is_the_rest(
     assert b'rel="next"' not in part.content
 
 
-def test_x3_x4_a_part_is_told_from_the_page(client: Client, shelf: CategoryNode) -> None:
+def test_x3_x4_a_part_is_told_from_the_page(client: Client, leaf_category: CategoryNode) -> None:
     url = (
-        tree(client.get(reverse("category", args=(shelf.slug,))))
+        tree(client.get(reverse("category", args=(leaf_category.slug,))))
         .cssselect("a[rel=next]")[0]
         .get("href")
     )
@@ -221,23 +223,27 @@ def test_x16_an_empty_shelf_offers_a_next_step(client: Client) -> None:
 
 
 def test_x27_x29_what_a_card_says(client: Client) -> None:
-    shelf = make_category("Cards")
+    leaf_category = make_category("Cards")
     make_product(
         "Sold Out Bowl",
         price="20.00",
         compare_at="30.00",
-        category=shelf,
+        category=leaf_category,
         availability="out",
         listed=True,
     )
     many = make_product(
-        "Many Bowls", price="10.00", options={"Colour": ["A", "B"]}, category=shelf, listed=True
+        "Many Bowls",
+        price="10.00",
+        options={"Colour": ["A", "B"]},
+        category=leaf_category,
+        listed=True,
     )
     dearer = replace(many.variants[1], price=many.variants[1].price * 2)
     operations.save_product(replace(many, variants=(many.variants[0], dearer)), datetime.now(UTC))
-    cards = tree(client.get(reverse("category", args=(shelf.slug,)), {"sort": "name"})).cssselect(
-        ".card"
-    )
+    cards = tree(
+        client.get(reverse("category", args=(leaf_category.slug,)), {"sort": "name"})
+    ).cssselect(".card")
     assert [len(card.cssselect("a")) for card in cards] == [1, 1]
     varied, gone = (" ".join(card.text_content().split()) for card in cards)
     assert "from €10.00" in varied
@@ -250,9 +256,9 @@ def test_x27_x29_what_a_card_says(client: Client) -> None:
 
 
 def test_x30_the_first_row_is_loaded_at_once_and_one_picture_first(
-    client: Client, shelf: CategoryNode
+    client: Client, leaf_category: CategoryNode
 ) -> None:
-    page = tree(client.get(reverse("category", args=(shelf.slug,))))
+    page = tree(client.get(reverse("category", args=(leaf_category.slug,))))
     loading = [image.get("loading") for image in page.cssselect(".card img")]
     assert loading[:4] == ["eager"] * 4
     assert set(loading[4:]) == {"lazy"}
@@ -265,8 +271,8 @@ def test_x19_the_page_speaks_english_and_euros(client: Client, jug: Product) -> 
     assert "€40.00" in texts(page, ".price")[0]
 
 
-def test_nonsense_in_a_lists_address_is_a_page(client: Client, shelf: CategoryNode) -> None:
-    url, wrong = reverse("category", args=(shelf.slug,)), []
+def test_nonsense_in_a_lists_address_is_a_page(client: Client, leaf_category: CategoryNode) -> None:
+    url, wrong = reverse("category", args=(leaf_category.slug,)), []
     for nonsense in NONSENSE:
         for address in (
             f"{url}?after={quote(nonsense)}",
@@ -284,8 +290,10 @@ def test_nonsense_in_a_lists_address_is_a_page(client: Client, shelf: CategoryNo
     assert wrong == []
 
 
-def test_a_page_token_of_another_list_is_refused(client: Client, shelf: CategoryNode) -> None:
-    url = reverse("category", args=(shelf.slug,))
+def test_a_page_token_of_another_list_is_refused(
+    client: Client, leaf_category: CategoryNode
+) -> None:
+    url = reverse("category", args=(leaf_category.slug,))
     href = tree(client.get(url, {"sort": "price"})).cssselect("a[rel=next]")[0].get("href")
     assert client.get(href.replace("sort=price", "sort=name")).status_code == 404
 
@@ -342,7 +350,7 @@ def test_x42_scarcity_is_said_only_when_it_is_so(client: Client, jug: Product) -
 
 def test_x36_delivery_and_returns_stand_beside_the_button(client: Client, jug: Product) -> None:
     text = tree(client.get(page_of(jug))).cssselect("#product")[0].text_content()
-    for told in (
+    for expected in (
         "Germany",
         "France",
         "Ireland",
@@ -351,7 +359,7 @@ def test_x36_delivery_and_returns_stand_beside_the_button(client: Client, jug: P
         "free from €60.00",
         "30 days",
     ):
-        assert told in text
+        assert expected in text
 
 
 def test_the_add_form_has_a_fresh_id_each_time(client: Client, jug: Product) -> None:
@@ -363,9 +371,9 @@ def test_the_add_form_has_a_fresh_id_each_time(client: Client, jug: Product) -> 
 
 
 def test_x22_every_picture_keeps_its_room(
-    client: Client, jug: Product, shelf: CategoryNode
+    client: Client, jug: Product, leaf_category: CategoryNode
 ) -> None:
-    for address in (page_of(jug), reverse("category", args=(shelf.slug,)), "/"):
+    for address in (page_of(jug), reverse("category", args=(leaf_category.slug,)), "/"):
         for image in tree(client.get(address)).cssselect("img"):
             assert image.get("width")
             assert image.get("height")
@@ -557,11 +565,11 @@ def test_the_imprint_names_who_sells(client: Client) -> None:
         "email": "ada@example.com",
     }
     with override_settings(SELLER=seller):
-        told = " ".join(
+        expected = " ".join(
             tree(client.get(reverse("imprint"))).cssselect("main")[0].text_content().split()
         )
     for words in ("Ada & Co", "2 Quay, Cork", "IE1", "ada@example.com"):
-        assert words in told
+        assert words in expected
 
 
 def test_robots_are_told_where_there_is_nothing_for_them(client: Client) -> None:

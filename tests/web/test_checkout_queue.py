@@ -1,4 +1,4 @@
-"""The line before the checkout: so many inside, whoever came first next, nobody's words lost, and no database for who waits."""
+"""The checkout queue: so many inside, first come first served, nothing typed is lost, and waiting needs no database."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -15,139 +15,141 @@ from cassandra_db import count_statements
 from web.checkout_queue import CheckoutQueue, QueueTicket, QueueVisitor, QueueWait, get_queue_ticket
 
 NOW = 1_800_000_000.0
-LONG_AFTER = NOW + 3600  # whoever is inside since then has not been there for long
+LONG_AFTER = NOW + 3600  # a visitor who is inside since then has not been there for long
 
 
 @dataclass
 class Full:
-    """A shop whose checkout has one place, which is taken."""
+    """A shop whose checkout has one slot, which is taken."""
 
-    room: CheckoutQueue
-    place: QueueVisitor
+    queue: CheckoutQueue
+    visitor: QueueVisitor
 
     def leave(self) -> None:
-        self.room.leave(self.place, time.time())
+        self.queue.leave(self.visitor, time.time())
 
 
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> Full:
-    room = CheckoutQueue(1, 0)
-    monkeypatch.setattr("web.middleware.CheckoutQueue", lambda places, seats: room)
-    return Full(room, went_in(room, None, time.time() + 3600))
+    queue = CheckoutQueue(1, 0)
+    monkeypatch.setattr("web.middleware.CheckoutQueue", lambda places, seats: queue)
+    return Full(queue, enter(queue, None, time.time() + 3600))
 
 
-def went_in(room: CheckoutQueue, turn: QueueTicket | None = None, now: float = NOW) -> QueueVisitor:
-    place = room.enter(turn, now)
-    assert isinstance(place, QueueVisitor)
-    return place
+def enter(
+    queue: CheckoutQueue, ticket: QueueTicket | None = None, now: float = NOW
+) -> QueueVisitor:
+    visitor = queue.enter(ticket, now)
+    assert isinstance(visitor, QueueVisitor)
+    return visitor
 
 
-def told(room: CheckoutQueue, turn: QueueTicket | None = None, now: float = NOW) -> QueueWait:
-    wait = room.enter(turn, now)
+def refused(queue: CheckoutQueue, ticket: QueueTicket | None = None, now: float = NOW) -> QueueWait:
+    wait = queue.enter(ticket, now)
     assert isinstance(wait, QueueWait)
     return wait
 
 
 def test_so_many_go_inside_and_the_others_get_turns() -> None:
-    room = CheckoutQueue(2, 0)
-    first = went_in(room)
-    went_in(room)
-    wait = told(room)
-    assert told(room, wait.ticket, NOW + 0.5).ticket == wait.ticket
-    room.leave(first, NOW + 0.6)
-    went_in(room, wait.ticket, NOW + 0.7)
-    told(room, None, NOW + 0.8)
+    queue = CheckoutQueue(2, 0)
+    first = enter(queue)
+    enter(queue)
+    wait = refused(queue)
+    assert refused(queue, wait.ticket, NOW + 0.5).ticket == wait.ticket
+    queue.leave(first, NOW + 0.6)
+    enter(queue, wait.ticket, NOW + 0.7)
+    refused(queue, None, NOW + 0.8)
 
 
 def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None:
-    room = CheckoutQueue(1, 3)
-    first, order = went_in(room, now=time.time()), []
+    queue = CheckoutQueue(1, 3)
+    first, order = enter(queue, now=time.time()), []
 
     def wait(number: int) -> QueueVisitor:
-        place = went_in(room, now=time.time())
+        visitor = enter(queue, now=time.time())
         order.append(number)
-        return place
+        return visitor
 
     with ThreadPoolExecutor(3) as pool:
-        waiting_ones = []
+        waiting = []
         for number in range(3):
-            waiting_ones.append(pool.submit(wait, number))
-            while len(room._next) <= number:
+            waiting.append(pool.submit(wait, number))
+            while len(queue._next) <= number:
                 time.sleep(0.001)
-        told(room, now=time.time())  # there is no further seat
+        refused(queue, now=time.time())  # there is no further seat
         inside = first
-        for each in waiting_ones:
-            room.leave(inside, time.time())
+        for each in waiting:
+            queue.leave(inside, time.time())
             inside = each.result(5)
     assert order == [0, 1, 2]
 
 
 def test_whoever_has_a_turn_goes_before_newcomers() -> None:
-    room = CheckoutQueue(1, 1)
-    room._seats = 0
-    inside = went_in(room, now=LONG_AFTER)
-    early = told(room)
-    room._seats = 1
+    queue = CheckoutQueue(1, 1)
+    queue._seats = 0
+    inside = enter(queue, now=LONG_AFTER)
+    early = refused(queue)
+    queue._seats = 1
     at = early.ticket.at + 0.1
-    asked = time.monotonic()
-    told(room, None, at)  # a seat is free, and others have turns
-    assert told(room, early.ticket, at - 0.2).ticket == early.ticket  # theirs has not come
-    assert time.monotonic() - asked < 5, "somebody sat down who has to come again"
+    began = time.monotonic()
+    refused(queue, None, at)  # a seat is free, and others have turns
+    assert refused(queue, early.ticket, at - 0.2).ticket == early.ticket  # its turn has not come
+    assert time.monotonic() - began < 5, "a visitor took a seat who has to come again"
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(went_in, room, early.ticket, at)
-        while not room._next:
+        coming = pool.submit(enter, queue, early.ticket, at)
+        while not queue._next:
             time.sleep(0.001)
-        room.leave(inside, at)
+        queue.leave(inside, at)
         coming.result(5)
 
 
 def test_turns_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -> None:
-    room = CheckoutQueue(1, 0)
-    inside = went_in(room)
+    queue = CheckoutQueue(1, 0)
+    inside = enter(queue)
     for _ in range(60):  # each takes half a second
-        room.leave(inside, inside.since + 0.5)
-        inside = went_in(room)
-    turns = [told(room).ticket.at for _ in range(300)]
+        queue.leave(inside, inside.since + 0.5)
+        inside = enter(queue)
+    turns = [refused(queue).ticket.at for _ in range(300)]
     steps = [after - before for before, after in pairwise(turns[:100])]
     assert all(step == pytest.approx(0.5, abs=0.02) for step in steps)
     assert turns == sorted(turns)
     assert turns[-1] <= NOW + 60
-    assert told(room).seconds == 60
+    assert refused(queue).seconds == 60
 
 
 def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:
-    room = CheckoutQueue(1, 1)
-    room._seats = 0
-    inside = went_in(room, now=LONG_AFTER)
+    queue = CheckoutQueue(1, 1)
+    queue._seats = 0
+    inside = enter(queue, now=LONG_AFTER)
     for _ in range(50):
-        told(room)
-    room._seats = 1
+        refused(queue)
+    queue._seats = 1
     with ThreadPoolExecutor(1) as pool:
-        newcomer = pool.submit(went_in, room, None, NOW + 65)
-        while not room._next:
+        newcomer = pool.submit(enter, queue, None, NOW + 65)
+        while not queue._next:
             time.sleep(0.001)
-        room.leave(inside, NOW + 65)
+        queue.leave(inside, NOW + 65)
         newcomer.result(5)
 
 
 def test_who_waits_for_the_database_inside_keeps_nobody_out() -> None:
-    room = CheckoutQueue(1, 0)
-    stuck = [went_in(room, now=NOW + 2 * number) for number in range(6)]
-    told(room, None, NOW + 20)  # but there is an end to it
-    room.leave(stuck[0], NOW + 20)
-    went_in(room, None, NOW + 20)
+    queue = CheckoutQueue(1, 0)
+    stuck = [enter(queue, now=NOW + 2 * number) for number in range(6)]
+    refused(queue, None, NOW + 20)  # but there is an end to it
+    queue.leave(stuck[0], NOW + 20)
+    enter(queue, None, NOW + 20)
 
 
 def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
-    room = CheckoutQueue(1, 1)
-    inside = [went_in(room, now=NOW), went_in(room, now=NOW + 2)]
+    queue = CheckoutQueue(1, 1)
+    inside = [enter(queue, now=NOW), enter(queue, now=NOW + 2)]
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(went_in, room, None, NOW + 0.5)
-        while not room._next and not coming.done():
+        coming = pool.submit(enter, queue, None, NOW + 0.5)
+        while not queue._next and not coming.done():
             time.sleep(0.001)
         assert not coming.done()
         for each in inside:
-            room.leave(each, NOW + 0.6)
+            queue.leave(each, NOW + 0.6)
         coming.result(5)
 
 
@@ -156,20 +158,20 @@ def test_a_turn_counts_in_every_process(full: Full) -> None:
     client.get(reverse("checkout:details"))
     request = RequestFactory().get("/checkout/")
     request.COOKIES = {name: morsel.value for name, morsel in client.cookies.items()}
-    turn = get_queue_ticket(request)
-    assert turn
+    ticket = get_queue_ticket(request)
+    assert ticket
     elsewhere = CheckoutQueue(1, 0)
-    went_in(elsewhere, now=turn.at)
-    assert told(elsewhere, turn, turn.at).ticket == turn
+    enter(elsewhere, now=ticket.at)
+    assert refused(elsewhere, ticket, ticket.at).ticket == ticket
 
 
 def test_nobody_makes_a_turn_of_their_own() -> None:
-    def turn_with(kept: str) -> QueueTicket | None:
+    def ticket_from(cookie: str) -> QueueTicket | None:
         request = RequestFactory().get("/checkout/")
-        request.COOKIES = {settings.QUEUE_COOKIE_NAME: kept}
+        request.COOKIES = {settings.QUEUE_COOKIE_NAME: cookie}
         return get_queue_ticket(request)
 
-    assert {kept: turn_with(kept) for kept in ("", "x", "WzEsMl0:1:x")} == {
+    assert {cookie: ticket_from(cookie) for cookie in ("", "x", "WzEsMl0:1:x")} == {
         "": None,
         "x": None,
         "WzEsMl0:1:x": None,

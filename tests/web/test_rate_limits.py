@@ -1,4 +1,4 @@
-"""Limits: exactly so many tries pass, whoever races; a place comes free a window after it was taken; nobody is told whose."""
+"""Limits: exactly so many tries pass, in a race, too; a slot comes free a window after it was taken; the table does not show whose."""
 
 import threading
 import time
@@ -27,8 +27,8 @@ _addresses = count(int(time.time()) % 2**20 * 2**10)
 def visit(address: str = "", **more: str) -> HttpRequest:
     """A request from a network that no other test comes from."""
     number = next(_addresses) % 2**32
-    own = ".".join(str(number >> place & 255) for place in (24, 16, 8, 0))
-    return RequestFactory().post("/", REMOTE_ADDR=address or own, headers=more)
+    new_address = ".".join(str(number >> bits & 255) for bits in (24, 16, 8, 0))
+    return RequestFactory().post("/", REMOTE_ADDR=address or new_address, headers=more)
 
 
 def passes(kind: str, request: HttpRequest, *accounts: str, own: str = "") -> bool:
@@ -105,7 +105,7 @@ def test_a_place_comes_free_a_window_after_it_was_taken(kind: str, settings: Set
         hit_rate_limit(visit(), kind, "alice")
     assert 1 <= refused.value.retry_after <= 4  # the first one's, not the last one's
     time.sleep(refused.value.retry_after + 1)
-    assert passes(kind, visit(), "alice")  # the first place alone is free again
+    assert passes(kind, visit(), "alice")  # the first slot alone is free again
     assert not passes(kind, visit(), "alice")
 
 
@@ -149,12 +149,12 @@ def test_the_table_does_not_tell_whose_tries_it_holds(kind: str) -> None:
 
 
 def test_the_clients_address_is_the_one_that_somebody_trusted_has_seen(settings: Settings) -> None:
-    told = {"x-forwarded-for": "9.9.9.9, 198.51.100.4"}
-    # nobody in front: anybody may write this
-    assert network_address(visit("203.0.113.5", **told)) == "203.0.113.5"
+    headers = {"x-forwarded-for": "9.9.9.9, 198.51.100.4"}
+    # no proxy in front: every client may write this
+    assert network_address(visit("203.0.113.5", **headers)) == "203.0.113.5"
     settings.BEHIND_PROXY = True
     # the proxy's own word is the last one
-    assert network_address(visit("127.0.0.1", **told)) == "198.51.100.4"
+    assert network_address(visit("127.0.0.1", **headers)) == "198.51.100.4"
     assert (
         network_address(visit("127.0.0.1", **{"x-forwarded-for": "198.51.100.4:4711"}))
         == "198.51.100.4"
@@ -202,7 +202,9 @@ def test_how_long_to_wait_is_said_in_words() -> None:
         61: "2 minutes",
         900: "15 minutes",
     }
-    told = {seconds: str(TooManyAttempts(seconds)) for seconds in expected}
+    words_by_seconds = {seconds: str(TooManyAttempts(seconds)) for seconds in expected}
     assert {
-        seconds: told[seconds] for seconds, words in expected.items() if words not in told[seconds]
+        seconds: words_by_seconds[seconds]
+        for seconds, words in expected.items()
+        if words not in words_by_seconds[seconds]
     } == {}

@@ -1,4 +1,4 @@
-"""Icons of the house, drawn by hand and kept in static/icons."""
+"""The shop's icons, drawn by hand and kept in static/icons."""
 
 import re
 from functools import lru_cache
@@ -33,7 +33,7 @@ def icon(name: str, modifier: str = "") -> SafeString:
     """Draw static/icons/<name>.svg inside the page, in the colour of the words around it.
 
     The drawing says nothing to a screen reader: put the words beside it. Raises TemplateSyntaxError for an
-    unknown name, so that a slip of the pen fails in the first test that renders the page.
+    unknown name, so that a typing error fails in the first test that renders the page.
     """
     return format_html(
         '<svg class="icon{}" viewBox="0 0 24 24" aria-hidden="true" focusable="false">{}</svg>',

@@ -18,7 +18,7 @@ from accounts.roles import ROLES
 
 
 class Command(BaseCommand):
-    help = "Make somebody a member of staff, list the staff, or make one of them a shopper again."
+    help = "Make a user a member of staff, list the staff, or make one of them a shopper again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True)
@@ -55,7 +55,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, action: str, email: str = "", **options: Any) -> None:
         if action == "list":
             return self.list_staff()
-        # As for a press on the staff's pages: entered first, then done (accounts.audit_log).
+        # As for a submit on the staff's pages: logged first, then done (accounts.audit_log).
         found = queries.find_user_by_email(email)
         entry = audit_log.open_entry(
             f"staff {action}",

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--keyspace", help="default: the shop's own with _scale behind it")
         parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
         parser.add_argument(
-            "--part", help="used between the processes", choices=("goods", "orders", "derived")
+            "--part", help="used between the processes", choices=("products", "orders", "derived")
         )
         parser.add_argument("--number", type=int, default=0, help="used between the processes")
         parser.add_argument("--now", type=datetime.fromisoformat, help="used between the processes")
@@ -34,9 +34,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["part"]:
             return self._load(**options)
-        own = settings.DATABASES["default"]["NAME"]
-        wanted = options["keyspace"] or (own if own.endswith("_scale") else f"{own}_scale")
-        if wanted != own:
+        current = settings.DATABASES["default"]["NAME"]
+        wanted = options["keyspace"] or (
+            current if current.endswith("_scale") else f"{current}_scale"
+        )
+        if wanted != current:
             command = [sys.executable, *sys.argv, "--keyspace", wanted]
             done = subprocess.run(
                 command, env=os.environ | {"CASSANDRA_KEYSPACE": wanted}, check=False
@@ -50,7 +52,7 @@ class Command(BaseCommand):
         call_command("sync_cassandra", verbosity=0, stdout=io.StringIO())
         began, now = monotonic(), datetime.now(UTC)
         scale.load_categories()
-        for what, count in (("goods", products), ("orders", orders), ("derived", products)):
+        for what, count in (("products", products), ("orders", orders), ("derived", products)):
             if count:
                 self._in_processes(what, products, orders, processes, now)
         self.stdout.write(
@@ -81,10 +83,10 @@ class Command(BaseCommand):
             )
             for number in range(processes)
         ]
-        told = [part.communicate()[0] for part in parts]
+        outputs = [part.communicate()[0] for part in parts]
         if any(part.returncode for part in parts):
             raise CommandError(f"{what}: a process failed")
-        rows, took = sum(int(text.split()[-1]) for text in told), monotonic() - began
+        rows, took = sum(int(text.split()[-1]) for text in outputs), monotonic() - began
         self.stdout.write(
             f"{what:<8} {rows:>12,} rows in {took:.0f} s"
             + (f", {rows / took:,.0f} a second" if rows else "")
@@ -102,11 +104,11 @@ class Command(BaseCommand):
         now: datetime,
         **options: Any,
     ) -> None:
-        share = scale.Part(number, processes)
-        if part == "goods":
-            rows = scale.load_products(products, share, now)
+        own_part = scale.Part(number, processes)
+        if part == "products":
+            rows = scale.load_products(products, own_part, now)
         elif part == "orders":
-            rows = scale.load_orders(orders, products, share, now)
+            rows = scale.load_orders(orders, products, own_part, now)
         else:
-            rows = scale.rebuild_derived(share)
+            rows = scale.rebuild_derived(own_part)
         self.stdout.write(str(rows))

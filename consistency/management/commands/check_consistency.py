@@ -1,4 +1,4 @@
-"""`manage.py audit`: what must never be, looked for in the whole shop."""
+"""`manage.py check_consistency`: what must never be, looked for in the whole shop."""
 
 from time import monotonic
 from typing import Any
@@ -22,7 +22,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--repair", action="store_true", help="mend what can be rebuilt; what is left is named"
+            "--repair", action="store_true", help="fix what can be rebuilt; what is left is named"
         )
         parser.add_argument(
             "--rule",
@@ -51,12 +51,12 @@ class Command(BaseCommand):
             self.stderr.write(f"Could not finish, Cassandra is away: {error}")
             raise SystemExit(NOT_FINISHED) from error
         for violation in report.fixed_violations:
-            self.stdout.write(f"mended: {violation}")
+            self.stdout.write(f"fixed: {violation}")
         for violation in report.violations:
             self.stdout.write(str(violation))
         looked_at = ", ".join(f"{count} {what}" for what, count in report.checked_counts.items())
         self.stdout.write(
-            f"{len(report.violations)} violations, {len(report.fixed_violations)} mended, {len(report.in_progress)} under way;"
+            f"{len(report.violations)} violations, {len(report.fixed_violations)} fixed, {len(report.in_progress)} under way;"
             f" looked at {looked_at} in {monotonic() - began:.1f} s."
         )
         if not report.is_clean:

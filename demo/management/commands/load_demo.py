@@ -1,4 +1,4 @@
-"""`manage.py load_demo`: fill the shop with goods, stock, logins and orders that make sense together."""
+"""`manage.py load_demo`: fill the shop with products, stock, logins and orders that make sense together."""
 
 from argparse import ArgumentParser
 from datetime import UTC, datetime
@@ -17,13 +17,13 @@ from demo.logins import LOGINS
 
 
 class Command(BaseCommand):
-    help = "Fill the showroom. Run again, it adds only what is missing."
+    help = "Fill the demo shop. Run again, it adds only what is missing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--renew",
             action="store_true",
-            help="save the goods anew, whatever the staff has changed",
+            help="save the products anew, whatever the staff has changed",
         )
         parser.add_argument(
             "--orders",
@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, renew: bool, orders: int, **options: Any) -> None:
         if not settings.DEMO:
-            raise CommandError("This is no showroom: set STOA_DEMO=true if it shall become one.")
+            raise CommandError("This is no demo shop: set STOA_DEMO=true if it shall become one.")
         began, now = monotonic(), datetime.now(UTC)
         columns = (
             TextColumn("{task.description:<12}"),
@@ -59,7 +59,7 @@ class Command(BaseCommand):
             showroom.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
-            f"The showroom has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
+            f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
             f" and {orders} orders ({monotonic() - began:.0f} s)."
         )
         for login in LOGINS:

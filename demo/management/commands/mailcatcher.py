@@ -1,4 +1,4 @@
-"""`manage.py mailcatcher`: a mail server of the showroom's own, which keeps every message and sends none on."""
+"""`manage.py mailcatcher`: a mail server of the demo shop's own, which keeps every message and sends none on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("--maildir", type=Path, default=settings.MAILDIR)
 
     def handle(self, *args: Any, host: str, port: int, maildir: Path, **options: Any) -> None:
-        # The server's log tells who writes to whom, which belongs in no log.
+        # The server's log shows who writes to whom, which belongs in no log.
         logging.getLogger("mail.log").setLevel(logging.WARNING)
         maildir.parent.mkdir(parents=True, exist_ok=True)
         controller = Controller(Mailbox(maildir), hostname=host, port=port)
@@ -37,6 +37,6 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"Port {port} on {host} cannot be used: {error}") from error
         self.stdout.write(f"Catching mail on {host}:{port}, keeping it in {maildir}")
-        self.stdout.flush()  # whoever started it waits for this line
+        self.stdout.flush()  # the process that started it waits for this line
         stopped.wait()
         controller.stop()

@@ -9,7 +9,7 @@ from devtools.datamodel import render_data_model
 
 
 class Command(BaseCommand):
-    help = "Print the data model as the models tell it; --write puts it into docs/data-model.md, --check compares."
+    help = "Print the data model as the models have it; --write puts it into docs/data-model.md, --check compares."
 
     def add_arguments(self, parser: CommandParser) -> None:
         what = parser.add_mutually_exclusive_group()

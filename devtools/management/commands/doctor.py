@@ -1,4 +1,4 @@
-"""`manage.py doctor`: what is missing or wrong here, each with the line that mends it."""
+"""`manage.py doctor`: what is missing or wrong here, each with the line that fixes it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
             WRONG: self.style.ERROR("!!"),
         }
         counts = dict.fromkeys(signs, 0)
-        # What goes wrong is told as a finding; a traceback beside it would only hide it.
+        # What goes wrong is printed as a finding; a traceback beside it would only hide it.
         logging.disable(logging.CRITICAL)
         try:
             for finding in run_checks():

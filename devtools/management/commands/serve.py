@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--as-is",
             action="store_true",
-            help="leave tables, showroom and static files as they are",
+            help="leave tables, demo shop and static files as they are",
         )
         parser.add_argument(
             "--stop", action="store_true", help="end every run of this checkout instead"

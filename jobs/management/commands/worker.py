@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--status",
             action="store_true",
-            help="tell what the workers did last and how far behind they are; status 1 if somebody should look",
+            help="print what the workers did last and how far behind they are; status 1 if something needs attention",
         )
 
     def handle(
