@@ -55,14 +55,14 @@ def fill_in_details(page: Page, email: str = "ann@example.org") -> None:
 def fill_in_checkout(page: Page, email: str = "ann@example.org") -> None:
     """Go through the checkout as a guest, up to its last step."""
     fill_in_details(page, email)
-    page.get_by_role("button", name="Go on to delivery and payment").click()
+    page.get_by_role("button", name="Continue to delivery and payment").click()
     expect(page).to_have_url(re.compile("/checkout/delivery/$"))
     continue_to_review(page)
 
 
 def continue_to_review(page: Page) -> None:
     """Leave delivery and payment as they are preset."""
-    page.get_by_role("button", name="Look it over").click()
+    page.get_by_role("button", name="Review order").click()
     expect(page).to_have_url(re.compile("/checkout/review/$"))
     expect(page.locator("#pay")).to_be_visible()
 

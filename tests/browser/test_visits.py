@@ -94,7 +94,7 @@ def test_x71_the_mailed_link_opens_the_order_in_another_browser(
     third.goto("/orders/")
     third.get_by_label("Order number").fill(f" {number.lower()} ")
     third.get_by_label("E-mail address").fill(email.upper())
-    third.get_by_role("button", name="Find the order").click()
+    third.get_by_role("button", name="Find order").click()
     assert read_order_number(third) == number
 
 
@@ -105,7 +105,7 @@ def test_a_declined_card_leaves_the_order_payable(page: Page) -> None:
     place_order(page)
     pay_by_card(page, DECLINED_CARD)
     expect(page.locator("body")).to_contain_text(
-        "The payment did not go through. Nothing was charged."
+        "Your payment did not go through. Nothing was charged."
     )
     assert_accessible(page)
     page.get_by_role("button", name=re.compile("Try again: pay €")).click()

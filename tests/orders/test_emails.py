@@ -56,8 +56,8 @@ def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None
     told = letter(first, goods)
     assert told.headline == "A parcel is on its way"
     assert [(each.item.sku, each.units) for each in told.contents] == [("T-1", 2)]
-    assert "Its number there is 0034 1." in told.paragraphs
-    assert "The rest comes in another parcel" in said(told)
+    assert "The tracking number is 0034 1." in told.paragraphs
+    assert "The rest will follow in another parcel" in said(told)
     assert (
         told.tracking_url
         == "https://www.dhl.de/en/privatkunden/pakete-empfangen/verfolgen.html?piececode=0034%201"
@@ -77,7 +77,7 @@ def test_an_arrived_parcel_says_until_when_things_may_come_back() -> None:
     until = arrived.events[0].at + timedelta(days=settings.RETURN_DAYS)
     assert f"until {until:%A} {until.day} {until:%B}" in said(letter(arrived, goods))
     assert len(letter(arrived, goods).contents) == 1
-    assert "You need do nothing" in said(letter(apply_event(sent, "lost"), goods))
+    assert "You do not need to do anything" in said(letter(apply_event(sent, "lost"), goods))
 
 
 def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
@@ -99,7 +99,7 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
     told = letter(done, goods)
     assert told.headline == "€20.00 is on its way back to you"
     assert "The order was changed." in said(told)
-    assert "on your card again" in said(told)
+    assert "back on your card" in said(told)
     assert [(each.item.sku, each.units) for each in told.contents] == [("T-1", 2)]
 
 
@@ -117,10 +117,10 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
     )
     approved = apply_event(asked, "return_approved", **{"return": "1"})
     for told, words in (
-        (letter(asked, goods), "Please send nothing before we have answered."),
+        (letter(asked, goods), "Do not send anything until you hear from us."),
         (
             letter(approved, goods),
-            f"slip with {order.number} / 1 into the parcel and send it to: Stoa, 1 Example Street",
+            f"note with {order.number} / 1 in the parcel and send it to: Stoa, 1 Example Street",
         ),
         (
             letter(
@@ -132,7 +132,7 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
             letter(
                 apply_event(approved, "return_received", **{"return": "1", "restock": {}}), goods
             ),
-            "We look at it now.",
+            "We are checking it now.",
         ),
     ):
         assert words in said(told)
@@ -142,12 +142,12 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
 def test_what_is_said_of_the_money_fits_how_it_is_paid(subtests: pytest.Subtests) -> None:
     goods = make_items(2)
     for method, kind, words in (
-        ("card", "authorized", "We pack it next"),
-        ("cod", "confirmed", "You pay the carrier €24.90 at your door."),
+        ("card", "authorized", "We will pack it next"),
+        ("cod", "confirmed", "You pay the carrier €24.90 on delivery."),
         ("transfer", "placed", "Please transfer €24.90 by"),
         ("card", "payment_failed", "Nothing was charged."),
         ("card", "expired", "you can order them again"),
-        ("transfer", "expired", "Is the money on its way?"),
+        ("transfer", "expired", "If your payment is already on its way"),
         ("card", "cancelled", "Nothing was charged."),
     ):
         with subtests.test(method=method, kind=kind):
