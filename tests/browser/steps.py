@@ -89,7 +89,7 @@ def sign_in(page: Page, who: str) -> None:
     """Log in as one of the showroom's people: Shopper, Staff, Admin."""
     login = next(each for each in LOGINS if each.label == who)
     page.goto("/account/login/")
-    page.get_by_label("E-mail address").fill(login.email)
+    page.get_by_label("Email address").fill(login.email)
     page.get_by_label("Password", exact=False).first.fill(login.password)
     page.get_by_role("button", name="Sign in").click()
     expect(page).not_to_have_title(re.compile("Sign in"))

@@ -505,7 +505,7 @@ def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Produc
     assert shopper.send(token, email=email).status_code == 303
     refused = shopper.send(token, email=email, city="Potsdam")
     assert refused.status_code == 409
-    assert "is an order already" in text(refused)
+    assert "You have already placed this order" in text(refused)
     assert held(mug) == 1
 
 

@@ -145,7 +145,7 @@ def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytes
             response = ask(client, lamp, headers, email=email)
             text = response.content.decode()
             assert response.status_code == 422
-            assert "Enter an e-mail address like name@example.com" in text
+            assert "Enter an email address in the format name@example.com" in text
             assert 'aria-invalid="true"' in text
 
 

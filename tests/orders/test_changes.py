@@ -182,12 +182,12 @@ def test_x59_x60_a_wrong_number_is_told_beside_its_field(subtests: pytest.Subtes
     for typed, words in (
         ("3", "Choose a smaller quantity for at least one item."),
         ("0", "Keep at least one item. To remove everything, cancel the order."),
-        ("4", "Choose a number from 0 to 3"),
-        ("-1", "Choose a number from 0 to 3"),
-        ("1.5", "Choose a number from 0 to 3"),
-        ("٣", "Choose a number from 0 to 3"),
+        ("4", "Choose a quantity from 0 to 3"),
+        ("-1", "Choose a quantity from 0 to 3"),
+        ("1.5", "Choose a quantity from 0 to 3"),
+        ("٣", "Choose a quantity from 0 to 3"),
         ("", "Choose a quantity from 0 to 3"),
-        ("1e9", "Choose a number from 0 to 3"),
+        ("1e9", "Choose a quantity from 0 to 3"),
     ):
         with subtests.test(typed=typed):
             answer = client.post(address, filled(client, address, line_1=typed))
@@ -293,7 +293,7 @@ def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> 
     order = ordered(1)
     client, address = opened(order), at("door", order)
     for typed, words in (
-        ({"street": ""}, "Enter street and number"),
+        ({"street": ""}, "Enter the street and number"),
         ({"postal_code": "1"}, "Enter a German postcode"),
         ({"country": "IE"}, "You cannot change the country"),
         (
@@ -386,8 +386,8 @@ def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(
     client, address = opened(order), at("send_back", order)
     for name, typed, words in (
         ("line_1", "0", "Choose a quantity for at least one item"),
-        ("line_1", "3", "Choose a number from 0 to 2"),
-        ("line_1", "one", "Choose a number from 0 to 2"),
+        ("line_1", "3", "Choose a quantity from 0 to 2"),
+        ("line_1", "one", "Choose a quantity from 0 to 2"),
         ("reason", "", "Choose a reason"),
         ("reason", "because", "Choose one of these reasons"),
         ("words", "x" * 1001, "Enter 1,000 characters or fewer"),

@@ -97,7 +97,7 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
         of={order_payment(order): 2000},
     )
     told = letter(done, goods)
-    assert told.headline == "€20.00 is on its way back to you"
+    assert told.headline == "Your refund of €20.00 is on its way"
     assert "The order was changed." in said(told)
     assert "back on your card" in said(told)
     assert [(each.item.sku, each.units) for each in told.contents] == [("T-1", 2)]

@@ -413,15 +413,15 @@ def test_x72_each_change_of_an_account_is_told_on_the_screen() -> None:
         "country": "DE",
     }
     for name, sent, words in (
-        ("profile", {"name": "Alice B."}, "Your name is saved"),
-        ("preferences", {"country": "IE", "plain_mail": "on"}, "Your preferences are saved"),
-        ("address_add", address, "The address is saved"),
+        ("profile", {"name": "Alice B."}, "Name saved"),
+        ("preferences", {"country": "IE", "plain_mail": "on"}, "Preferences saved"),
+        ("address_add", address, "Address saved"),
         (
             "password",
             {"current": "seven wet otters", "password": "nine dry badgers"},
-            "Your password is changed",
+            "Your password was changed",
         ),
-        ("email", {"email": fresh_email(), "current": "nine dry badgers"}, "A mail is on its way"),
+        ("email", {"email": fresh_email(), "current": "nine dry badgers"}, "We have sent an email"),
     ):
         assert words in text(client.post(reverse(f"accounts:{name}"), sent, follow=True)), name
 
