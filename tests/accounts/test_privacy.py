@@ -240,7 +240,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert get_mail(unsent) is None
     # One last mail, which is the only one left.
     assert [row.subject for row in list_recipient_mails(alice.email)] == [
-        "Your account at Stoa is erased"
+        "Your account at Stoa was deleted"
     ]
     # Whoever joins with the address again is somebody else.
     assert make_user("Alice", email=alice.email).pk != alice.pk
@@ -399,7 +399,7 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
     assert after is not None
     assert [event.kind for event in after.events].count("erased") == 1
     assert [row.subject for row in list_recipient_mails(alice.email)] == [
-        "Your account at Stoa is erased"
+        "Your account at Stoa was deleted"
     ]
 
 

@@ -73,7 +73,7 @@ def test_an_address_with_an_account_gets_another_mail() -> None:
     alice = make_user()
     Client().post(REGISTER, {"email": alice.email})
     (sent,) = list_mails_to(alice.email)
-    assert sent.subject == "You have an account at Stoa"
+    assert sent.subject == "You already have an account at Stoa"
     assert f"{settings.PUBLIC_URL}/account/login/" in sent.text
     assert "/account/register/" not in sent.text
 

@@ -87,7 +87,7 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
     told = compose_mail(order, event, goods)
     assert told
     assert told.has_order_summary
-    assert "You get €20.00 back" in said(told)
+    assert "We will refund you €20.00" in said(told)
     refund = next(event for event in order.events if event.kind == "refund_owed").details
     done = apply_event(
         order,
