@@ -140,7 +140,7 @@ METHODS = {
             timedelta(days=7),
         ),
         PaymentMethod(
-            CASH_ON_DELIVERY, _("Cash on delivery"), _("You pay the carrier at your door.")
+            CASH_ON_DELIVERY, _("Cash on delivery"), _("You pay the carrier on delivery.")
         ),
     )
 }
