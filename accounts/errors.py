@@ -1,5 +1,7 @@
 """What can go wrong with accounts, in words fit for their reader."""
 
+from django.utils.translation import gettext as _
+
 
 class EmailTaken(Exception):
     """There is an account for this e-mail address."""
@@ -17,7 +19,7 @@ class AddressBookFull(Exception):
     """A member has as many addresses as an account can keep."""
 
     def __str__(self) -> str:
-        return "Your address book is full: it holds 20 addresses. Remove one first."
+        return _("Your address book is full: it holds 20 addresses. Remove one to add another.")
 
 
 class NoSuchAddress(Exception):
@@ -36,4 +38,4 @@ class LastAdmin(Exception):
     """Nobody would be left who may give roles."""
 
     def __str__(self) -> str:
-        return "This is the last admin. Make somebody else an admin first."
+        return _("This is the last admin. Make someone else an admin first.")

@@ -1,14 +1,18 @@
 """Untrusted input of accounts -> clean values."""
 
+from __future__ import annotations
+
 import unicodedata
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib.auth.hashers import check_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.forms import BoundField
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from accounts import addresses
 from accounts.models import User
@@ -16,7 +20,10 @@ from accounts.validators import is_too_long
 from mail.addresses import validate_reachable
 from web.forms import Form
 
-EMAIL_WRONG = "Enter an e-mail address like name@example.com"
+if TYPE_CHECKING:
+    from django.utils.functional import _StrOrPromise as StrOrPromise
+
+EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class SingleLineField(forms.CharField):
@@ -35,7 +42,7 @@ class SingleLineField(forms.CharField):
 def email_field(autocomplete: str = "email") -> forms.EmailField:
     """Return the field for an e-mail address."""
     return forms.EmailField(
-        label="E-mail address",
+        label=_("Email address"),
         max_length=254,
         validators=[validate_reachable],
         widget=forms.EmailInput(
@@ -46,7 +53,10 @@ def email_field(autocomplete: str = "email") -> forms.EmailField:
 
 
 def password_field(
-    label: str, autocomplete: str, help_text: str = "", required: str = ""
+    label: StrOrPromise,
+    autocomplete: str,
+    help_text: StrOrPromise = "",
+    required: StrOrPromise = "",
 ) -> forms.CharField:
     """Return a password's field: taken as typed, no letter trimmed, never shown again."""
     return forms.CharField(
@@ -62,20 +72,22 @@ class RegisterForm(Form):
     email = email_field()
 
 
-def new_password_field(label: str = "Password") -> forms.CharField:
+def new_password_field(label: StrOrPromise) -> forms.CharField:
     """Return the field in which a password is chosen (see NewPasswordForm)."""
     return password_field(
         label,
         "new-password",
-        "At least 8 characters. Several words in a row are easy to remember and hard to guess.",
-        "Choose a password",
+        _(
+            "Use at least 8 characters. Several words in a row are easy to remember and hard to guess."
+        ),
+        _("Choose a password"),
     )
 
 
 class NewPasswordForm(Form):
     """A form in which a password is chosen, for the account with this e-mail address."""
 
-    password = new_password_field()
+    password = new_password_field(_("Password"))
 
     def __init__(self, *args: Any, email: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -93,10 +105,10 @@ class FinishRegistrationForm(NewPasswordForm):
 
     field_order = ("name", "password")
     name = SingleLineField(
-        label="Your name",
+        label=_("Your name"),
         max_length=100,
         widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": "Enter your name"},
+        error_messages={"required": _("Enter your name")},
     )
 
 
@@ -109,27 +121,29 @@ class PasswordChangeForm(NewPasswordForm):
 
     field_order = ("current", "password")
     current = password_field(
-        "Your password now", "current-password", required="Enter the password you have now"
+        _("Current password"), "current-password", required=_("Enter your current password")
     )
-    password = new_password_field("New password")
+    password = new_password_field(_("New password"))
 
 
 class EmailChangeForm(Form):
     """Another e-mail address, for a member who knows the password."""
 
     email = email_field()
-    current = password_field("Your password", "current-password", required="Enter your password")
+    current = password_field(
+        _("Your password"), "current-password", required=_("Enter your password")
+    )
 
     def __init__(self, *args: Any, current_email: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["email"].label = "New e-mail address"
+        self.fields["email"].label = _("New email address")
         self.current_email = current_email
 
     def clean_email(self) -> str:
         """Return the address. Raises ValidationError if it is the one that the account has."""
         email: str = self.cleaned_data["email"]
         if email == self.current_email:
-            raise ValidationError("This is the e-mail address that your account has now")
+            raise ValidationError(_("This is already your email address. Enter a different one."))
         return email
 
 
@@ -137,32 +151,36 @@ class PreferencesForm(Form):
     """What the shop does differently for one member than for another."""
 
     country = forms.ChoiceField(
-        label="Where you have things sent usually",
+        label=_("Country you usually order to"),
         required=False,
-        help_text="The checkout starts with it while your address book is empty, and so do the sums in your cart",
+        help_text=_(
+            "We use it for the totals in your cart, and at checkout if you have no saved address"
+        ),
     )
     plain_mail = forms.BooleanField(
-        label="Mail about my orders as text only, without layout", required=False
+        label=_("Send emails about my orders as plain text"), required=False
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["country"].choices = [  # type: ignore[attr-defined]
-            ("", "Nowhere in particular"),
+            ("", _("No preference")),
             *addresses.COUNTRIES.items(),
         ]
 
 
 class LoginForm(Form):
     email = email_field("username")
-    password = password_field("Password", "current-password", required="Enter your password")
+    password = password_field(_("Password"), "current-password", required=_("Enter your password"))
     next = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 class PasswordConfirmationForm(Form):
     """The password once more, before something that a borrowed screen must not do."""
 
-    password = password_field("Your password", "current-password", required="Enter your password")
+    password = password_field(
+        _("Your password"), "current-password", required=_("Enter your password")
+    )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -172,16 +190,16 @@ class PasswordConfirmationForm(Form):
         """Return the password. Raises ValidationError if it is not the member's."""
         password: str = self.cleaned_data["password"]
         if is_too_long(password) or not check_password(password, self.user.password):
-            raise ValidationError("This is not your password. Check it, and try again.")
+            raise ValidationError(_("This is not your password. Check it and try again."))
         return password
 
 
 class ProfileForm(Form):
     name = SingleLineField(
-        label="Your name",
+        label=_("Your name"),
         max_length=100,
         widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": "Enter your name"},
+        error_messages={"required": _("Enter your name")},
     )
 
 
@@ -193,56 +211,56 @@ class AddressFields(Form):
     """
 
     country = forms.ChoiceField(
-        label="Country",
+        label=_("Country"),
         choices=list(addresses.COUNTRIES.items()),
         widget=forms.Select({"autocomplete": "country"}),
         error_messages={
-            "required": "Choose the country",
-            "invalid_choice": "We do not deliver there yet: choose one of these countries",
+            "required": _("Choose a country"),
+            "invalid_choice": _("We do not deliver there yet. Choose one of these countries."),
         },
     )
     name = SingleLineField(
-        label="Full name",
+        label=_("Full name"),
         max_length=100,
         widget=forms.TextInput({"autocomplete": "name"}),
-        error_messages={"required": "Enter the name on the parcel"},
+        error_messages={"required": _("Enter the full name")},
     )
     street = SingleLineField(
-        label="Street and number",
+        label=_("Street and number"),
         max_length=100,
         widget=forms.TextInput({"autocomplete": "address-line1"}),
-        error_messages={"required": "Enter street and number"},
+        error_messages={"required": _("Enter the street and number")},
     )
     street2 = SingleLineField(
-        label="Second address line",
+        label=_("Second address line"),
         max_length=100,
         required=False,
-        help_text="Company, flat or floor",
+        help_text=_("Company, flat or floor"),
         widget=forms.TextInput({"autocomplete": "address-line2"}),
     )
     postal_code = SingleLineField(
-        label="Postcode",
+        label=_("Postcode"),
         max_length=20,
         widget=forms.TextInput(
             {"autocomplete": "postal-code", "class": "input--short", "autocapitalize": "characters"}
         ),
     )
     city = SingleLineField(
-        label="Town or city",
+        label=_("Town or city"),
         max_length=80,
         widget=forms.TextInput({"autocomplete": "address-level2"}),
     )
     area = SingleLineField(
-        label="Province",
+        label=_("Province"),
         max_length=80,
         required=False,
         widget=forms.Select({"autocomplete": "address-level1"}),
     )
     phone = SingleLineField(
-        label="Telephone",
+        label=_("Phone"),
         max_length=30,
         required=False,
-        help_text="Only for the carrier, should the parcel not find you",
+        help_text=_("For the carrier only, in case of problems with your delivery"),
         widget=forms.TextInput({"autocomplete": "tel", "type": "tel"}),
     )
 
@@ -268,27 +286,30 @@ class AddressFields(Form):
         """Let the fields be what the country calls them, and ask for what it asks."""
         address_format, fields = self.address_format, self.fields
         fields["postal_code"].label, fields["city"].label = (
-            address_format.postcode_label,
-            address_format.city_label,
+            gettext(address_format.postcode_label),
+            gettext(address_format.city_label),
         )
         for name in ("postal_code", "city"):
-            fields[name].error_messages["required"] = f"Enter the {str(fields[name].label).lower()}"
+            fields[name].error_messages["required"] = gettext("Enter the %(field)s") % {
+                "field": str(fields[name].label).lower()
+            }
         fields["postal_code"].required = "postal_code" in address_format.required_fields
         if not fields["postal_code"].required:
-            fields["postal_code"].help_text = "The Eircode, if you know it"
+            fields["postal_code"].help_text = _("The Eircode, if you know it")
         if not address_format.area_label:
             # What was chosen for another country waits, should it be that one again.
             fields["area"].widget = forms.HiddenInput()
             return
+        area_label = gettext(address_format.area_label)
         fields["area"].label, fields["area"].required = (
-            address_format.area_label,
+            area_label,
             "area" in address_format.required_fields,
         )
-        fields["area"].error_messages["required"] = (
-            f"Choose the {address_format.area_label.lower()}"
-        )
+        fields["area"].error_messages["required"] = gettext("Choose the %(field)s") % {
+            "field": area_label.lower()
+        }
         fields["area"].widget.choices = [
-            ("", "Choose…" if fields["area"].required else ""),
+            ("", gettext("Choose…") if fields["area"].required else ""),
             *address_format.area_choices,
         ]
 
@@ -313,7 +334,9 @@ class AddressFields(Form):
             cleaned["area"] = ""
         elif cleaned.get("area") and cleaned["area"] not in dict(self.address_format.area_choices):
             self.add_error(
-                "area", f"Choose the {self.address_format.area_label.lower()} from the list"
+                "area",
+                gettext("Choose the %(field)s from the list")
+                % {"field": gettext(self.address_format.area_label).lower()},
             )
         if "phone" in cleaned:
             self._normalize_field(cleaned, "phone", addresses.normalize_phone)
@@ -335,15 +358,15 @@ class AddressFields(Form):
 class AddressForm(AddressFields):
     """An address of a member's address book."""
 
-    default = forms.BooleanField(label="Use this address by default", required=False)
+    default = forms.BooleanField(label=_("Make this my default address"), required=False)
 
     @classmethod
-    def from_input(cls, typed: Mapping[str, str]) -> "AddressForm":
-        """Return the form with what was typed so far, not validated yet."""
+    def from_input(cls, typed: Mapping[str, str]) -> AddressForm:
+        """Return the form with what was typed so far, which nobody has complained about yet."""
         return cls(initial={name: typed.get(name, "") for name in cls.base_fields})
 
     @classmethod
-    def from_address(cls, address: addresses.Address) -> "AddressForm":
+    def from_address(cls, address: addresses.Address) -> AddressForm:
         """Return the form that shows an address."""
         initial: Mapping[str, Any] = address.stored_fields() | {"default": address.default}
         return cls(initial=initial)

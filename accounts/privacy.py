@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from accounts import audit_log, queries
 from accounts.operations.erasure import remove_access
 from accounts.second_factor import get_second_factor
@@ -81,11 +83,14 @@ def _months(today: date) -> Iterator[date]:
 def list_erasure_obstacles(person: Person) -> list[str]:
     """Return why one of the staff, or a login of the demo shop, cannot be erased."""
     if person.demo:
-        return ["This login belongs to the showroom, and to everybody who tries it out: it stays."]
+        return [_("This is a demo login that everyone can use, so it cannot be deleted.")]
     if person.role:
         return [
-            f"You work here ({person.role}). Ask another admin to take the role from you first:"
-            " so the shop is never without one."
+            _(
+                "You work here (%(role)s). Ask another admin to remove your role first,"
+                " so that the shop always has an admin."
+            )
+            % {"role": person.role}
         ]
     return []
 

@@ -2,15 +2,16 @@
 
 from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.validators import is_too_long
 from web.rate_limits import hit_rate_limit
 
-REAUTHENTICATION_FAILED = "This is not your password. Nothing was changed."
+REAUTHENTICATION_FAILED = _("This is not your password. Nothing was changed.")
 
 
-DEMO_LOGIN_STAYS = "This is one of the showroom's logins. Others use it, too, so it stays as it is."
+DEMO_LOGIN_STAYS = _("This is a demo login that other people use too, so you cannot change it.")
 
 
 def verify_password(request: HttpRequest, user: User, password: str) -> bool:

@@ -2,14 +2,16 @@
 
 from collections.abc import Collection
 
+from django.utils.translation import gettext_noop as _
+
 # An admin may do what any of the others may.
 ADMIN = "admin"
 ROLE_DUTIES = {
-    "support": "orders, and whoever asks about one",
-    "warehouse": "orders, to pack and send them",
-    "catalogue": "products and categories",
-    "analyst": "figures",
-    ADMIN: "all of it, the people who work here, and the audit log",
+    "support": _("orders and customer questions"),
+    "warehouse": _("packing and shipping orders"),
+    "catalogue": _("products and categories"),
+    "analyst": _("reports"),
+    ADMIN: _("everything, including staff and the audit log"),
 }
 ROLES = tuple(ROLE_DUTIES)
 # Who works on orders; and who of them notes money, and gives it back.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 LONGEST_BYTES = 4096  # hashing more than that would be work for nothing
 SHOP_WORDS = ("stoa",)
@@ -15,7 +16,7 @@ class BytesValidator:
         """Raise ValidationError for a password of more than 4 KB."""
         if is_too_long(password):
             raise ValidationError(
-                "This password is too long. It must not be longer than 4,096 bytes.",
+                _("This password is too long. Use 4,096 bytes or fewer."),
                 code="password_too_long",
             )
 
@@ -38,13 +39,13 @@ class OwnWordsValidator:
             or bare in {word * 2 for word in SHOP_WORDS}
         ):
             raise ValidationError(
-                "This password is too easily guessed from your e-mail address or our name.",
+                _("This password is too easy to guess from your email address or our name."),
                 code="password_own_words",
             )
 
     def get_help_text(self) -> str:
-        """Return the hint shown before a password is chosen."""
-        return "Your password can't be your e-mail address or our name."
+        """Return the rule as it is shown before a password is chosen."""
+        return _("Your password cannot be your email address or our name.")
 
 
 def is_too_long(password: str) -> bool:

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from accounts.forms import AddressFields, email_field
 from checkout.offers import list_payment_methods
@@ -30,26 +31,28 @@ class CheckoutForm(AddressFields):
     field_order = ("email",)
     email = email_field()
     delivery = forms.ChoiceField(
-        label="Delivery",
+        label=_("Delivery"),
         widget=forms.RadioSelect,
         error_messages={
-            "required": "Choose how it shall be delivered",
-            "invalid_choice": "Choose one of these ways to deliver",
+            "required": _("Choose a delivery method"),
+            "invalid_choice": _("Choose one of these delivery methods"),
         },
     )
     payment = forms.ChoiceField(
-        label="Payment",
+        label=_("Payment"),
         widget=forms.RadioSelect,
         error_messages={
-            "required": "Choose how you want to pay",
-            "invalid_choice": "Choose one of these ways to pay",
+            "required": _("Choose a payment method"),
+            "invalid_choice": _("Choose one of these payment methods"),
         },
     )
-    same_billing = forms.BooleanField(label="The invoice goes to the same address", required=False)
+    same_billing = forms.BooleanField(
+        label=_("My billing address is the same as my delivery address"), required=False
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", **kwargs)
-        self.fields["email"].help_text = "For the confirmation and the link to your order"
+        self.fields["email"].help_text = _("We send your order confirmation here")
         choices = [
             (method.code, method.name) for method in list_delivery_methods(self.shipping_country)
         ]
@@ -104,8 +107,8 @@ class BillingForm(AddressFields):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="billing", prefix="billing", **kwargs)
         del self.fields["phone"]
-        self.fields["name"].error_messages["required"] = "Enter the name on the invoice"
-        self.fields["name"].label = "Name on the invoice"
+        self.fields["name"].error_messages["required"] = _("Enter the name for the invoice")
+        self.fields["name"].label = _("Name on the invoice")
 
 
 def checkout_fingerprint(

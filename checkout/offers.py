@@ -6,6 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from django.core import signing
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from moneyed import Money
 
 from cart.entities import Cart
 from cart.priced_cart import PriceConsent, PricedLine, get_priced_cart
@@ -157,11 +160,15 @@ def get_offer(
 def _reason(each: PricedLine) -> str:
     label = each.line.label
     if each.is_gone:
-        return f"{label} is no longer sold and was left out."
+        return _("%(item)s is no longer sold and was left out.") % {"item": label}
     if each.is_sold_out:
-        return f"{label} is sold out and was left out."
+        return _("%(item)s is sold out and was left out.") % {"item": label}
     if each.is_short:
-        return f"Only {each.available} of {label} {'is' if each.available == 1 else 'are'} left; you wanted {each.line.quantity}."
+        return ngettext(
+            "Only %(available)s of %(item)s is left. You wanted %(wanted)s.",
+            "Only %(available)s of %(item)s are left. You wanted %(wanted)s.",
+            each.available,
+        ) % {"available": each.available, "item": label, "wanted": each.line.quantity}
     return ""
 
 
@@ -176,22 +183,29 @@ def describe_changes(
         if line is None:
             found.append(
                 offer.reasons.get(
-                    variant_id, "Something was taken out of your cart, and so out of this order."
+                    variant_id, _("An item was removed from your cart, so it is not in this order.")
                 )
             )
             continue
         if line.quantity != quantity:
             found.append(
                 offer.reasons.get(variant_id)
-                or f"Your cart has {line.quantity} of {line.label} now; here it was {quantity}."
+                or _("Your cart now has %(now)s of %(item)s. It was %(before)s before.")
+                % {"now": line.quantity, "item": line.label, "before": quantity}
             )
         if to_minor_units(line.unit_price) != price:
             old = from_minor_units(price, snapshot.currency)
             found.append(
-                f"{line.label} costs {format_money(line.unit_price)} now; here it was {format_money(old)}."
+                _("%(item)s now costs %(now)s. It was %(before)s before.")
+                % {
+                    "item": line.label,
+                    "now": format_money(line.unit_price),
+                    "before": format_money(old),
+                }
             )
     found += [
-        f"{line.label} was put into your cart, and so into this order." for line in now.values()
+        _("%(item)s was added to your cart, so it is now in this order.") % {"item": line.label}
+        for line in now.values()
     ]
     return found + (_describe_sum_changes(snapshot, offer, sums) if sums else [])
 
@@ -204,25 +218,32 @@ def _describe_sum_changes(
     if to_minor_units(sums.discount) != snapshot.discount:
         found.append(
             offer.applied.refusal_reason
-            or f"What is taken off is {format_money(sums.discount)} now; here it was {_format_snapshot_amount(snapshot.discount, snapshot)}."
+            or _("Your discount is now %(now)s. It was %(before)s before.")
+            % _now_and_before(sums.discount, snapshot.discount, snapshot)
         )
     if to_minor_units(sums.delivery) != snapshot.delivery:
         found.append(
-            f"The delivery costs {format_money(sums.delivery)} now; here it was {_format_snapshot_amount(snapshot.delivery, snapshot)}."
+            _("Delivery now costs %(now)s. It was %(before)s before.")
+            % _now_and_before(sums.delivery, snapshot.delivery, snapshot)
         )
     if not found and to_minor_units(sums.tax) != snapshot.tax:
         found.append(
-            f"The tax is {format_money(sums.tax)} now; here it was {_format_snapshot_amount(snapshot.tax, snapshot)}."
+            _("The tax is now %(now)s. It was %(before)s before.")
+            % _now_and_before(sums.tax, snapshot.tax, snapshot)
         )
     if to_minor_units(sums.total) != snapshot.total:
         found.append(
-            f"The total is {format_money(sums.total)} now; here it was {_format_snapshot_amount(snapshot.total, snapshot)}."
+            _("The total is now %(now)s. It was %(before)s before.")
+            % _now_and_before(sums.total, snapshot.total, snapshot)
         )
     return found
 
 
-def _format_snapshot_amount(cents: int, snapshot: CheckoutSnapshot) -> str:
-    return format_money(from_minor_units(cents, snapshot.currency))
+def _now_and_before(now: Money, before: int, snapshot: CheckoutSnapshot) -> dict[str, str]:
+    return {
+        "now": format_money(now),
+        "before": format_money(from_minor_units(before, snapshot.currency)),
+    }
 
 
 def cart_snapshot(cart: Cart, owner_id: UUID) -> CheckoutSnapshot:

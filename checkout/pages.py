@@ -8,6 +8,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from accounts import queries as accounts
 from checkout import offers
@@ -92,7 +93,7 @@ def _describe_changes(
         visit.calculate_sums(offer) if counted and is_from_checkout else None,
     )
     if counted and not found and previous_snapshot != snapshot:
-        return ["Please look it over once more: this is what you would order now."]
+        return [_("Something has changed. Check your order before you place it.")]
     return found
 
 
@@ -160,7 +161,8 @@ def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Orde
     if order.owner_id != owner_id:
         return _ordered_by_another_page(request, order)
     messages.info(
-        request, "You have ordered this already. Pay the order, or give it up to order anew."
+        request,
+        _("You have already placed this order. Pay for it, or cancel it to order again."),
     )
     response = redirect("orders:detail", order.number)
     remember_guest_order(request, response, order)

@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from cart import owner
@@ -154,9 +155,7 @@ def _submit_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     else:
         response = redirect(step_url(next_step(step)))
     if not save_typed_fields(response, visit.owner_id, visit.typed_fields):
-        visit.form.add_error(
-            "name", "That is more than we can keep: please shorten the name and the address"
-        )
+        visit.form.add_error("name", _("The name and address are too long. Shorten them."))
         return step_page(request, visit, DETAILS, offer, errors=True, status=422)
     return response
 
@@ -176,7 +175,9 @@ def _update_summary(
         snapshot = visit.take_snapshot(offer, step)
         if previous_snapshot is None or snapshot.total != previous_snapshot.total:
             messages.info(
-                request, f"The total is {in_words(visit.calculate_sums(offer).total)} now."
+                request,
+                _("The total is now %(total)s.")
+                % {"total": in_words(visit.calculate_sums(offer).total)},
             )
         return step_context(request, visit, step, offer, snapshot)
 
@@ -184,10 +185,8 @@ def _update_summary(
 
 
 def _redirect_to_price_consent(request: HttpRequest) -> HttpResponse:
-    """Redirect to the cart to accept a price that has risen, before anything personal is asked."""
-    messages.warning(
-        request, "A price has risen since you chose. Look at it here before you go to the checkout."
-    )
+    """A price has risen, and nobody has agreed to it: that is done in the cart, before anything personal is asked."""
+    messages.warning(request, _("A price has gone up. Check it here before you go to checkout."))
     return redirect("cart:show")
 
 
@@ -198,7 +197,10 @@ def _place_order(
     """Order what was reviewed, if it is still the same; else say what has changed."""
     visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
     extra_messages = (
-        [f"Order {ended.number} ended without a payment. Nothing was charged: you can order anew."]
+        [
+            _("Order %(number)s was not paid. Nothing was charged. You can place it again.")
+            % {"number": ended.number}
+        ]
         if ended
         else []
     )
@@ -219,7 +221,7 @@ def _place_order(
         )
     if snapshot is None or not is_still_offered(visit, snapshot, offer):
         extra_messages = extra_messages or (
-            [] if previous_snapshot else ["Please look it over: this is what you would order."]
+            [] if previous_snapshot else [_("Check your order before you place it.")]
         )
         return step_page(
             request,

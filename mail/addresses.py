@@ -4,6 +4,7 @@ import unicodedata
 
 from django.core.exceptions import ValidationError
 from django.core.mail.message import sanitize_address
+from django.utils.translation import gettext as _
 
 
 def email_key(email: str) -> str:
@@ -23,6 +24,6 @@ def validate_reachable(email: str) -> None:
             == sanitize_address(email_key(email), "utf-8").casefold()
         )
     except ValueError as error:  # what `send` would raise
-        raise ValidationError("Enter an e-mail address like name@example.com") from error
+        raise ValidationError(_("Enter an email address in the format name@example.com")) from error
     if not is_reachable:
-        raise ValidationError("Enter an e-mail address like name@example.com")
+        raise ValidationError(_("Enter an email address in the format name@example.com"))

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from accounts.access import send_to_login
 from orders import numbers, queries
@@ -65,7 +66,8 @@ def order_owner_required(
         if not request.user.is_authenticated:
             return send_to_login(request)
         messages.info(
-            request, "This order belongs to another account. Sign in with that one to change it."
+            request,
+            _("This order belongs to another account. Sign in to that account to change it."),
         )
         return redirect("orders:detail", order.number)
 

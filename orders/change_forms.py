@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 
 from accounts.addresses import COUNTRIES, Address, address_from_fields
 from accounts.forms import AddressFields
@@ -14,11 +16,11 @@ from orders.parcels import ItemUnits
 from web.forms import Form
 
 REASONS = {
-    "mind": "I have changed my mind",
-    "damaged": "It is damaged or does not work",
-    "wrong": "It is not what I ordered",
-    "late": "It came too late",
-    "other": "Something else",
+    "mind": gettext_noop("I changed my mind"),
+    "damaged": gettext_noop("It is damaged or does not work"),
+    "wrong": gettext_noop("It is not what I ordered"),
+    "late": gettext_noop("It arrived too late"),
+    "other": gettext_noop("Another reason"),
 }
 
 
@@ -32,8 +34,10 @@ class UnitsChoiceField(forms.TypedChoiceField):
             choices=[(str(number), str(number)) for number in range(least, most + 1)],
             widget=forms.Select({"class": "input--short"}),
             error_messages={
-                "required": f"Choose how many: {least} to {most}",
-                "invalid_choice": f"Choose a number from {least} to {most}",
+                "required": _("Choose a quantity from %(least)s to %(most)s")
+                % {"least": least, "most": most},
+                "invalid_choice": _("Choose a quantity from %(least)s to %(most)s")
+                % {"least": least, "most": most},
             },
         )
 
@@ -65,7 +69,12 @@ class ChangeForm(_LinesForm):
         super().__init__(*args, **kwargs)
         for item in items:
             least = min(packed.get(item.line_number, 0), item.quantity)
-            self._add_units_field(item, least, item.quantity, f"{item.label}: how many stay")
+            self._add_units_field(
+                item,
+                least,
+                item.quantity,
+                gettext("%(item)s: quantity to keep") % {"item": item.label},
+            )
             self.initial[f"line_{item.line_number}"] = item.quantity
 
     def clean(self) -> dict[str, Any]:
@@ -74,10 +83,10 @@ class ChangeForm(_LinesForm):
         if not self.errors:
             if not any(self.units.values()):
                 raise forms.ValidationError(
-                    "Nothing would be left. To call all of it off, cancel the order."
+                    _("Keep at least one item. To remove everything, cancel the order.")
                 )
             if all(self.units[item.line_number] == item.quantity for item, _ in self.rows):
-                raise forms.ValidationError("Choose a smaller number for at least one thing.")
+                raise forms.ValidationError(_("Choose a smaller quantity for at least one item."))
         return cleaned
 
 
@@ -85,28 +94,33 @@ class SendBackForm(_LinesForm):
     """How many units of each line are sent back, and why."""
 
     reason = forms.ChoiceField(
-        label="Why do you send it back?",
-        choices=list(REASONS.items()),
+        label=_("Why are you returning it?"),
+        choices=[(key, _(reason)) for key, reason in REASONS.items()],
         widget=forms.RadioSelect,
         error_messages={
-            "required": "Choose a reason",
-            "invalid_choice": "Choose one of these reasons",
+            "required": _("Choose a reason"),
+            "invalid_choice": _("Choose one of these reasons"),
         },
     )
     words = forms.CharField(
-        label="In your own words",
+        label=_("Tell us more"),
         required=False,
         max_length=1000,
         widget=forms.Textarea({"rows": 4}),
-        help_text="What is broken, what came instead: it helps us to answer at once",
-        error_messages={"max_length": "Write at most 1,000 letters"},
+        help_text=_(
+            "For example, what is broken or what you received instead. It helps us reply faster."
+        ),
+        error_messages={"max_length": _("Enter 1,000 characters or fewer")},
     )
 
     def __init__(self, *args: Any, contents: Sequence[ItemUnits], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for content in contents:
             self._add_units_field(
-                content.item, 0, content.units, f"{content.item.label}: how many go back"
+                content.item,
+                0,
+                content.units,
+                gettext("%(item)s: quantity to return") % {"item": content.item.label},
             )
         names = [field.name for _, field in self.rows]
         self.order_fields([*names, "reason", "words"])
@@ -120,9 +134,7 @@ class SendBackForm(_LinesForm):
             and len(chosen) == len(self.rows)
             and not any(cleaned[name] for name in chosen)
         ):
-            self.add_error(
-                self.rows[0][1].name, "Choose how many of at least one thing you send back"
-            )
+            self.add_error(self.rows[0][1].name, _("Choose a quantity for at least one item"))
         return cleaned
 
     @property
@@ -143,8 +155,8 @@ class DeliveryAddressForm(AddressFields):
         country, code = self.fields["country"], current_address.country
         country.choices = [(code, COUNTRIES.get(code, code))]  # type: ignore[attr-defined]
         country.widget = forms.HiddenInput()
-        country.error_messages["invalid_choice"] = (
-            "The country stays: tax and delivery are those of its country"
+        country.error_messages["invalid_choice"] = _(
+            "You cannot change the country, because tax and delivery depend on it"
         )
 
     def clean(self) -> dict[str, Any]:
@@ -154,7 +166,9 @@ class DeliveryAddressForm(AddressFields):
             not self.errors
             and address_from_fields(cleaned).stored_fields() == self.current_address.stored_fields()
         ):
-            raise forms.ValidationError("This is the address that it goes to already.")
+            raise forms.ValidationError(
+                _("This is already the delivery address. Enter a different one.")
+            )
         return cleaned
 
     def address(self) -> Address:

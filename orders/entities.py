@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from uuid import UUID
 
+from django.utils.translation import gettext
 from moneyed import Money
 
 from accounts.addresses import Address
@@ -209,7 +210,7 @@ class Order:
 
     @property
     def board_column_label(self) -> str:
-        return states.BOARD_COLUMNS[self.board_column]
+        return gettext(states.BOARD_COLUMNS[self.board_column])
 
     @property
     def is_awaiting_payment(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 from orders.entities import Order
 
 
@@ -13,7 +15,9 @@ class CheckoutUsed(OrderError):
     """This checkout has become an order already, with another content than was sent now."""
 
     def __init__(self, order: Order) -> None:
-        super().__init__(f"This checkout has already become order {order.number}.")
+        super().__init__(
+            _("This checkout has already become order %(number)s.") % {"number": order.number}
+        )
         self.order = order
 
 
@@ -22,7 +26,8 @@ class CartOrdered(OrderError):
 
     def __init__(self, order: Order) -> None:
         super().__init__(
-            f"You have ordered this already: order {order.number} waits for its payment."
+            _("You have already placed this order. Order %(number)s is waiting for payment.")
+            % {"number": order.number}
         )
         self.order = order
 
@@ -31,7 +36,9 @@ class CheckoutAbandoned(OrderError):
     """This checkout was left for too long and its units were released: it needs a new id."""
 
     def __init__(self) -> None:
-        super().__init__("This page was open for a long time. Please look it over once more.")
+        super().__init__(
+            _("This page was open for a long time. Check your order again before you place it.")
+        )
 
 
 class CheckoutBusy(OrderError):
@@ -39,7 +46,7 @@ class CheckoutBusy(OrderError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Your order is being placed at this moment. Please wait a few seconds and try again."
+            _("We are placing your order right now. Wait a few seconds and try again.")
         )
 
 
@@ -49,7 +56,12 @@ class TransitionRefused(OrderError):
     def __init__(self, order: Order, kind: str, why: str = "") -> None:
         kind_text = kind.replace("_", " ")
         super().__init__(
-            f"Order {order.number} cannot be {kind_text} now: {why or order.customer_label.lower()}."
+            _("Order %(number)s cannot be %(done)s now: %(why)s.")
+            % {
+                "number": order.number,
+                "done": kind_text,
+                "why": why or _(order.customer_label).lower(),
+            }
         )
         self.order = order
         self.why = why
@@ -59,7 +71,10 @@ class StaleOrder(OrderError):
     """The order has been changed since it was read. `order` is what it is now."""
 
     def __init__(self, order: Order) -> None:
-        super().__init__(f"Order {order.number} was changed by somebody else in the meantime.")
+        super().__init__(
+            _("Someone else has changed order %(number)s in the meantime.")
+            % {"number": order.number}
+        )
         self.order = order
         # The event that changed it. Notes change nothing.
         self.event = next((event for event in order.events if event.kind != "note"), None)
@@ -70,7 +85,8 @@ class TooManyPaymentAttempts(OrderError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"The payment was tried {limit} times, which is as often as we can. Please write to us."
+            _("You have tried to pay %(limit)s times, which is the limit. Contact us for help.")
+            % {"limit": limit}
         )
 
 
@@ -78,7 +94,7 @@ class NotPayable(OrderError):
     """The order does not wait for a payment."""
 
     def __init__(self) -> None:
-        super().__init__("This order does not wait for a payment.")
+        super().__init__(_("This order is not waiting for payment."))
 
 
 class SettlementUnstable(OrderError):

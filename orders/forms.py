@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from accounts.forms import email_field
 from cart.forms import IdempotencyKeyField
@@ -19,24 +20,26 @@ class HistoryForm(Form):
     """Which of a member's orders to show: a year's, or those of some days."""
 
     year = forms.ChoiceField(
-        label="Year", required=False, error_messages={"invalid_choice": "Choose one of these years"}
+        label=_("Year"),
+        required=False,
+        error_messages={"invalid_choice": _("Choose one of these years")},
     )
     since = forms.DateField(
-        label="From",
+        label=_("From"),
         required=False,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-        error_messages={"invalid": "Enter a day like 2026-11-21"},
+        error_messages={"invalid": _("Enter a date in the format 2026-11-21")},
     )
     until = forms.DateField(
-        label="To",
+        label=_("To"),
         required=False,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-        error_messages={"invalid": "Enter a day like 2026-11-21"},
+        error_messages={"invalid": _("Enter a date in the format 2026-11-21")},
     )
 
     def __init__(self, *args: Any, years: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [("", "All years"), *((str(year), str(year)) for year in years)]
+        choices = [("", _("All years")), *((str(year), str(year)) for year in years)]
         self.fields["year"].choices = choices  # type: ignore[attr-defined]
         for name in ("since", "until"):
             # The shop has no orders of past centuries, or of the far future.
@@ -46,13 +49,13 @@ class HistoryForm(Form):
         """Return the values. Raises ValidationError if the last day is before the first."""
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("since") and cleaned.get("until") and cleaned["until"] < cleaned["since"]:
-            self.add_error("until", "Enter a day that is not before the first one")
+            self.add_error("until", _("The end date must be the same as or after the start date"))
         return cleaned
 
 
 def _validate_shop_date(day: date) -> None:
     if not 2000 <= day.year <= 2100:
-        raise forms.ValidationError("Enter a day like 2026-11-21")
+        raise forms.ValidationError(_("Enter a date in the format 2026-11-21"))
 
 
 class ReorderForm(Form):
@@ -61,29 +64,32 @@ class ReorderForm(Form):
     NEW = "new"
 
     cart = forms.TypedChoiceField(
-        label="Into which cart?",
+        label=_("Add to which cart?"),
         coerce=lambda chosen: None if chosen == ReorderForm.NEW else UUID(chosen),
         widget=forms.RadioSelect,
-        error_messages={"required": "Choose a cart", "invalid_choice": "Choose one of these carts"},
+        error_messages={
+            "required": _("Choose a cart"),
+            "invalid_choice": _("Choose one of these carts"),
+        },
     )
     operation = IdempotencyKeyField()
 
     def __init__(self, *args: Any, carts: Sequence[tuple[UUID, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = [*((str(cart_id), name) for cart_id, name in carts), (self.NEW, "A new cart")]
+        choices = [*((str(cart_id), name) for cart_id, name in carts), (self.NEW, _("New cart"))]
         self.fields["cart"].choices = choices  # type: ignore[attr-defined]
         self.fields["cart"].initial = choices[0][0]
 
 
 class LookupForm(Form):
     number = forms.CharField(
-        label="Order number",
+        label=_("Order number"),
         max_length=40,
-        help_text="It is in your confirmation mail, like 7KQF-3M9X",
+        help_text=_("You can find it in your confirmation email, for example 7KQF-3M9X"),
         widget=forms.TextInput(
             {"autocomplete": "off", "class": "input--short", "autocapitalize": "characters"}
         ),
-        error_messages={"required": "Enter the order number"},
+        error_messages={"required": _("Enter your order number")},
     )
     email = email_field()
 

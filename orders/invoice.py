@@ -18,6 +18,8 @@ from typing import cast
 from django.conf import settings
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from fontTools.ttLib import TTFont
 from fpdf import FPDF
 from fpdf.enums import MethodReturnValue, XPos, YPos
@@ -36,9 +38,22 @@ from pricing.templatetags.money import format_money
 _FACES = {"": "figo", "B": "figbo"}
 _FAMILY = "FiraGO"
 _MARGIN, _ROW = 18, 5  # mm
-_FIGURES = {"Qty", "Tax", "Each", "Sum", "Net", "Gross"}  # columns that are aligned right
 _SOFT, _LINE = (90, 90, 90), (190, 190, 190)
-_PAID_BY = {"card": "by card", "transfer": "by bank transfer", "cod": "in cash at the door"}
+_PAID_BY = {  # what was paid, and what is still to be paid
+    "card": (
+        gettext_noop("Paid by card: %(amount)s."),
+        gettext_noop("To be paid by card: %(amount)s."),
+    ),
+    "transfer": (
+        gettext_noop("Paid by bank transfer: %(amount)s."),
+        gettext_noop("To be paid by bank transfer: %(amount)s."),
+    ),
+    "cod": (
+        gettext_noop("Paid in cash on delivery: %(amount)s."),
+        gettext_noop("To be paid in cash on delivery: %(amount)s."),
+    ),
+}
+_PAID_OTHERWISE = (gettext_noop("Paid: %(amount)s."), gettext_noop("To be paid: %(amount)s."))
 
 
 def has_invoice(order: Order) -> bool:
@@ -71,7 +86,7 @@ class _Page(FPDF):
             file = folder / f"{name}.ttf"
             file.write_bytes(_face(name))
             self.add_font(_FAMILY, style, file)
-        self.set_title(f"Invoice {order.number}")
+        self.set_title(_("Invoice %(number)s") % {"number": order.number})
         self.set_author(settings.SELLER["name"])
         self.set_lang("en-IE")
         self.set_creation_date(order.changed_at)
@@ -93,7 +108,7 @@ class _Page(FPDF):
         self.set_y(-18)
         self.set_font(_FAMILY, "", 7.5)
         self.set_text_color(*_SOFT)
-        parts = [seller["name"], *seller["address"], f"VAT {seller['vat_id']}", seller["email"]]
+        parts = [seller["name"], *seller["address"], _vat_line(), seller["email"]]
         self.cell(0, 4, printable_text(" · ".join(parts)), align="L", new_x=XPos.LMARGIN)
         self.cell(0, 4, f"{self.order.number} · {self.page_no()} / {{nb}}", align="R")
         self.set_text_color(0)
@@ -113,7 +128,9 @@ class _Page(FPDF):
             self.cell(0, 5, printable_text(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
         self.set_y(max(self.get_y(), top + 26) + 4)
         self.write_line(
-            "Invoice" if order.state != CANCELLED else "Invoice of a cancelled order", 16, "B"
+            _("Invoice") if order.state != CANCELLED else _("Invoice for a cancelled order"),
+            16,
+            "B",
         )
         self.ln(3)
 
@@ -121,20 +138,20 @@ class _Page(FPDF):
         order = self.order
         sent = next((event for event in reversed(order.events) if event.kind == "shipped"), None)
         return [
-            ("Invoice and order", order.number),
-            ("Invoice date", _day(_confirmation_event(order).at)),
-            ("Ordered", _day(order.placed_at)),
-            ("Delivered from", _day(sent.at) if sent else "as soon as it is packed"),
-            ("Delivery", f"{order.method.name}, {order.method.carrier}"),
+            (_("Invoice and order"), order.number),
+            (_("Invoice date"), _day(_confirmation_event(order).at)),
+            (_("Ordered"), _day(order.placed_at)),
+            (_("Shipped"), _day(sent.at) if sent else _("not yet")),
+            (_("Delivery"), f"{order.method.name}, {order.method.carrier}"),
         ]
 
     def write_parties(self) -> None:
         """Write the billing address, the delivery address and the seller."""
         seller, top, width = settings.SELLER, self.get_y(), (self.epw - 10) / 3
         columns = [
-            ("Invoice to", self.order.billing_address.lines),
-            ("Delivered to", self.order.delivery_address.lines),
-            ("Seller", [seller["name"], *seller["address"], f"VAT {seller['vat_id']}"]),
+            (_("Billing address"), self.order.billing_address.lines),
+            (_("Delivery address"), self.order.delivery_address.lines),
+            (_("Seller"), [seller["name"], *seller["address"], _vat_line()]),
         ]
         lowest = top
         for column, (title, lines) in enumerate(columns):
@@ -160,23 +177,30 @@ class _Page(FPDF):
             for item in items
             if item.quantity
         ]
-        self._table(["Qty", "Goods", "Tax", "Each", "Sum"], rows, (12, 92, 16, 26, 28))
+        self._table(
+            [_("Qty"), _("Item"), _("Tax"), _("Price"), _("Total")],
+            rows,
+            (12, 92, 16, 26, 28),
+            "RLRRR",
+        )
 
     def write_totals(self) -> None:
         """Write how the lines add up to the total."""
         order = self.order
-        rows = [("Goods", order.subtotal)]
+        rows = [(_("Subtotal"), order.subtotal)]
         rows += [(each.name, -each.amount) for each in order.discounts if each.amount.amount]
         if order.discount.amount and not order.discounts:
-            rows.append(("Discount", -order.discount))
-        rows.append((f"Delivery, {order.method.name.lower()}", order.delivery))
+            rows.append((_("Discount"), -order.discount))
+        rows.append(
+            (_("Delivery, %(method)s") % {"method": order.method.name.lower()}, order.delivery)
+        )
         added = order.total - (order.subtotal + order.delivery - order.discount)
         if added.amount:
-            rows.append(("Tax", added))
+            rows.append((_("Tax"), added))
         self.ln(3)
         for name, amount in rows:
             self._write_amount(name, amount)
-        self._write_amount("Total", order.total, "B")
+        self._write_amount(_("Total"), order.total, "B")
 
     def _write_amount(self, name: str, amount: Money, style: str = "") -> None:
         self.set_font(_FAMILY, style, 11 if style else 9.5)
@@ -196,35 +220,40 @@ class _Page(FPDF):
             ]
             for part in self.order.taxes
         ]
-        self._table(["Tax rate", "Net", "Tax", "Gross"], rows, (30, 30, 30, 30))
+        self._table([_("Tax rate"), _("Net"), _("Tax"), _("Gross")], rows, (30, 30, 30, 30), "LRRR")
         self.ln(2)
-        self.write_line(f"The total contains {format_money(self.order.tax)} of tax.", 8.5)
+        self.write_line(
+            _("The total includes %(tax)s tax.") % {"tax": format_money(self.order.tax)}, 8.5
+        )
 
     def write_payment(self) -> None:
         """Write what was paid and how, what was refunded, and what is still to be paid."""
         order = self.order
         self.ln(4)
-        self.write_line("Payment", 11, "B")
+        self.write_line(_("Payment"), 11, "B")
         self.ln(1)
         for sentence in describe_payment(order):
             self.write_line(sentence)
         if not (credits := list_credits(order)):
             return
         self.ln(5)
-        self.write_line("Credits", 11, "B")
+        self.write_line(_("Credits"), 11, "B")
         self.ln(1)
         rows = [
             [number, _day(event.at), printable_text(reason), format_money(-amount)]
             for number, event, reason, amount in credits
         ]
-        self._table(["Credit", "Date", "For", "Sum"], rows, (34, 34, 78, 28))
+        self._table(
+            [_("Credit"), _("Date"), _("Reason"), _("Amount")], rows, (34, 34, 78, 28), "LLLR"
+        )
         self._write_amount(
-            "Given back", -sum((amount for *_, amount in credits), order.total * 0), "B"
+            _("Refunded"), -sum((amount for *_, amount in credits), order.total * 0), "B"
         )
 
-    def _table(self, head: list[str], rows: list[list[str]], widths: tuple[int, ...]) -> None:
-        """Write rows in columns of these widths in mm; figures to the right, and the headings repeated on each page."""
-        aligned = ["R" if name in _FIGURES else "L" for name in head]
+    def _table(
+        self, head: list[str], rows: list[list[str]], widths: tuple[int, ...], aligned: str
+    ) -> None:
+        """Write rows in columns of these widths in mm, each aligned to L or R, and the headings on each page again."""
         headings = [[name] for name in head]
         self._row(headings, widths, aligned, "B")
         for row in rows:
@@ -236,7 +265,7 @@ class _Page(FPDF):
             self._row(cells, widths, aligned)
 
     def _row(
-        self, cells: list[list[str]], widths: tuple[int, ...], aligned: list[str], style: str = ""
+        self, cells: list[list[str]], widths: tuple[int, ...], aligned: str, style: str = ""
     ) -> None:
         top, left = self.get_y() + 1, self.l_margin
         self.set_font(_FAMILY, style, 8.5 if style else 9.5)
@@ -265,25 +294,26 @@ class _Page(FPDF):
 
 def describe_payment(order: Order) -> list[str]:
     """Return in sentences what was paid, what was refunded and what is open."""
-    how = _PAID_BY.get(order.payment_method, "")
+    paid_text, to_pay_text = _PAID_BY.get(order.payment_method, _PAID_OTHERWISE)
     paid = order.captured if order.captured.amount else order.total * int(order.has_been_paid)
     refunded = order.refunded if order.refunded.amount else paid * int(order.payment == "refunded")
     sentences = []
     if paid.amount:
-        sentences.append(f"Paid {how}: {format_money(paid)}.")
+        sentences.append(_(paid_text) % {"amount": format_money(paid)})
     elif order.payment == "authorized":
         sentences.append(
-            f"{format_money(order.total)} is reserved on your card, and taken when we send the goods."
+            _("%(total)s is reserved on your card. We charge it when we send the items.")
+            % {"total": format_money(order.total)}
         )
     if refunded.amount:
-        sentences.append(f"Given back: {format_money(refunded)}.")
+        sentences.append(_("Refunded: %(amount)s.") % {"amount": format_money(refunded)})
     left = order.total - paid
     if (
         left.amount > 0
         and order.state not in (CANCELLED, EXPIRED)
         and order.payment != "authorized"
     ):
-        sentences.append(f"To be paid {how}: {format_money(left)}.")
+        sentences.append(_(to_pay_text) % {"amount": format_money(left)})
     return sentences
 
 
@@ -302,7 +332,7 @@ def list_credits(order: Order) -> list[tuple[str, Event, str, Money]]:
             amount_of(int(cents), order.total.currency.code) if cents is not None else order.total
         )
         reason = reasons.get(event.details.get("refund")) or (
-            "Cancelled" if order.state == CANCELLED else "Refund"
+            _("Cancelled") if order.state == CANCELLED else _("Refund")
         )
         found.append((f"{order.number}-{number}", event, str(reason), amount))
     return found
@@ -313,6 +343,10 @@ def _confirmation_event(order: Order) -> Event:
     return next(
         (event for event in reversed(order.events) if event.kind in kinds), order.events[-1]
     )
+
+
+def _vat_line() -> str:
+    return _("VAT %(number)s") % {"number": settings.SELLER["vat_id"]}
 
 
 def _day(moment: datetime) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from inventory.entities import BACKORDER_WAREHOUSE
 from orders.events import Event, parse_line_units
 from orders.items import Item
@@ -208,7 +210,7 @@ def parcel_problem(
             units_to_pack(reserved_units, parcels),
         )
         if not planned or not all(parse_line_units(each["lines"]) for each in planned):
-            return "there is nothing to pack"
+            return _("there is nothing to pack")
         known = {each.parcel_id for each in parcels}
         for each in planned:
             available = rest.get(each["warehouse"], {})
@@ -216,14 +218,16 @@ def parcel_problem(
                 count < 0 or count > available.get(line, 0)
                 for line, count in parse_line_units(each["lines"]).items()
             ):
-                return "so much is not left to pack"
+                return _("there are not that many left to pack")
             known.add(each["parcel"])
         return ""
-    was, _ = STEPS[event.kind]
+    was = STEPS[event.kind][0]
     parcel_id = event.details.get("parcel")
     if parcel_id is None:
         return ""
     found = next((each for each in parcels if each.parcel_id == parcel_id), None)
     if found is None:
-        return f"it has no parcel {parcel_id}"
-    return "" if found.state == was else f"parcel {parcel_id} is {found.state}"
+        return _("it has no parcel %(number)s") % {"number": parcel_id}
+    if found.state == was:
+        return ""
+    return _("parcel %(number)s is %(state)s") % {"number": parcel_id, "state": found.state}

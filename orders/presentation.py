@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from moneyed import Money
 
 from inventory.entities import BACKORDER_WAREHOUSE
@@ -25,17 +26,25 @@ from pricing.templatetags.money import format_money
 
 # A parcel's label and the tone of its badge.
 _PARCEL_LABELS = {
-    parcels.PACKED: ("Packed", "calm"),
-    parcels.SHIPPED: ("On its way", "good"),
-    parcels.DELIVERED: ("Delivered", "good"),
-    parcels.LOST: ("Lost by the carrier", "bad"),
+    parcels.PACKED: (gettext_noop("Packed"), "calm"),
+    parcels.SHIPPED: (gettext_noop("On its way"), "good"),
+    parcels.DELIVERED: (gettext_noop("Delivered"), "good"),
+    parcels.LOST: (gettext_noop("Lost by the carrier"), "bad"),
 }
 _RETURN_LABELS = {
-    returns.REQUESTED: ("We look at it", "warn", "Please send nothing before we have answered."),
-    returns.APPROVED: ("Please send it", "warn", ""),
-    returns.REJECTED: ("Not possible", "bad", ""),
-    returns.RECEIVED: ("Here with us", "calm", "You get your money back within a few days."),
-    returns.REFUNDED: ("Money sent back", "good", ""),
+    returns.REQUESTED: (
+        gettext_noop("Under review"),
+        "warn",
+        gettext_noop("Do not send anything until you hear from us."),
+    ),
+    returns.APPROVED: (gettext_noop("Approved: please send it"), "warn", ""),
+    returns.REJECTED: (gettext_noop("Declined"), "bad", ""),
+    returns.RECEIVED: (
+        gettext_noop("Received"),
+        "calm",
+        gettext_noop("We will refund you within a few days."),
+    ),
+    returns.REFUNDED: (gettext_noop("Refunded"), "good", ""),
 }
 
 
@@ -80,14 +89,14 @@ class HistoryEntry:
 
 
 def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary]:
-    """Return an order's parcels without those that were unpacked again."""
+    """Return an order's parcels without those that were taken apart again."""
     kept_parcels = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
-    return [
-        ParcelSummary(
-            each, number, *_PARCEL_LABELS[each.state], tracking_url(each.carrier, each.tracking)
-        )
-        for number, each in enumerate(kept_parcels, 1)
-    ]
+    found = []
+    for number, each in enumerate(kept_parcels, 1):
+        label, tone = _PARCEL_LABELS[each.state]
+        url = tracking_url(each.carrier, each.tracking)
+        found.append(ParcelSummary(each, number, gettext(label), tone, url))
+    return found
 
 
 def items_to_pack(order: Order, items: Sequence[Item]) -> tuple[ItemUnits, ...]:
@@ -116,12 +125,17 @@ def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary
     found = []
     for each in reversed(order.returns):
         label, tone, explanation = _RETURN_LABELS[each.state]
+        explanation = gettext(explanation) if explanation else ""
         if each.state == returns.APPROVED:
             seller = ", ".join([settings.SELLER["name"], *settings.SELLER["address"]])
-            explanation = f"Put a slip with {order.number} / {each.return_id} into the parcel and send it to {seller}."
+            explanation = gettext(
+                "Put a note with %(number)s / %(return_id)s in the parcel and send it to %(seller)s."
+            ) % {"number": order.number, "return_id": each.return_id, "seller": seller}
         elif each.state == returns.REJECTED:
             explanation = each.answer
-        found.append(ReturnSummary(each, item_units(items, each.lines), label, tone, explanation))
+        found.append(
+            ReturnSummary(each, item_units(items, each.lines), gettext(label), tone, explanation)
+        )
     return found
 
 
@@ -137,7 +151,7 @@ def summarize_refunds(order: Order) -> list[RefundSummary]:
 def payment_method_name(order: Order) -> str:
     """Return the name of the payment method."""
     method = METHODS.get(order.payment_method)
-    return method.name if method else order.payment_method
+    return gettext(method.name) if method else order.payment_method
 
 
 def transfer_amount(order: Order) -> Money | None:
@@ -195,7 +209,9 @@ def list_history(order: Order) -> list[HistoryEntry]:
     several = len(order.parcels()) > 1
     return [
         HistoryEntry(
-            event, event.customer_label or "A word from us", _event_detail(order, event, several)
+            event,
+            event.customer_label or gettext("Message from us"),
+            _event_detail(order, event, several),
         )
         for event in order.history
     ]
@@ -205,7 +221,7 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
     details = event.details
     parts = []
     if several and details.get("parcel"):
-        parts.append(f"Parcel {details['parcel']}")
+        parts.append(gettext("Parcel %(number)s") % {"number": details["parcel"]})
     if event.kind == "shipped" and details.get("tracking"):
         parts.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
     if event.kind in ("captured", "refunded") and details.get("amount"):

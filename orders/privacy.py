@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from accounts import queries as accounts
 from orders import operations, queries
 from orders.entities import Order, PaymentAttempt
@@ -98,7 +100,10 @@ def list_erasure_obstacles(person: Person) -> list[str]:
     """Return a sentence for each order that is still under way."""
     now = datetime.now(UTC)
     return [
-        f"Order {order.number} is still under way ({order.customer_label.lower()}): we need your address for it until it is done."
+        _(
+            "Order %(number)s is still in progress (%(status)s). We need your address until it is complete."
+        )
+        % {"number": order.number, "status": _(order.customer_label).lower()}
         for order in _iterate_orders(person)
         if _is_under_way(order, now)
     ]

@@ -9,6 +9,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from accounts.addresses import address_from_fields
 from orders import balance, parcels, returns
 from orders.entities import Order
@@ -59,7 +61,7 @@ def _problem(order: Order, event: Event) -> str:
     if event.kind == "changed":
         return _change_problem(order, event.details)
     if event.kind == "late" and (order.is_late or not order.has_units_to_pack):
-        return "it is not to pack, or late already"
+        return _("it is not waiting to be packed, or is already late")
     return ""
 
 
@@ -71,14 +73,14 @@ def _change_problem(order: Order, details: dict[str, Any]) -> str:
         order.quantities,
     )
     if order.payment == "authorized" and fewer:
-        return "its payment is being taken at this moment"
+        return _("we are taking the payment right now")
     if details.get("address") and packed_units:
-        return "something of it is packed already"
+        return _("part of it is already packed")
     for line, count in fewer.items():
         if not packed_units.get(line, 0) <= count < quantities.get(line, 0):
-            return "so much is packed already, or was not ordered"
+            return _("that many are already packed, or were not ordered")
     if not any((quantities | fewer).values()):
-        return "nothing would be left of it"
+        return _("nothing would be left of it")
     return ""
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from catalogue.entities import Product, Variant
@@ -39,15 +40,19 @@ class ReorderItem:
     def differences(self) -> list[str]:
         """What has changed since, in words."""
         if self.variant is None:
-            return ["no longer sold"]
+            return [_("no longer sold")]
         if self.available_units < 1:
-            return ["sold out at the moment"]
+            return [_("sold out")]
         found = []
         if self.available_units < self.item.quantity:
-            found.append(f"only {self.available_units} left, you had {self.item.quantity}")
+            found.append(
+                _("only %(available)s left, you ordered %(quantity)s")
+                % {"available": self.available_units, "quantity": self.item.quantity}
+            )
         if self.price != self.item.unit_price:
             found.append(
-                f"was {format_money(self.item.unit_price)}, now {format_money(self.price)}"
+                _("was %(before)s, now %(now)s")
+                % {"before": format_money(self.item.unit_price), "now": format_money(self.price)}
             )
         return found
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from orders.events import Event, parse_line_units
 from orders.parcels import Parcel, delivered_units, units_by_line
@@ -120,20 +121,20 @@ def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Re
     if event.kind == "return_requested":
         wanted = parse_line_units(event.details.get("lines"))
         if not wanted:
-            return "nothing was chosen to send back"
+            return _("nothing was chosen to return")
         return (
             ""
             if not found and has_all_units(wanted, returnable_units(parcels, returns))
-            else "so much cannot be sent back"
+            else _("that many cannot be returned")
         )
     if found is None:
-        return f"it has no return {return_id}"
+        return _("it has no return %(number)s") % {"number": return_id}
     if found.state != STEPS[event.kind][0]:
-        return f"return {return_id} is {found.state}"
+        return _("return %(number)s is %(state)s") % {"number": return_id, "state": found.state}
     if event.kind == "return_received" and not has_all_units(
         parse_line_units(event.details.get("restock")), found.lines
     ):
-        return "so much did not come back"
+        return _("not that many were returned")
     return ""
 
 

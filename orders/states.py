@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
 PENDING, CONFIRMED, ON_HOLD, CLOSED = "pending_payment", "confirmed", "on_hold", "closed"
 CANCELLED, EXPIRED = "cancelled", "expired"
 # Not a state of an order: the mark of a checkout that was abandoned before it became one.
@@ -23,16 +26,16 @@ ABANDONED = "abandoned"
 
 # The board's columns, from left to right.
 BOARD_COLUMNS = {
-    "to_pay": "To pay",
-    "payment_problem": "Payment problem",
-    "to_pack": "To pack",
-    "partly_shipped": "Partly shipped",
-    "shipped": "Shipped",
-    "late": "Late",
-    "on_hold": "On hold",
-    "returns_waiting": "Returns waiting",
-    "done": "Done",
-    "cancelled": "Cancelled",
+    "to_pay": _("To pay"),
+    "payment_problem": _("Payment problem"),
+    "to_pack": _("To pack"),
+    "partly_shipped": _("Partly shipped"),
+    "shipped": _("Shipped"),
+    "late": _("Late"),
+    "on_hold": _("On hold"),
+    "returns_waiting": _("Returns waiting"),
+    "done": _("Done"),
+    "cancelled": _("Cancelled"),
 }
 # After so long an order that is still to be packed is late.
 LATE_AFTER = timedelta(hours=48)
@@ -152,17 +155,17 @@ TRANSITION_RULES = {
         TransitionRule(
             "authorized",
             "",
-            "Your payment is confirmed",
+            _("Payment confirmed"),
             (PENDING,),
             next_state=CONFIRMED,
             payment="authorized",
         ),
-        # Cash on delivery, or a transfer that is complete.
-        TransitionRule("confirmed", "", "Confirmed", (PENDING,), next_state=CONFIRMED),
+        # The customer pays on delivery, or a bank transfer is complete.
+        TransitionRule("confirmed", "", _("Confirmed"), (PENDING,), next_state=CONFIRMED),
         TransitionRule(
             "paid_late",
             "",
-            "Your payment is confirmed",
+            _("Payment confirmed"),
             (EXPIRED,),
             next_state=CONFIRMED,
             payment="authorized",
@@ -172,7 +175,7 @@ TRANSITION_RULES = {
         TransitionRule(
             "paid_too_late",
             "",
-            "Your payment came too late",
+            _("Your payment arrived too late"),
             (EXPIRED,),
             payment="authorized",
             when_payment=("voided", "paid"),
@@ -181,7 +184,7 @@ TRANSITION_RULES = {
         TransitionRule(
             "captured",
             "",
-            "We have your payment",
+            _("Payment received"),
             _ANY,
             payment="paid",
             # Also after a partial refund: orders.balance says what is still to be captured.
@@ -199,7 +202,7 @@ TRANSITION_RULES = {
         TransitionRule(
             "capture_refused",
             "",
-            "The payment did not go through",
+            _("Payment failed"),
             (CONFIRMED, ON_HOLD, CLOSED),
             next_state=ON_HOLD,
             payment="failed",
@@ -208,21 +211,19 @@ TRANSITION_RULES = {
         TransitionRule(
             "voided",
             "",
-            "Your payment was let go, nothing was charged",
+            _("Payment released, nothing was charged"),
             (CANCELLED, EXPIRED),
             payment="voided",
             when_payment=("authorized",),
         ),
-        TransitionRule(
-            "payment_failed", "", "The payment did not go through", (PENDING,), payment="failed"
-        ),
-        TransitionRule("expired", "", "Not paid in time", (PENDING,), next_state=EXPIRED),
+        TransitionRule("payment_failed", "", _("Payment failed"), (PENDING,), payment="failed"),
+        TransitionRule("expired", "", _("Not paid in time"), (PENDING,), next_state=EXPIRED),
         # Of a parcel each, or of all that is left (orders.parcels).
-        TransitionRule("packed", "Pack", "Packed", (CONFIRMED,), when_to_pack=True),
+        TransitionRule("packed", _("Pack"), _("Packed"), (CONFIRMED,), when_to_pack=True),
         TransitionRule(
             "shipped",
-            "Ship",
-            "On its way",
+            _("Ship"),
+            _("On its way"),
             (CONFIRMED,),
             fulfilment="shipped",
             when_fulfilment=("unfulfilled", "partially_shipped"),
@@ -230,14 +231,14 @@ TRANSITION_RULES = {
         TransitionRule("unpacked", "", "", (CONFIRMED, ON_HOLD), when_packed=True),
         TransitionRule(
             "delivered",
-            "Deliver",
-            "Delivered",
+            _("Mark as delivered"),
+            _("Delivered"),
             (CONFIRMED,),
             fulfilment="delivered",
             when_under_way=True,
         ),
-        TransitionRule("lost", "", "A parcel was lost", (CONFIRMED,), when_under_way=True),
-        # Stock has arrived for a backorder: units in a warehouse are reserved for it now.
+        TransitionRule("lost", "", _("A parcel was lost"), (CONFIRMED,), when_under_way=True),
+        # Backordered units have arrived: other units are reserved for the order now.
         TransitionRule("allocated", "", "", (CONFIRMED, ON_HOLD)),
         # It has been to pack for too long.
         TransitionRule("late", "", "", (CONFIRMED,), when_fulfilment=_UNSENT),
@@ -245,14 +246,14 @@ TRANSITION_RULES = {
         TransitionRule(
             "changed",
             "",
-            "Changed",
+            _("Order changed"),
             (CONFIRMED, ON_HOLD),
             when_fulfilment=("unfulfilled", "partially_shipped"),
         ),
         TransitionRule(
             "held",
-            "Put on hold",
-            "On hold: we are checking something",
+            _("Put on hold"),
+            _("On hold: we are checking something"),
             (CONFIRMED,),
             next_state=ON_HOLD,
             when_fulfilment=_UNSENT,
@@ -260,8 +261,8 @@ TRANSITION_RULES = {
         # Not an order whose payment has failed.
         TransitionRule(
             "resumed",
-            "Resume",
-            "Going on",
+            _("Resume"),
+            _("No longer on hold"),
             (ON_HOLD,),
             next_state=CONFIRMED,
             when_payment=(
@@ -276,7 +277,7 @@ TRANSITION_RULES = {
         # Also what was lost on the way, all of it.
         TransitionRule(
             "closed",
-            "Close",
+            _("Close"),
             "",
             (CONFIRMED,),
             next_state=CLOSED,
@@ -285,8 +286,8 @@ TRANSITION_RULES = {
         ),
         TransitionRule(
             "cancelled",
-            "Cancel",
-            "Cancelled",
+            _("Cancel"),
+            _("Cancelled"),
             (PENDING, CONFIRMED, ON_HOLD),
             next_state=CANCELLED,
             when_fulfilment=_UNSENT,
@@ -296,15 +297,15 @@ TRANSITION_RULES = {
         TransitionRule(
             "return_requested",
             "",
-            "You want to send something back",
+            _("Return requested"),
             _SENDING_BACK,
         ),
-        TransitionRule("return_approved", "", "You can send it back", _SENDING_BACK),
-        TransitionRule("return_rejected", "", "It cannot be sent back", _SENDING_BACK),
+        TransitionRule("return_approved", "", _("Return approved"), _SENDING_BACK),
+        TransitionRule("return_rejected", "", _("Return declined"), _SENDING_BACK),
         TransitionRule(
             "return_received",
             "",
-            "What you sent back has arrived",
+            _("Return received"),
             _SENDING_BACK,
         ),
         # Details: refund, amount, lines, reason; `refunded` (refund, amount) is when it is done.
@@ -312,15 +313,15 @@ TRANSITION_RULES = {
         TransitionRule(
             "refunded",
             "",
-            "Your money is on its way back",
+            _("Refund sent"),
             _ENDED,
             payment="refunded",
         ),
     )
 }
-# Labels of former event kinds, which older orders still have.
-FORMER_LABELS = {"paid": "We have your payment"}
-# The events after which an order is to be sent.
+# What orders of former days say of themselves.
+FORMER_LABELS = {"paid": _("Payment received")}
+# By which of them an order becomes one that is sent.
 CONFIRMING_EVENTS = ("authorized", "confirmed", "paid_late")
 STAFF_TRANSITIONS = tuple(rule for rule in TRANSITION_RULES.values() if rule.label)
 # The event after which an order has no personal data any more. It changes none of the statuses.
@@ -337,8 +338,10 @@ def allowed_transitions(order: OrderState) -> Sequence[TransitionRule]:
 def event_customer_label(kind: str) -> str:
     """Return what an event means, in words for the shopper; '' for what is not for them."""
     if kind in TRANSITION_RULES:
-        return TRANSITION_RULES[kind].customer_label
-    return "Ordered" if kind == "placed" else FORMER_LABELS.get(kind, "")
+        label = TRANSITION_RULES[kind].customer_label
+    else:
+        label = _("Ordered") if kind == "placed" else FORMER_LABELS.get(kind, "")
+    return gettext(label) if label else ""
 
 
 def board_column(order: OrderState) -> str:
@@ -367,23 +370,27 @@ def board_column(order: OrderState) -> str:
 
 
 def order_customer_label(order: OrderState) -> str:
-    """Return the order's status in one word or two, for the shopper."""
+    """Return the order's status in one word or two, for the shopper: as it is kept, to be translated where it is shown."""
     match order.state:
         case "pending_payment":
-            return "Payment failed" if order.payment == "failed" else "Waiting for payment"
+            return _("Payment failed") if order.payment == "failed" else _("Waiting for payment")
         case "on_hold":
-            return "On hold"
+            return _("On hold")
         case "closed":
-            return "Completed"
+            return _("Completed")
         case "cancelled":
-            return "Cancelled and refunded" if order.payment == "refunded" else "Cancelled"
+            return _("Cancelled and refunded") if order.payment == "refunded" else _("Cancelled")
         case "expired":
             return {
-                "authorized": "Paid too late",
-                "paid": "Paid too late",
-                "refunded": "Refunded",
-            }.get(order.payment, "Not paid in time")
-    sent = {"partially_shipped": "Partly sent", "shipped": "On its way", "delivered": "Delivered"}
+                "authorized": _("Paid too late"),
+                "paid": _("Paid too late"),
+                "refunded": _("Refunded"),
+            }.get(order.payment, _("Not paid in time"))
+    sent = {
+        "partially_shipped": _("Partly sent"),
+        "shipped": _("On its way"),
+        "delivered": _("Delivered"),
+    }
     return sent.get(order.fulfilment) or (
-        "Packed" if order.has_packed_parcel and not order.has_units_to_pack else "Confirmed"
+        _("Packed") if order.has_packed_parcel and not order.has_units_to_pack else _("Confirmed")
     )

@@ -1,13 +1,13 @@
 """What can go wrong with a payment gateway, with messages for the shopper."""
 
+from django.utils.translation import gettext as _
+
 
 class GatewayUnavailable(Exception):
     """The gateway cannot be reached."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "The bank does not answer at the moment. Please try again in a few minutes."
-        )
+        super().__init__(_("We cannot reach the bank right now. Try again in a few minutes."))
 
 
 class NoGateway(GatewayUnavailable):
@@ -16,5 +16,7 @@ class NoGateway(GatewayUnavailable):
     def __init__(self) -> None:
         Exception.__init__(
             self,
-            "This shop cannot take payments yet, so nothing can be ordered. Nothing was charged.",
+            _(
+                "This shop cannot take payments yet, so you cannot place an order. Nothing was charged."
+            ),
         )

@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts import queries
 from accounts.errors import LastAdmin, NoSuchUser
@@ -40,7 +41,9 @@ def set_role(user_id: UUID, role: str, now: datetime) -> None:
     if member.role != role:
         _queue_access_mail(
             member,
-            f"You work at Stoa as {role} now." if role else "You do not work at Stoa any more.",
+            _("Your role at Stoa is now %(role)s.") % {"role": role}
+            if role
+            else _("You no longer have staff access at Stoa."),
             now,
         )
 
@@ -54,7 +57,7 @@ def reset_second_factor(member: User, now: datetime) -> bool:
     if gone:
         _queue_access_mail(
             member,
-            "Your second factor was taken away. At your next login you set up a new one.",
+            _("Your second factor was reset. You will set up a new one when you next sign in."),
             now,
         )
     return gone

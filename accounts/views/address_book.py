@@ -6,6 +6,7 @@ from dataclasses import replace
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts import operations, queries
@@ -47,7 +48,7 @@ def add_address(request: HttpRequest) -> HttpResponse:
         except AddressBookFull as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, "The address is saved.")
+            messages.success(request, _("Address saved."))
             return redirect("accounts:addresses")
     return _page(request, form)
 
@@ -67,7 +68,7 @@ def edit_address(request: HttpRequest, key: int) -> HttpResponse:
             operations.save_address(user.pk, changed, default=form.cleaned_data["default"])
         except NoSuchAddress as error:
             raise Http404 from error
-        messages.success(request, "The address is saved.")
+        messages.success(request, _("Address saved."))
         return redirect("accounts:addresses")
     return _page(request, form, stored)
 
@@ -101,5 +102,5 @@ def remove_address(request: HttpRequest, key: int) -> HttpResponse:
     """Take an address out of the book; taking it out twice is no error."""
     with suppress(NoSuchAddress):
         operations.remove_address(current_member(request).pk, str(key))
-    messages.info(request, "The address is removed.")
+    messages.info(request, _("Address removed."))
     return redirect("accounts:addresses")

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib import auth, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
@@ -49,7 +50,7 @@ def login(request: HttpRequest) -> HttpResponse:
         )
         form.add_error(
             None,
-            "This e-mail address and this password do not belong together. Check both, and try again.",
+            _("The email address or password is wrong. Check both and try again."),
         )
         return _login_page(request, form)
     return log_in(request, user, form.cleaned_data["next"])
@@ -75,7 +76,7 @@ def logout(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         audit_log.add_entry("logout", datetime.now(UTC), by=current_member(request).pk)
     auth.logout(request)
-    messages.info(request, "You have signed out.")
+    messages.info(request, _("You have signed out."))
     response = redirect("home")
     # What was typed at the checkout is this user's, and the next one at this browser may be another.
     response.delete_cookie(settings.CHECKOUT_COOKIE_NAME, samesite="Lax")

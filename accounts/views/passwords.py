@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
@@ -32,7 +33,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and _try_change(request, user, form):
         messages.success(
             request,
-            "Your password is changed. Wherever else you were signed in, you are not any more.",
+            _("Your password was changed. You are signed out on all your other devices."),
         )
         return known_devices.renew_device_cookie(request, redirect("accounts:security"), user.pk)
     return render_page(
@@ -56,7 +57,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
         except ChangedMeanwhile:
             form.add_error(
                 None,
-                "Your password was changed at this moment in another window. Nothing was changed here.",
+                _("Your password was just changed in another window. Nothing was changed here."),
             )
         else:
             update_session_auth_hash(request, changed)
@@ -82,7 +83,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "accounts/reset.html", {"form": form})
         operations.request_password_reset(email, datetime.now(UTC))
-        messages.info(request, f"A mail is on its way to {email}.")
+        messages.info(request, _("We have sent an email to %(email)s.") % {"email": email})
         return redirect("accounts:reset_sent")
     return render_page(
         request, "accounts/reset.html", {"form": form}, status=422 if form.is_bound else 200
@@ -111,7 +112,9 @@ def reset_password(request: HttpRequest, token: str) -> HttpResponse:
         except ChangedMeanwhile:
             user = None
         else:
-            messages.success(request, "Your password is changed. Sign in with it.")
+            messages.success(
+                request, _("Your password was changed. Sign in with your new password.")
+            )
             return redirect("accounts:login")
     if user is None:
         return _limit_referrer(render_page(request, "accounts/reset_over.html", {}, status=410))

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 
 from accounts import operations
 from accounts.access import current_member, member_required
@@ -19,7 +20,7 @@ def profile(request: HttpRequest) -> HttpResponse:
     form = ProfileForm(request.POST or None, initial={"name": user.name})
     if form.is_valid():
         operations.save_profile(user.pk, form.cleaned_data["name"])
-        messages.success(request, "Your name is saved.")
+        messages.success(request, _("Name saved."))
         return redirect("accounts:profile")
     return render_page(
         request, "accounts/profile.html", {"form": form}, status=422 if form.is_bound else 200
@@ -36,7 +37,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         chosen = form.cleaned_data
         operations.save_preferences(user.pk, chosen["country"], plain_mail=chosen["plain_mail"])
-        messages.success(request, "Your preferences are saved.")
+        messages.success(request, _("Preferences saved."))
         return redirect("accounts:preferences")
     return render_page(
         request, "accounts/preferences.html", {"form": form}, status=422 if form.is_bound else 200

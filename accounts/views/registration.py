@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
@@ -39,7 +40,7 @@ def register(request: HttpRequest) -> HttpResponse:
                 request, error, "accounts/register.html", {"form": form}
             )
         operations.request_registration(email, datetime.now(UTC))
-        messages.info(request, f"A mail is on its way to {email}.")
+        messages.info(request, _("We have sent an email to %(email)s.") % {"email": email})
         return redirect("accounts:sent")
     return render_page(
         request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200
@@ -80,5 +81,5 @@ def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
     except EmailTaken:
         return render_page(request, "accounts/link_used.html", {})
     audit_log.add_entry("registered", datetime.now(UTC), by=user.pk)
-    messages.success(request, f"Welcome, {user.name}. Your account is ready.")
+    messages.success(request, _("Welcome, %(name)s. Your account is ready.") % {"name": user.name})
     return log_in(request, user, "")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from django.contrib import auth, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -40,7 +41,7 @@ def end_one_session(request: HttpRequest) -> HttpResponse:
         audit_log.add_entry(
             "sessions_ended", datetime.now(UTC), by=current_member(request).pk, outcome="done: one"
         )
-        messages.success(request, "You are signed out there.")
+        messages.success(request, _("That device is signed out."))
     return redirect("accounts:security")
 
 
@@ -54,7 +55,7 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
         audit_log.add_entry(
             "sessions_ended", datetime.now(UTC), by=user.pk, outcome="done: all others"
         )
-        messages.success(request, "You are signed out everywhere else.")
+        messages.success(request, _("You are signed out of all other devices."))
         return known_devices.renew_device_cookie(request, redirect("accounts:security"), user.pk)
     return redirect("accounts:security")
 
@@ -68,7 +69,7 @@ def end_all_sessions(request: HttpRequest) -> HttpResponse:
         "sessions_ended", datetime.now(UTC), by=current_member(request).pk, outcome="done: all"
     )
     auth.logout(request)
-    messages.success(request, "You are signed out everywhere.")
+    messages.success(request, _("You are signed out everywhere."))
     return redirect("accounts:login")
 
 
@@ -90,7 +91,9 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             hit_rate_limit(request, "registration", f"by {user.pk}")
             operations.request_email_change(user, new, datetime.now(UTC))
             messages.success(
-                request, f"A mail is on its way to {new}. Follow its link within 24 hours."
+                request,
+                _("We have sent an email to %(email)s. Open the link in it within 24 hours.")
+                % {"email": new},
             )
             return redirect("accounts:profile")
     return render_page(
@@ -115,5 +118,9 @@ def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
         )
     end_sessions(user.pk, except_key=request.session.session_key)
     request.session.cycle_key()
-    messages.success(request, f"Your e-mail address is {new} now. We have told the old one, too.")
+    messages.success(
+        request,
+        _("Your email address is now %(email)s. We have also sent an email to your old address.")
+        % {"email": new},
+    )
     return known_devices.renew_device_cookie(request, redirect("accounts:profile"), user.pk)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop as _
+
 APPROVED, DECLINED, CHALLENGED = "4242424242424242", "4000000000000002", "4000000000003220"
 LATE, AWAY, SILENT = "4000000000000341", "4000000000000119", "4000000000000259"
 TWICE, OUT_OF_ORDER, WRONG_AMOUNT = "4000000000000077", "4000000000000093", "4000000000000101"
@@ -22,16 +24,16 @@ class Card:
 
 
 CARDS = (
-    Card(APPROVED, "is approved"),
-    Card(DECLINED, "is declined"),
-    Card(CHALLENGED, "asks for a code first"),
-    Card(LATE, "is approved, but the bank takes its time to say so"),
-    Card(AWAY, "is approved, but the bank cannot be reached for a while"),
-    Card(SILENT, "gets no answer, until the time to pay is over"),
-    Card(TWICE, "is approved, and the bank says so twice"),
-    Card(OUT_OF_ORDER, "is approved, and the bank tells it in the wrong order"),
-    Card(WRONG_AMOUNT, "is approved for another sum: the shop gives it back"),
-    Card(REFUSED_LATER, "is approved, and refused when the shop takes the money"),
+    Card(APPROVED, _("Approved")),
+    Card(DECLINED, _("Declined")),
+    Card(CHALLENGED, _("Asks for a code first")),
+    Card(LATE, _("Approved, but the bank confirms late")),
+    Card(AWAY, _("Approved, but the bank cannot be reached for a while")),
+    Card(SILENT, _("No answer until the time to pay is over")),
+    Card(TWICE, _("Approved, and the bank confirms twice")),
+    Card(OUT_OF_ORDER, _("Approved, and the bank sends its messages in the wrong order")),
+    Card(WRONG_AMOUNT, _("Approved for another amount: the shop refunds it")),
+    Card(REFUSED_LATER, _("Approved, then refused when the shop takes the money")),
 )
 # What the bank asks for where it asks for a code.
 CODE = "246810"

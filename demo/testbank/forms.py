@@ -3,17 +3,18 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from web.forms import Form
 
 
 class CardForm(Form):
     card = forms.CharField(
-        label="Card number",
+        label=_("Card number"),
         max_length=40,
-        help_text="One of the numbers below",
+        help_text=_("Use one of the numbers below"),
         widget=forms.TextInput({"autocomplete": "cc-number", "inputmode": "numeric"}),
-        error_messages={"required": "Enter the card number"},
+        error_messages={"required": _("Enter the card number")},
     )
 
     def clean_card(self) -> str:
@@ -21,15 +22,17 @@ class CardForm(Form):
         typed: Any = self.cleaned_data["card"]
         digits = "".join(each for each in typed if each not in " -–.\t\u00a0")
         if not (digits.isascii() and digits.isdigit() and 12 <= len(digits) <= 19):
-            raise forms.ValidationError("A card number has 16 digits, like 4242 4242 4242 4242")
+            raise forms.ValidationError(
+                _("Enter a card number with 16 digits, for example 4242 4242 4242 4242")
+            )
         return digits
 
 
 class CodeForm(Form):
     code = forms.CharField(
-        label="The code that we have sent you",
+        label=_("Verification code"),
         max_length=20,
-        help_text="It stands below: this bank sends nothing",
+        help_text=_("You can find the code below: this bank does not send messages"),
         widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric"}),
-        error_messages={"required": "Enter the code"},
+        error_messages={"required": _("Enter the code")},
     )

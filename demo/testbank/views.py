@@ -6,6 +6,7 @@ from uuid import UUID
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from demo.testbank import operations, queries
@@ -35,7 +36,7 @@ def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if isinstance(form, CodeForm):
             if not operations.submit_code(payment_id, form.cleaned_data["code"], datetime.now(UTC)):
-                form.add_error("code", "This is not the code that we have sent. Look again")
+                form.add_error("code", _("This code is wrong. Check it and try again."))
         else:
             operations.submit_card(payment_id, form.cleaned_data["card"], datetime.now(UTC))
         decided = queries.get_payment(payment_id)

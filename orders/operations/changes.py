@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid5
 
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from accounts.addresses import Address
@@ -78,13 +79,13 @@ def plan_change(
     if address is not None and address.stored_fields() == order.delivery_address.stored_fields():
         address = None
     if not fewer and address is None:
-        raise TransitionRefused(order, "changed", "nothing is different")
+        raise TransitionRefused(order, "changed", _("nothing is different"))
     if address is not None and address.country != order.country:
         raise TransitionRefused(order, "changed", "tax and delivery are those of its country")
     if any(not 0 <= count <= order.quantities.get(line, 0) for line, count in fewer.items()):
-        raise TransitionRefused(order, "changed", "so much was not ordered")
+        raise TransitionRefused(order, "changed", _("that many were not ordered"))
     if not any((order.quantities | fewer).values()):
-        raise TransitionRefused(order, "changed", "nothing would be left of it")
+        raise TransitionRefused(order, "changed", _("nothing would be left of it"))
     sums = recalculate_sums(order, items, order.quantities | fewer)
     details: dict[str, Any] = {"lines": fewer, "sums": sums}
     if address is not None:

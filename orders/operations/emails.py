@@ -10,6 +10,8 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts import queries as accounts
 from mail.operations import queue_mail
@@ -41,7 +43,7 @@ class MailContent:
     contents: tuple[ItemUnits, ...] = ()
     contents_title: str = ""
     has_order_summary: bool = False  # the order with its sums stands below
-    link_label: str = "Follow my order"
+    link_label: str = gettext_noop("Track my order")
     tracking_url: str = ""  # the carrier's page
     bank_account: tuple[str, ...] = ()  # for a transfer
 
@@ -104,11 +106,20 @@ def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent 
     if order.payment_method != TRANSFER or order.state != PENDING:
         return None
     return MailContent(
-        "Please pay your order",
+        _("Please pay for your order"),
         (
-            f"Thank you, we have your order. Please transfer {format_money(order.total)} "
-            f"by {_day(order.pay_until)}, and write {order.number} as the reference.",
-            "We keep your things for you until then, and send them as soon as the money is there.",
+            _(
+                "Thank you for your order. Please transfer %(total)s by %(day)s"
+                " and use %(number)s as the reference."
+            )
+            % {
+                "total": format_money(order.total),
+                "day": _day(order.pay_until),
+                "number": order.number,
+            },
+            _(
+                "Your items are reserved until then. We will send them as soon as your payment arrives."
+            ),
         ),
         has_order_summary=True,
         bank_account=tuple(settings.BANK_ACCOUNT.split("|")),
@@ -117,60 +128,82 @@ def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent 
 
 def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     first, last = order.method.delivery_estimate(event.at)
-    days = _plain_day(first) if first == last else f"{_plain_day(first)} to {_plain_day(last)}"
+    days = (
+        _plain_day(first)
+        if first == last
+        else _("%(first)s to %(last)s") % {"first": _plain_day(first), "last": _plain_day(last)}
+    )
     paragraphs = [
-        f"We pack it next, and write again when it leaves our warehouse. It should reach you {days}."
+        _(
+            "We will pack it next and email you when it leaves our warehouse. It should arrive %(days)s."
+        )
+        % {"days": days}
     ]
     if order.payment_method == CASH_ON_DELIVERY:
-        paragraphs.append(f"You pay the carrier {format_money(order.total)} at your door.")
-    return MailContent("Your order", tuple(paragraphs), has_order_summary=True)
+        paragraphs.append(
+            _("You pay the carrier %(total)s on delivery.") % {"total": format_money(order.total)}
+        )
+    return MailContent(_("Your order"), tuple(paragraphs), has_order_summary=True)
 
 
 def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
     if order.state != PENDING:
         return None  # it was paid after all, or has ended: another mail is about that
     return MailContent(
-        "The payment did not go through",
+        _("Your payment did not go through"),
         (
-            "Your bank has declined the payment. Nothing was charged.",
-            f"You can try again, with another card too, until {_time(order.pay_until)}. So long we keep your things for you.",
+            _("Your bank declined the payment. Nothing was charged."),
+            _(
+                "You can try again or use another card until %(time)s. Your items are reserved until then."
+            )
+            % {"time": _time(order.pay_until)},
         ),
-        link_label="Pay my order",
+        link_label=_("Pay for my order"),
     )
 
 
 def _expired(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
-        "Your order was not paid in time",
+        _("Your order was not paid in time"),
         (
-            "No payment has reached us in time, so we have given its things back. Nothing was charged.",
-            "Is the money on its way? Then we take your things again as soon as it comes, or send it back if they are sold.",
+            _(
+                "We did not receive your payment in time, so we released your items. Nothing was charged."
+            ),
+            _(
+                "If your payment is already on its way, we will reserve your items again when it arrives,"
+                " or refund you if they have been sold."
+            ),
         )
         if order.payment_method == TRANSFER
         else (
-            "No payment has reached us in time, so we have given its things back. Nothing was charged.",
-            "If you still want them, you can order them again.",
+            _(
+                "We did not receive your payment in time, so we released your items. Nothing was charged."
+            ),
+            _("If you still want them, you can order them again."),
         ),
     )
 
 
 def _too_late(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
-        "Your payment came too late",
+        _("Your payment arrived too late"),
         (
             event.note
-            or "Your payment came after the order had ended, and meanwhile its things were sold.",
-            "You get all of it back, and have nothing to do.",
+            or _("Your payment arrived after the order had expired, and the items have been sold."),
+            _("We will refund you in full. You do not need to do anything."),
         ),
     )
 
 
 def _capture_refused(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
-        "There is a problem with your payment",
+        _("There is a problem with your payment"),
         (
-            "Your bank had approved the payment, and does not carry it out now. Nothing was charged.",
-            "We keep your things for you and look into it. You need do nothing yet; answer to this mail if you have a question.",
+            _("Your bank approved the payment but did not complete it. Nothing was charged."),
+            _(
+                "Your items are still reserved while we look into it. You do not need to do anything yet."
+                " If you have a question, reply to this email."
+            ),
         ),
     )
 
@@ -189,17 +222,21 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
         order.quantities.values()
     )
     paragraphs = [
-        f"{'It' if whole and len(order.parcels()) == 1 else 'A parcel of your order'} is on its way with {carrier}."
+        _("It is on its way with %(carrier)s.") % {"carrier": carrier}
+        if whole and len(order.parcels()) == 1
+        else _("Part of your order is on its way with %(carrier)s.") % {"carrier": carrier}
     ]
     if tracking:
-        paragraphs.append(f"Its number there is {tracking}.")
+        paragraphs.append(_("The tracking number is %(tracking)s.") % {"tracking": tracking})
     if not whole:
-        paragraphs.append("The rest comes in another parcel; we write to you about it, too.")
+        paragraphs.append(
+            _("The rest will follow in another parcel. We will email you when it ships.")
+        )
     return MailContent(
-        "Your order is on its way" if whole else "A parcel is on its way",
+        _("Your order is on its way") if whole else _("A parcel is on its way"),
         tuple(paragraphs),
         contents,
-        "In the parcel",
+        _("In the parcel"),
         tracking_url=tracking_url(carrier, tracking),
     )
 
@@ -207,26 +244,30 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
 def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     until = timezone.localdate(event.at) + timedelta(days=settings.RETURN_DAYS)
     return MailContent(
-        "Your parcel has arrived",
+        _("Your parcel has arrived"),
         (
-            "We hope that all is well with it.",
-            f"If not, you can send things back until {_plain_day(until)}: ask for it on your order’s page.",
+            _("We hope you like it."),
+            _("If not, you can return items until %(day)s. Request a return on your order page.")
+            % {"day": _plain_day(until)},
         ),
         _parcel_contents(order, event, items),
-        "In the parcel",
-        link_label="See my order",
+        _("In the parcel"),
+        link_label=_("View my order"),
     )
 
 
 def _lost(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
-        "A parcel was lost",
+        _("A parcel was lost"),
         (
-            "The carrier has lost a parcel of your order. We are sorry.",
-            "You need do nothing: we send its things again, or give you the money back, and write to you about it.",
+            _("We are sorry: the carrier has lost a parcel from your order."),
+            _(
+                "You do not need to do anything. We will send the items again or refund you,"
+                " and email you about it."
+            ),
         ),
         _parcel_contents(order, event, items),
-        "In the parcel",
+        _("In the parcel"),
     )
 
 
@@ -241,80 +282,92 @@ def _parcel_contents(order: Order, event: Event, items: tuple[Item, ...]) -> tup
 
 
 def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    paragraphs = ["It is this now:"]
+    paragraphs = [_("Here is your updated order:")]
     was, total = event.details["sums"].get("was"), event.details["sums"]["total"]
     if was is not None and was > total and order.captured.amount:
         less = format_money(from_minor_units(was - total, order.total.currency.code))
-        paragraphs = [f"You get {less} back, because it costs less now. It is this now:"]
-    return MailContent("Your order was changed", tuple(paragraphs), has_order_summary=True)
+        paragraphs = [
+            _(
+                "We will refund you %(amount)s, because it now costs less. Here is your updated order:"
+            )
+            % {"amount": less}
+        ]
+    return MailContent(_("Your order was changed"), tuple(paragraphs), has_order_summary=True)
 
 
 def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    remaining = order.captured - order.refunded
+    back = order.captured - order.refunded
     paragraph = (
-        f"We send {format_money(remaining)} back. We write to you when it has gone."
-        if remaining.amount
+        _("We will refund you %(amount)s and email you when it is sent.")
+        % {"amount": format_money(back)}
+        if back.amount
         else _refund_sentence(order)
     )
     return MailContent(
-        "Your order was cancelled", (paragraph,), has_order_summary=True, link_label="See my order"
+        _("Your order was cancelled"),
+        (paragraph,),
+        has_order_summary=True,
+        link_label=_("View my order"),
     )
 
 
 def _refund_sentence(order: Order) -> str:
     return (
-        f"Given back: {format_money(order.refunded)}."
+        _("Refunded: %(amount)s.") % {"amount": format_money(order.refunded)}
         if order.refunded.amount
-        else "Nothing was charged."
+        else _("Nothing was charged.")
     )
 
 
 def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
-        "You want to send something back",
-        (
-            "We have your request and look at it within two working days. Please send nothing before we have answered.",
-        ),
+        _("We received your return request"),
+        (_("We will reply within two working days. Do not send anything until you hear from us."),),
         _return_contents(event, order, items),
-        "To be sent back",
-        link_label="See my order",
+        _("Items to return"),
+        link_label=_("View my order"),
     )
 
 
 def _return_approved(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     number, return_id = order.number, event.details.get("return", "")
     return MailContent(
-        "Please send it back",
+        _("Your return is approved"),
         (
-            f"Put a slip with {number} / {return_id} into the parcel and send it to: {seller_line()}.",
-            "Keep the receipt. When the parcel is here, we look at it, and you get your money back.",
+            _(
+                "Put a note with %(number)s / %(return_id)s in the parcel and send it to: %(seller)s."
+            )
+            % {"number": number, "return_id": return_id, "seller": seller_line()},
+            _("Keep the receipt. When the parcel arrives, we will check it and refund you."),
         ),
         _return_contents(event, order, items),
-        "To be sent back",
-        link_label="See my order",
+        _("Items to return"),
+        link_label=_("View my order"),
     )
 
 
 def _return_rejected(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     why = (event.note,) if event.note else ()
     return MailContent(
-        "We cannot take it back",
-        (*why, "If you see that differently, simply answer to this mail."),
+        _("We cannot accept your return"),
+        (*why, _("If you disagree, reply to this email.")),
         _return_contents(event, order, items),
-        "You wanted to send back",
-        link_label="See my order",
+        _("Items you wanted to return"),
+        link_label=_("View my order"),
     )
 
 
 def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
-        "What you sent back is here",
+        _("We received your return"),
         (
-            "We look at it now. You get your money back within a few days, and a mail when it has gone.",
+            _(
+                "We are checking it now. We will refund you within a few days and email you when it is sent."
+            ),
         ),
         _return_contents(event, order, items),
-        "Sent back",
-        link_label="See my order",
+        _("Returned items"),
+        link_label=_("View my order"),
     )
 
 
@@ -337,29 +390,30 @@ def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> MailConten
     items_by_line = {item.line_number: item for item in items}
     lines = refund.lines if refund else {}
     paragraphs = [
-        f"We have sent {format_money(amount)} back to you. {describe_refund_route(order)}"
+        _("We have refunded you %(amount)s.") % {"amount": format_money(amount)}
+        + f" {describe_refund_route(order)}"
     ]
     if refund and refund.reason:
-        paragraphs.insert(0, f"For: {refund.reason}")
+        paragraphs.insert(0, _("Reason: %(reason)s") % {"reason": refund.reason})
     return MailContent(
-        f"{format_money(amount)} is on its way back to you",
+        _("Your refund of %(amount)s is on its way") % {"amount": format_money(amount)},
         tuple(paragraphs),
         tuple(
             ItemUnits(items_by_line[line], count)
             for line, count in parse_line_units(lines).items()
             if line in items_by_line
         ),
-        "For these things",
-        link_label="See my order",
+        _("Refunded items"),
+        link_label=_("View my order"),
     )
 
 
 def describe_refund_route(order: Order) -> str:
     """Return how a refund of an order reaches its buyer, in a sentence."""
     if order.payment_method == CARD:
-        return "It is on your card again within three to five working days."
+        return _("It will be back on your card within three to five working days.")
     if order.payment_method in MANUAL_METHODS:
-        return "It goes to your bank account, and is there within two working days."
+        return _("It will be in your bank account within two working days.")
     return ""
 
 

@@ -8,6 +8,7 @@ from time import sleep
 from uuid import UUID, uuid5
 
 from django.urls import reverse
+from django.utils.translation import gettext
 from moneyed import Money
 
 from cart import queries as carts
@@ -134,7 +135,7 @@ def _request(
         order.order_id,
         order.number,
         order.total,
-        f"Stoa, order {order.number}",
+        gettext("Stoa, order %(number)s") % {"number": order.number},
         return_url=origin + reverse("orders:payment_return", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
         webhook_url=origin + reverse("orders:payment_notice", args=[gateway_name]),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import uuid5
 
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from orders.entities import Order
@@ -33,7 +34,7 @@ def request_return(
     """
     wanted = {line: units for line, units in lines.items() if units}
     if not has_all_units(wanted, order.returnable_units(now)):
-        raise TransitionRefused(order, "return_requested", "so much cannot be sent back")
+        raise TransitionRefused(order, "return_requested", _("that many cannot be returned"))
     details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
     return transition_order(
         order, Transition("return_requested", actor=actor, at=now, note=note, details=details)

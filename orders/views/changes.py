@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from orders import access, operations, parcels, presentation, queries
@@ -40,7 +41,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
         {"form": form, "may": presentation.can_change_lines(order)},
         presentation.CHANGE_KINDS,
         lambda order, now: operations.change_order(order, form.units, actor="shopper", now=now),
-        "Your order is changed.",
+        _("Your order was updated."),
     )
 
 
@@ -60,7 +61,7 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
         lambda order, now: operations.change_order(
             order, {}, form.address(), actor="shopper", now=now
         ),
-        "Your order goes to the new address.",
+        _("Your order will go to the new address."),
     )
 
 
@@ -88,7 +89,7 @@ def request_return(request: HttpRequest, order: Order) -> HttpResponse:
         lambda order, now: operations.request_return(
             order, form.units, form.reason_text, actor="shopper", now=now
         ),
-        "We have your request. We answer by mail within two working days.",
+        _("We have received your return request. We will reply by email within two working days."),
     )
 
 
@@ -110,7 +111,7 @@ def _handle_change_form(
         return render_page(request, template, context | {"news": news, "typed": True}, status=409)
     if not context["form"].is_valid():
         return render_page(request, template, context, status=422)
-    for _ in range(_TRIES):
+    for _try in range(_TRIES):
         try:
             order = make_change(order, datetime.now(UTC))
         except StaleOrder as stale:
@@ -126,7 +127,7 @@ def _handle_change_form(
             return render_page(
                 request,
                 template,
-                context | {"why": refused.why or order.customer_label.lower(), "typed": True},
+                context | {"why": refused.why or _(order.customer_label).lower(), "typed": True},
                 status=409,
             )
         else:
@@ -135,6 +136,6 @@ def _handle_change_form(
     return render_page(
         request,
         template,
-        context | {"why": "it is being worked on just now", "typed": True},
+        context | {"why": _("someone is working on it at the moment"), "typed": True},
         status=409,
     )

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -82,13 +83,15 @@ def _time_left(order: Order) -> str:
     if not order.is_awaiting_payment or not presentation.is_paid_by_card(order) or seconds <= 0:
         return ""
     minutes, seconds = divmod(seconds, 60)
-    return f"{minutes} min {seconds:02} s"
+    return _("%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": f"{seconds:02}"}
 
 
 def _delivery_days_text(first: date, last: date) -> str:
     """When a delivery can be expected, as part of a sentence."""
     days = [date_format(day, "l j F") for day in (first, last)]
-    return f"on {days[0]}" if first == last else f"between {days[0]} and {days[1]}"
+    if first == last:
+        return _("on %(day)s") % {"day": days[0]}
+    return _("between %(first)s and %(last)s") % {"first": days[0], "last": days[1]}
 
 
 def _is_new(order: Order) -> bool:
@@ -108,7 +111,7 @@ def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
     """An order's invoice as a PDF file to download."""
     order = access.get_own_order(request, number)
     if not has_invoice(order):
-        messages.info(request, "The invoice is here as soon as the order is confirmed.")
+        messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
     items = queries.list_items(order)
     response = HttpResponse(
@@ -161,6 +164,9 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
             return response
         # One sentence for both errors: it does not reveal which numbers exist.
         form.add_error(
-            None, "We find no order with this number and this e-mail address. Please check both."
+            None,
+            _(
+                "We could not find an order with this number and email address. Check both and try again."
+            ),
         )
     return render_page(request, "orders/lookup.html", {"form": form}, status=422)

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.formats import time_format
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
@@ -34,7 +35,9 @@ def pay_order(request: HttpRequest, number: str) -> HttpResponse:
     """Start another attempt to pay an order."""
     order = access.get_own_order(request, number)
     if order.is_awaiting_payment and order.pay_until < datetime.now(UTC):
-        messages.warning(request, "The time to pay this order is over. Nothing was charged.")
+        messages.warning(
+            request, _("The time to pay for this order has run out. Nothing was charged.")
+        )
         return redirect("orders:detail", order.number)
     return redirect_to_payment(request, order)
 
@@ -54,7 +57,11 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
         return redirect("orders:detail", order.number)
-    messages.info(request, f"Order {order.number} is given up.")
+    messages.info(
+        request,
+        _("Order %(number)s was cancelled. Its items are still in your cart.")
+        % {"number": order.number},
+    )
     return redirect("cart:show")
 
 
@@ -66,7 +73,9 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
     try:
         until = operations.extend_payment_deadline(order, datetime.now(UTC))
         messages.success(
-            request, f"We keep your things until {time_format(timezone.localtime(until), 'H:i')}."
+            request,
+            _("Your items are reserved until %(time)s.")
+            % {"time": time_format(timezone.localtime(until), "H:i")},
         )
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))

@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -101,7 +103,7 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
             cart_id, name = add_variants(
                 owner.get_or_create_owner_id(request),
                 form.cleaned_data["cart"],
-                f"Order {order.number}",
+                _("Order %(number)s") % {"number": order.number},
                 units_to_add,
                 form.cleaned_data["operation"],
                 datetime.now(UTC),
@@ -137,12 +139,25 @@ def _add_reorder_messages(request: HttpRequest, name: str, added: int, total: in
     left = total - added
     messages.success(
         request,
-        f"{added} of {total} things {'is' if added == 1 else 'are'} in “{name}” now."
+        ngettext(
+            "%(count)s of %(total)s items was added to “%(cart)s”.",
+            "%(count)s of %(total)s items were added to “%(cart)s”.",
+            added,
+        )
+        % {"count": added, "total": total, "cart": name}
         if left
-        else f"All of it is in “{name}” now.",
+        else _("All items were added to “%(cart)s”.") % {"cart": name},
     )
     if left:
-        messages.warning(request, f"{left} could not be put in: sold out, or no longer sold.")
+        messages.warning(
+            request,
+            ngettext(
+                "%(count)s item could not be added because it is sold out or no longer sold.",
+                "%(count)s items could not be added because they are sold out or no longer sold.",
+                left,
+            )
+            % {"count": left},
+        )
 
 
 # ---- Cancel
@@ -163,7 +178,7 @@ def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
     )
     if news or not order.can_be_cancelled:
         return _cancellation_page(request, order, news, status=409)
-    for _ in range(3):
+    for _try in range(3):
         try:
             operations.transition_order(
                 order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
@@ -178,7 +193,9 @@ def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
         except TransitionRefused as refused:
             return _cancellation_page(request, refused.order, status=409)
         else:
-            messages.success(request, f"Order {order.number} is cancelled.")
+            messages.success(
+                request, _("Order %(number)s was cancelled.") % {"number": order.number}
+            )
             return redirect(reverse("orders:detail", args=[order.number]))
     return _cancellation_page(request, order, status=409)
 

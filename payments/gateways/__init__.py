@@ -16,6 +16,7 @@ from typing import Any, Literal, Protocol
 from uuid import UUID
 
 from django.conf import settings
+from django.utils.translation import gettext_noop as _
 from moneyed import Money
 
 from inventory.operations import RESERVED_FOR
@@ -128,15 +129,19 @@ METHODS = {
     method.code: method
     for method in (
         PaymentMethod(
-            CARD, "Card", "On our bank's own page. You are charged when the order is confirmed."
+            CARD,
+            _("Card"),
+            _("On our bank’s page. You are charged when the order is confirmed."),
         ),
         PaymentMethod(
             TRANSFER,
-            "Bank transfer",
-            "We keep your things for 7 days and send them when the money is there.",
+            _("Bank transfer"),
+            _("We reserve your items for 7 days and send them when your payment arrives."),
             timedelta(days=7),
         ),
-        PaymentMethod(CASH_ON_DELIVERY, "Cash on delivery", "You pay the carrier at your door."),
+        PaymentMethod(
+            CASH_ON_DELIVERY, _("Cash on delivery"), _("You pay the carrier on delivery.")
+        ),
     )
 }
 

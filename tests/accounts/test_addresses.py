@@ -86,7 +86,7 @@ def test_x57_a_telephone_number_may_be_written_in_any_way() -> None:
     assert normalize_phone("030/123 45 67") == "0301234567"
     assert normalize_phone("") == ""
     for wrong in ("12", "call me", "+", "1" * 20, "٣٣٣٣٣٣٣"):
-        with pytest.raises(ValueError, match="telephone"):
+        with pytest.raises(ValueError, match="phone number"):
             normalize_phone(wrong)
 
 
@@ -204,12 +204,12 @@ def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None
 
 def test_x59_each_mistake_is_told_at_its_field(subtests: pytest.Subtests) -> None:
     changes: tuple[tuple[dict[str, str], str, str], ...] = (
-        ({"name": "  "}, "name", "Enter the name"),
-        ({"street": ""}, "street", "Enter street"),
+        ({"name": "  "}, "name", "Enter the full name"),
+        ({"street": ""}, "street", "Enter the street"),
         ({"city": ""}, "city", "Enter the town"),
         ({"country": "US"}, "country", "We do not deliver there yet"),
         ({"postal_code": "1"}, "postal_code", "five digits"),
-        ({"phone": "nonsense"}, "phone", "telephone number"),
+        ({"phone": "nonsense"}, "phone", "phone number"),
         ({"name": "x" * 101}, "name", "at most 100"),
     )
     for change, field, words in changes:
@@ -247,13 +247,13 @@ def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> 
         "Postcode",
         "Town or city",
         "Country",
-        "Telephone",
+        "Phone",
     ):
         assert label in page
     assert page.count("required</span>") >= 5
     assert page.count("optional</span>") >= 2
-    assert "Only for the carrier" in page
-    assert "placeholder" not in page[page.index("<h1>") : page.index("Save the address")]
+    assert "For the carrier only" in page
+    assert "placeholder" not in page[page.index("<h1>") : page.index("Save address")]
     assert 'type="tel"' in page
     shipping = str(AddressFields(section="shipping")["street"])
     assert 'autocomplete="shipping address-line1"' in shipping
@@ -261,7 +261,7 @@ def test_x55_x56_x58_each_field_has_a_visible_label_its_need_and_its_token() -> 
 
 def test_an_address_is_added_changed_and_removed() -> None:
     client, alice = member()
-    assert b"No address yet" in client.get(reverse("accounts:addresses")).content  # X16
+    assert b"No saved addresses" in client.get(reverse("accounts:addresses")).content  # X16
     # X2
     assert (
         client.post(
@@ -292,7 +292,7 @@ def test_x60_a_wrong_address_is_shown_again_as_typed_and_nothing_is_saved() -> N
     assert answer.status_code == 422
     assert 'value="abc 12"' in page
     assert '<details class="fold" open>' in page
-    assert page.count("Enter a German postcode, five digits like 10115") == 2
+    assert page.count("Enter a German postcode: five digits, for example 10115") == 2
     assert book(alice) == []
 
 
@@ -312,7 +312,7 @@ def test_the_default_address_offers_no_tick_that_could_be_taken_away() -> None:
     first, second = (
         client.get(reverse("accounts:address_edit", args=[key.key])) for key in book(alice)
     )
-    assert "used by default" in first.content.decode()
+    assert "This is your default address" in first.content.decode()
     assert 'name="default"' not in first.content.decode()
     assert 'name="default"' in second.content.decode()
 
@@ -360,7 +360,7 @@ def test_the_book_holds_20_addresses_whoever_races() -> None:
     assert b"Your address book is full" in client.get(reverse("accounts:addresses")).content
     full = client.post(reverse("accounts:address_add"), BERLIN)
     assert full.status_code == 422
-    assert b"Remove one first" in full.content
+    assert b"Remove one to add another" in full.content
 
 
 def test_s22_another_members_address_is_not_there() -> None:

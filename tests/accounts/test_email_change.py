@@ -58,7 +58,7 @@ def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_is_t
     assert list_mails_to(new) == []
     assert here.post(ASK, {"email": new, "current": PASSWORD}).status_code == 303
     (confirm,), (notice,) = list_mails_to(new), list_mails_to(alice.email)
-    assert notice.subject == "Somebody wants to change your address at Stoa"
+    assert notice.subject == "Someone wants to change your email address at Stoa"
     assert new in notice.text
     link = find_link(confirm.text)
     assert link not in notice.text
@@ -73,7 +73,7 @@ def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_is_t
     assert changed.verified_at is not None
     assert [mail.subject for mail in list_mails_to(alice.email)][
         -1
-    ] == "Your address at Stoa was changed"
+    ] == "Your email address at Stoa was changed"
     assert is_in(here)
     assert here.cookies[settings.SESSION_COOKIE_NAME].value != before
     assert not is_in(phone)
@@ -103,7 +103,7 @@ def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() ->
     assert answers[0].status_code == answers[1].status_code == 303
     assert answers[0]["Location"] == answers[1]["Location"]
     (mail_to_bob,) = list_mails_to(bob.email)
-    assert mail_to_bob.subject == "You have an account at Stoa"
+    assert mail_to_bob.subject == "You already have an account at Stoa"
     assert "/account/email/" not in mail_to_bob.text
     with pytest.raises(EmailTaken):
         operations.change_email(read(alice), bob.email, datetime.now(UTC))

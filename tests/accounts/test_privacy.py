@@ -205,7 +205,7 @@ def test_s52_s53_the_password_is_asked_for_again(browser: Client, alice: User, n
 def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alice: User) -> None:
     order = make_done(alice)
     page = browser.get(reverse(ERASE)).content.decode()
-    assert "What goes" in page
+    assert "What is deleted" in page
     assert "What stays, and why" in page
     unsent = queue_mail(alice.pk, "news", alice.email, "erased", {}, datetime.now(UTC))
     (item,) = orders.list_items(order)
@@ -240,7 +240,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert get_mail(unsent) is None
     # One last mail, which is the only one left.
     assert [row.subject for row in list_recipient_mails(alice.email)] == [
-        "Your account at Stoa is erased"
+        "Your account at Stoa was deleted"
     ]
     # A user who registers with the address again is a new one.
     assert make_user("Alice", email=alice.email).pk != alice.pk
@@ -320,8 +320,8 @@ def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> No
     ):
         text = answer.content.decode()
         assert order.number in text
-        assert "It cannot be done yet" in text
-        assert "Erase my account for good" not in text
+        assert "We cannot delete your account yet" in text
+        assert "Delete my account" not in text
     assert queries.get_user(alice.pk) == alice
     # One that comes in between is waited for: it is sent to the address that it was placed with.
     request_erasure(alice.pk, datetime.now(UTC))
@@ -361,7 +361,7 @@ def test_s53_not_while_money_of_theirs_is_owed(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "words"), [({"role": "admin"}, "You work here"), ({"demo": True}, "showroom")]
+    ("more", "words"), [({"role": "admin"}, "You work here"), ({"demo": True}, "demo login")]
 )
 def test_s53_the_shop_never_loses_its_last_admin_nor_the_showroom_its_logins(
     client: Client, more: dict[str, Any], words: str
@@ -399,7 +399,7 @@ def test_s53_the_worker_finishes_what_a_crash_left_at_any_step(
     assert after is not None
     assert [event.kind for event in after.events].count("erased") == 1
     assert [row.subject for row in list_recipient_mails(alice.email)] == [
-        "Your account at Stoa is erased"
+        "Your account at Stoa was deleted"
     ]
 
 

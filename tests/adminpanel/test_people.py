@@ -68,7 +68,7 @@ def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(
         assert (of(sam) in admin.get(reverse("adminpanel:people")).content.decode()) is is_listed
     mail_texts = [row.text for row in list_mails_to(sam.email)]
     assert any("as support now" in text for text in mail_texts)
-    assert any("do not work at Stoa any more" in text for text in mail_texts)
+    assert any("no longer have staff access at Stoa" in text for text in mail_texts)
 
 
 def test_a_role_that_does_not_exist_is_refused(admin: Client, sam: User) -> None:
@@ -105,7 +105,7 @@ def test_an_admin_resets_the_second_factor_of_another(admin: Client) -> None:
     assert "0 recovery codes left" in admin.get(of(ann)).content.decode()
     assert admin.post(of(ann, "person_factor_reset")).status_code == 303
     assert factors.get_second_factor(ann.pk) is None
-    assert "second factor was taken away" in list_mails_to(ann.email)[0].text
+    assert "second factor was reset" in list_mails_to(ann.email)[0].text
     assert theirs.get("/staff/")["Location"].startswith(reverse("accounts:login"))
 
 

@@ -55,14 +55,14 @@ def fill_in_details(page: Page, email: str = "ann@example.org") -> None:
 def fill_in_checkout(page: Page, email: str = "ann@example.org") -> None:
     """Go through the checkout as a guest, up to its last step."""
     fill_in_details(page, email)
-    page.get_by_role("button", name="Go on to delivery and payment").click()
+    page.get_by_role("button", name="Continue to delivery and payment").click()
     expect(page).to_have_url(re.compile("/checkout/delivery/$"))
     continue_to_review(page)
 
 
 def continue_to_review(page: Page) -> None:
     """Leave delivery and payment as they are preset."""
-    page.get_by_role("button", name="Look it over").click()
+    page.get_by_role("button", name="Review order").click()
     expect(page).to_have_url(re.compile("/checkout/review/$"))
     expect(page.locator("#pay")).to_be_visible()
 
@@ -89,7 +89,7 @@ def sign_in(page: Page, who: str) -> None:
     """Log in as one of the demo shop's users: Shopper, Staff, Admin."""
     login = next(each for each in LOGINS if each.label == who)
     page.goto("/account/login/")
-    page.get_by_label("E-mail address").fill(login.email)
+    page.get_by_label("Email address").fill(login.email)
     page.get_by_label("Password", exact=False).first.fill(login.password)
     page.get_by_role("button", name="Sign in").click()
     expect(page).not_to_have_title(re.compile("Sign in"))

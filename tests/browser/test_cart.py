@@ -208,7 +208,7 @@ def test_x7_whoever_wants_to_be_told_is_led_to_the_answer(page: Page) -> None:
     field = page.get_by_label("Tell me when it is back")
     field.fill("x")
     page.get_by_role("button", name="Tell me").click()
-    expect(page.locator("#wait-email_error")).to_contain_text("Enter an e-mail address")
+    expect(page.locator("#wait-email_error")).to_contain_text("Enter an email address")
     expect(field).to_be_focused()
     assert_accessible(page, "after an error")
     field.fill("ann@example.org")

@@ -129,7 +129,7 @@ def test_x59_x60_x61_the_checkout_explains_what_is_wrong(page: Page) -> None:
     page.locator("#id_name").blur()
     expect(page.locator(".field__error")).to_have_count(0)  # X61: not before it is sent
     page.locator("#id_country").select_option("DE")
-    page.get_by_role("button", name="Go on to delivery and payment").click()
+    page.get_by_role("button", name="Continue to delivery and payment").click()
     summary = page.locator("[data-error-summary]")
     expect(summary).to_be_focused()
     expect(summary).to_contain_text("There is a problem")
@@ -168,7 +168,7 @@ def test_x64_the_steps_of_the_checkout_keep_what_was_chosen(page: Page) -> None:
     page.go_back()
     expect(page.locator("#id_city")).to_have_value("Berlin")
     page.go_forward()
-    page.get_by_role("button", name="Look it over").click()
+    page.get_by_role("button", name="Review order").click()
     expect(page.locator("#pay")).to_contain_text(re.compile(r"^Pay €"))
     assert_accessible(page, "the checkout's last step")
     page.get_by_role("button", name="Change your details").click()
@@ -209,7 +209,7 @@ def test_what_is_sent_is_not_overtaken_by_a_sum_that_was_asked_for_before(page: 
     sent[0].continue_()
     expect(page).to_have_url(re.compile("/checkout/delivery/$"))
     page.unroute_all()
-    page.get_by_role("button", name="Look it over").click()
+    page.get_by_role("button", name="Review order").click()
     expect(page.locator("#pay")).to_be_visible()
 
 

@@ -156,7 +156,7 @@ def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addres
         made = invite(ann, gifts, email, "buyer")
         invite(ann, gifts, email, "buyer")  # submitted twice: one invitation, one mail
         (mail,) = list_recipient_mails(email)
-        assert mail.subject == "Ann shares a cart with you at Stoa"
+        assert mail.subject == "Ann shared a cart with you at Stoa"
         assert find_invitation_token(mail.text) == made.token == find_invitation_token(mail.html)
         assert "Gifts for Mom" in mail.text
         texts.append(mail.text.replace(made.token, "…").replace(email, "…"))

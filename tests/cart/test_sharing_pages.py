@@ -274,8 +274,8 @@ def test_what_is_no_invitation_is_told_beside_its_field(
 ) -> None:
     client = scene.as_("owner")
     for fields, words in (
-        ({"email": "", "role": "viewer"}, "Enter an e-mail address"),
-        ({"email": "nobody", "role": "viewer"}, "Enter an e-mail address"),
+        ({"email": "", "role": "viewer"}, "Enter an email address"),
+        ({"email": "nobody", "role": "viewer"}, "Enter an email address"),
         ({"email": "a@example.com", "role": ""}, "Choose what they can do"),
         ({"email": "a@example.com", "role": "owner"}, "Choose what they can do"),
     ):

@@ -75,7 +75,7 @@ def test_it_lists_what_was_caught_and_shows_a_text_with_links_to_follow(catcher:
 
 def test_it_says_when_there_is_no_mail_yet(settings: Settings, tmp_path: Path) -> None:
     settings.MAILDIR = tmp_path / "none"
-    assert b"No mail yet" in Client().get(reverse("mail:messages")).content
+    assert b"No emails yet" in Client().get(reverse("mail:messages")).content
 
 
 def test_what_is_not_there_is_not_found(catcher: int) -> None:

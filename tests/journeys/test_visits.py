@@ -72,8 +72,8 @@ def fill_cart(visitor: Visitor, product: Product) -> None:
 def buy(visitor: Visitor, email: str, card: str = "4242 4242 4242 4242") -> str:
     """Check out what is in the cart, pay, and return the order's number."""
     visitor.open("/checkout/")
-    visitor.submit("Go on to delivery and payment", email=email, **TO)
-    visitor.submit("Look it over", delivery="standard", payment="card")
+    visitor.submit("Continue to delivery and payment", email=email, **TO)
+    visitor.submit("Review order", delivery="standard", payment="card")
     visitor.submit("Pay €")
     assert "Test bank" in visitor.text
     visitor.submit("Pay €", card=card)
@@ -105,9 +105,9 @@ def test_a_guest_finds_the_order_by_its_number_and_address(mug: Product, email: 
     fill_cart(ann, mug)
     number = buy(ann, email)
     later.open("/orders/")
-    later.submit("Find the order", number=number, email=f"nobody-{email}")
+    later.submit("Find order", number=number, email=f"nobody-{email}")
     assert "12 Harbour Street" not in later.text
-    later.submit("Find the order", number=number.lower().replace("-", " "), email=email.upper())
+    later.submit("Find order", number=number.lower().replace("-", " "), email=email.upper())
     assert later.address == f"/orders/{number}/"
 
 
@@ -115,7 +115,7 @@ def test_a_declined_card_is_told_and_another_one_pays(mug: Product, email: str) 
     ann = Visitor()
     fill_cart(ann, mug)
     number = buy(ann, email, "4000 0000 0000 0002")
-    assert "The payment did not go through. Nothing was charged." in ann.text
+    assert "Your payment did not go through. Nothing was charged." in ann.text
     ann.submit("Try again: pay €")
     ann.submit("Pay €", card="4242 4242 4242 4242")
     assert "Thank you" in ann.text
@@ -126,10 +126,10 @@ def test_somebody_registers_and_the_guests_cart_comes_along(mug: Product, email:
     bob = Visitor()
     fill_cart(bob, mug)
     bob.open("/account/register/")
-    bob.submit("Send me the link", email=email)
-    assert "Check your mail" in bob.text
+    bob.submit("Send link", email=email)
+    assert "Check your email" in bob.text
     bob.open(mailed(email, "/account/register/"))
-    bob.submit("Create my account", name="Bob", password="a long row of words")
+    bob.submit("Create account", name="Bob", password="a long row of words")
     bob.open("/cart/")
     assert bob.text.count("data-row") == 2
     number = buy(bob, email)

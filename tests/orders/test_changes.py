@@ -116,10 +116,10 @@ def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days()
     for words in (
         "Parcel 1",
         "On its way",
-        "Track it at DHL",
+        "Track with DHL",
         "00340434 1/2",
-        "Left us on",
-        "should reach you",
+        "Shipped on",
+        "should arrive",
         "2 × Cup",
     ):
         assert words in page_text
@@ -140,7 +140,7 @@ def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days()
     ):
         assert words in text(answer)
     assert b"<b>bike" not in answer.content  # S27
-    assert "Still to be sent" not in text(answer)
+    assert "Not shipped yet" not in text(answer)
     order = operations.mark_parcel_lost(order, "2", actor="staff:1:Ann", now=datetime.now(UTC))
     assert "Lost by the carrier" in text(client.get(at("detail", order)))
 
@@ -148,7 +148,7 @@ def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days()
 def test_a_parcel_that_was_taken_apart_is_not_shown() -> None:
     order = pack_parcel(place_paid_order(1))
     client = open_browser(order)
-    assert "leaves us next" in text(client.get(at("detail", order)))
+    assert "ships next" in text(client.get(at("detail", order)))
     operations.unpack_parcel(order, "1", actor="staff:1:Ann", now=datetime.now(UTC))
     assert "Packed on" not in text(client.get(at("detail", order)))
 
@@ -159,7 +159,7 @@ def test_a_parcel_that_was_taken_apart_is_not_shown() -> None:
 def test_x72_things_are_taken_out_before_they_are_packed_and_their_money_goes_back() -> None:
     order = place_paid_order(3, 1)
     client, address = open_browser(order), at("change", order)
-    assert "Take something out" in text(client.get(at("detail", order)))
+    assert "Remove items" in text(client.get(at("detail", order)))
     answer = client.post(address, fill_form(client, address, line_1="1", line_2="0"))
     assert answer["Location"] == at("detail", order)
     then = fresh(order)
@@ -167,11 +167,11 @@ def test_x72_things_are_taken_out_before_they_are_packed_and_their_money_goes_ba
     assert to_minor_units(order.total - then.total) == 2 * 1200 + 800
     assert to_minor_units(then.refunded) == 2 * 1200 + 800
     page = text(client.get(at("detail", order)))
-    for words in ("Your order is changed.", "Given back", "−€32.00", "Changed", "1 × €12.00"):
+    for words in ("Your order was updated.", "Refunded", "−€32.00", "Order changed", "1 × €12.00"):
         assert words in page
     assert "Plate" not in page[page.index("What you ordered") :]
-    # One unit is left: such an order can only be cancelled.
-    assert "Take something out" not in page
+    # One unit is left: such an order can only be cancelled as a whole.
+    assert "Remove items" not in page
     assert "cancel the order" in text(client.get(address))
     assert client.post(address, {"line_1": "0"}).status_code == 409
 
@@ -180,14 +180,14 @@ def test_x59_x60_a_wrong_number_is_told_beside_its_field(subtests: pytest.Subtes
     order = place_paid_order(3)
     client, address = open_browser(order), at("change", order)
     for typed, words in (
-        ("3", "Choose a smaller number for at least one thing."),
-        ("0", "Nothing would be left. To call all of it off, cancel the order."),
-        ("4", "Choose a number from 0 to 3"),
-        ("-1", "Choose a number from 0 to 3"),
-        ("1.5", "Choose a number from 0 to 3"),
-        ("٣", "Choose a number from 0 to 3"),
-        ("", "Choose how many: 0 to 3"),
-        ("1e9", "Choose a number from 0 to 3"),
+        ("3", "Choose a smaller quantity for at least one item."),
+        ("0", "Keep at least one item. To remove everything, cancel the order."),
+        ("4", "Choose a quantity from 0 to 3"),
+        ("-1", "Choose a quantity from 0 to 3"),
+        ("1.5", "Choose a quantity from 0 to 3"),
+        ("٣", "Choose a quantity from 0 to 3"),
+        ("", "Choose a quantity from 0 to 3"),
+        ("1e9", "Choose a quantity from 0 to 3"),
     ):
         with subtests.test(typed=typed):
             answer = client.post(address, fill_form(client, address, line_1=typed))
@@ -207,8 +207,8 @@ def test_only_what_is_not_packed_is_taken_out() -> None:
     assert fresh(order).quantities == {1: 2}
     # All of it is packed now.
     answer = client.get(address)
-    assert "Nothing can be taken out any more" in text(answer)
-    assert "It is packed and leaves us any moment" in text(answer)
+    assert "Items can no longer be removed" in text(answer)
+    assert "It is packed and about to leave" in text(answer)
 
 
 def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(
@@ -230,12 +230,12 @@ def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(
             answer = client.post(address, fields)
             assert answer.status_code == 409
             for words in (
-                "Something has happened in the meantime",
+                "This order has changed",
                 "Packed,",
-                "Nothing of what you sent was done.",
+                "Nothing was changed.",
             ):
                 assert words in text(answer)
-            assert "It is packed and leaves us any moment" in text(answer)
+            assert "It is packed and about to leave" in text(answer)
             then = fresh(order)
             assert (then.state, then.quantities, then.delivery_address.street) == (
                 "confirmed",
@@ -291,19 +291,19 @@ def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed(
     assert "Lindenallee 5" in text(client.get(at("detail", order)))
     pack_parcel(order)
     assert "Change the delivery address" not in text(client.get(at("detail", order)))
-    assert "cannot be changed any more" in text(client.get(address))
+    assert "can no longer be changed" in text(client.get(address))
 
 
 def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> None:
     order = place_paid_order(1)
     client, address = open_browser(order), at("door", order)
     for typed, words in (
-        ({"street": ""}, "Enter street and number"),
+        ({"street": ""}, "Enter the street and number"),
         ({"postal_code": "1"}, "Enter a German postcode"),
-        ({"country": "IE"}, "The country stays"),
+        ({"country": "IE"}, "You cannot change the country"),
         (
             {"street": "Torstraße 1", "postal_code": "10115"},
-            "This is the address that it goes to already.",
+            "This is already the delivery address.",
         ),
     ):
         with subtests.test(typed=typed):
@@ -320,7 +320,7 @@ def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> 
 def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown() -> None:
     order = deliver_parcel(place_paid_order(2, 1))
     client, address = open_browser(order), at("send_back", order)
-    assert "You can send things back until" in text(client.get(at("detail", order)))
+    assert "You can return items until" in text(client.get(at("detail", order)))
     typed = fill_form(
         client,
         address,
@@ -337,21 +337,19 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
         "requested",
     )
     page = client.get(at("detail", order))
-    for words in ("What you send back", "1 × Cup", "We look at it", "is <b>off</b>"):
+    for words in ("Returns", "1 × Cup", "Under review", "is <b>off</b>"):
         assert words in text(page)
     assert b"<b>off" not in page.content  # S27
     # Another tab, opened before.
     answer = client.post(address, typed)
     assert answer.status_code == 409
-    assert "You want to send something back," in text(answer)
+    assert "Return requested," in text(answer)
     now = datetime.now(UTC)
     operations.approve_return(fresh(order), "1", actor="staff:1:Ann", now=now)
-    slip = (
-        f"Put a slip with {order.number} / 1 into the parcel and send it to Stoa, 1 Example Street"
-    )
+    slip = f"Put a note with {order.number} / 1 in the parcel and send it to Stoa, 1 Example Street"
     assert slip in text(client.get(at("detail", order)))
     operations.receive_return(fresh(order), "1", {1: 0}, actor="staff:1:Ann", now=now)
-    assert "You get your money back within a few days" in text(client.get(at("detail", order)))
+    assert "We will refund you within a few days" in text(client.get(at("detail", order)))
     then = fresh(order)
     cup = queries.list_items(then)[0]
     operations.decide_refund(
@@ -364,9 +362,9 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
         return_id="1",
     )
     page_text = text(client.get(at("detail", order)))
-    for words in ("Money sent back", "Given back", "Returned: 1 × Cup", "−€12.00"):
+    for words in ("Refund sent", "Refunded", "Returned: 1 × Cup", "−€12.00"):
         assert words in page_text
-    # The remaining units may still be returned; none can be returned twice.
+    # The remaining units may still come back; what has come back does not come twice.
     left = html.fromstring(client.get(address).content)
     assert [len(each) for each in left.xpath("//select")] == [2, 2]
 
@@ -377,12 +375,12 @@ def test_a_return_that_is_refused_says_why() -> None:
         fresh(order), {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC)
     )
     client = open_browser(order)
-    assert "on its way back already" in text(client.get(at("send_back", order)))
+    assert "already being returned" in text(client.get(at("send_back", order)))
     operations.reject_return(
         order, "1", actor="staff:1:Ann", now=datetime.now(UTC), note="It was worn."
     )
     page = text(client.get(at("detail", order)))
-    assert "Not possible" in page
+    assert "Declined" in page
     assert "It was worn." in page
 
 
@@ -392,12 +390,12 @@ def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(
     order = deliver_parcel(place_paid_order(2))
     client, address = open_browser(order), at("send_back", order)
     for name, typed, words in (
-        ("line_1", "0", "Choose how many of at least one thing you send back"),
-        ("line_1", "3", "Choose a number from 0 to 2"),
-        ("line_1", "one", "Choose a number from 0 to 2"),
+        ("line_1", "0", "Choose a quantity for at least one item"),
+        ("line_1", "3", "Choose a quantity from 0 to 2"),
+        ("line_1", "one", "Choose a quantity from 0 to 2"),
         ("reason", "", "Choose a reason"),
         ("reason", "because", "Choose one of these reasons"),
-        ("words", "x" * 1001, "Write at most 1,000 letters"),
+        ("words", "x" * 1001, "Enter 1,000 characters or fewer"),
     ):
         with subtests.test(name, typed=typed):
             whole = {"line_1": "1", "reason": "wrong", "words": "A blue one came"} | {name: typed}
@@ -417,11 +415,11 @@ def test_what_arrived_too_long_ago_or_not_at_all_is_not_sent_back() -> None:
     assert client.post(address, {"line_1": "1", "reason": "mind"}).status_code == 409
     order = deliver_parcel(order)
     with time_machine.travel(now + timedelta(days=settings.RETURN_DAYS, minutes=-5), tick=True):
-        assert "Send something back" in text(client.get(at("detail", order)))
+        assert "Return items" in text(client.get(at("detail", order)))
         typed = fill_form(client, address, line_1="1", reason="mind")
     with time_machine.travel(now + timedelta(days=settings.RETURN_DAYS, minutes=5), tick=True):
-        assert "Send something back" not in text(client.get(at("detail", order)))
-        assert "The time for it ended on" in text(client.get(address))
+        assert "Return items" not in text(client.get(at("detail", order)))
+        assert "The return period ended on" in text(client.get(address))
         assert client.post(address, typed).status_code == 409
     assert fresh(order).returns == ()
 

@@ -56,8 +56,8 @@ def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None
     mail = last_mail(first, items)
     assert mail.headline == "A parcel is on its way"
     assert [(each.item.sku, each.units) for each in mail.contents] == [("T-1", 2)]
-    assert "Its number there is 0034 1." in mail.paragraphs
-    assert "The rest comes in another parcel" in mail_text(mail)
+    assert "The tracking number is 0034 1." in mail.paragraphs
+    assert "The rest will follow in another parcel" in mail_text(mail)
     assert (
         mail.tracking_url
         == "https://www.dhl.de/en/privatkunden/pakete-empfangen/verfolgen.html?piececode=0034%201"
@@ -77,7 +77,9 @@ def test_an_arrived_parcel_says_until_when_things_may_come_back() -> None:
     until = arrived.events[0].at + timedelta(days=settings.RETURN_DAYS)
     assert f"until {until:%A} {until.day} {until:%B}" in mail_text(last_mail(arrived, items))
     assert len(last_mail(arrived, items).contents) == 1
-    assert "You need do nothing" in mail_text(last_mail(apply_event(sent, "lost"), items))
+    assert "You do not need to do anything" in mail_text(
+        last_mail(apply_event(sent, "lost"), items)
+    )
 
 
 def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
@@ -87,7 +89,7 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
     mail = compose_mail(order, event, items)
     assert mail
     assert mail.has_order_summary
-    assert "You get €20.00 back" in mail_text(mail)
+    assert "We will refund you €20.00" in mail_text(mail)
     refund = next(event for event in order.events if event.kind == "refund_owed").details
     done = apply_event(
         order,
@@ -97,9 +99,9 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
         of={order_payment(order): 2000},
     )
     mail = last_mail(done, items)
-    assert mail.headline == "€20.00 is on its way back to you"
+    assert mail.headline == "Your refund of €20.00 is on its way"
     assert "The order was changed." in mail_text(mail)
-    assert "on your card again" in mail_text(mail)
+    assert "back on your card" in mail_text(mail)
     assert [(each.item.sku, each.units) for each in mail.contents] == [("T-1", 2)]
 
 
@@ -117,10 +119,10 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
     )
     approved = apply_event(requested, "return_approved", **{"return": "1"})
     for mail, words in (
-        (last_mail(requested, items), "Please send nothing before we have answered."),
+        (last_mail(requested, items), "Do not send anything until you hear from us."),
         (
             last_mail(approved, items),
-            f"slip with {order.number} / 1 into the parcel and send it to: Stoa, 1 Example Street",
+            f"note with {order.number} / 1 in the parcel and send it to: Stoa, 1 Example Street",
         ),
         (
             last_mail(
@@ -133,7 +135,7 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
             last_mail(
                 apply_event(approved, "return_received", **{"return": "1", "restock": {}}), items
             ),
-            "We look at it now.",
+            "We are checking it now.",
         ),
     ):
         assert words in mail_text(mail)
@@ -143,12 +145,12 @@ def test_the_way_of_a_return_is_told_step_by_step() -> None:
 def test_what_is_said_of_the_money_fits_how_it_is_paid(subtests: pytest.Subtests) -> None:
     items = make_items(2)
     for method, kind, words in (
-        ("card", "authorized", "We pack it next"),
-        ("cod", "confirmed", "You pay the carrier €24.90 at your door."),
+        ("card", "authorized", "We will pack it next"),
+        ("cod", "confirmed", "You pay the carrier €24.90 on delivery."),
         ("transfer", "placed", "Please transfer €24.90 by"),
         ("card", "payment_failed", "Nothing was charged."),
         ("card", "expired", "you can order them again"),
-        ("transfer", "expired", "Is the money on its way?"),
+        ("transfer", "expired", "If your payment is already on its way"),
         ("card", "cancelled", "Nothing was charged."),
     ):
         with subtests.test(method=method, kind=kind):

@@ -164,10 +164,7 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
     assert (order.state, order.payment, order.board_column) == ("on_hold", "failed", "on_hold")
     assert "does not pay out" in caplog.text
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["failed"]
-    assert (
-        assert_order_consistent(order.order_id).history[0].customer_label
-        == "The payment did not go through"
-    )
+    assert assert_order_consistent(order.order_id).history[0].customer_label == "Payment failed"
     cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
     assert assert_order_consistent(cancelled.order_id).payment == "voided"
 

@@ -248,7 +248,7 @@ def test_staff_are_offered_what_is_allowed_and_nothing_that_happens_by_itself() 
     assert offered() == ["Cancel"]
     assert offered("authorized") == ["Pack", "Ship", "Put on hold", "Cancel"]
     assert offered("authorized", "packed") == ["Ship", "Put on hold"]
-    assert offered("authorized", "shipped") == ["Deliver"]
+    assert offered("authorized", "shipped") == ["Mark as delivered"]
     assert offered("authorized", "shipped", "delivered") == ["Close"]
     assert offered("expired") == []
 
@@ -262,7 +262,7 @@ def test_an_unpaid_order_that_ends_owes_nothing() -> None:
 
 
 def test_what_former_days_wrote_can_still_be_read() -> None:
-    assert states.event_customer_label("paid") == "We have your payment"
+    assert states.event_customer_label("paid") == "Payment received"
     assert "paid" in states.EVENT_KINDS
 
 
@@ -440,7 +440,7 @@ def test_a_change_that_is_none_or_too_much_is_refused(subtests: pytest.Subtests)
 
 def test_while_its_money_is_being_taken_nothing_is_given_back() -> None:
     order = apply_events(make_unpaid_order(), "authorized")
-    with pytest.raises(TransitionRefused, match="being taken"):
+    with pytest.raises(TransitionRefused, match="taking the payment"):
         change_order(order, ITEMS, {1: 1})
 
 

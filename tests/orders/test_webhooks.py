@@ -211,8 +211,8 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
     assert (done.state, done.payment) == ("expired", "voided")
     labels = [event.customer_label for event in done.history]
     assert labels[:2] == [
-        "Your payment was let go, nothing was charged",
-        "Your payment came too late",
+        "Payment released, nothing was charged",
+        "Your payment arrived too late",
     ]
     assert assert_stock_adds_up(item.variant_id)["available"] == 1
 

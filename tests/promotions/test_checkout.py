@@ -54,7 +54,7 @@ def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> Non
     page = html.fromstring(answer.content)
     assert answer.status_code == 409
     assert f"The code {code} is not in use any more." in text(page)
-    assert "The total is €24.90 now; here it was €22.90." in text(page)
+    assert "The total is now €24.90. It was €22.90 before." in text(page)
     assert used(code) == 0
     assert shopper.send(token_in(page)).status_code == 303
     order = queries.get_order(remembered(shopper.client)[0])
