@@ -78,7 +78,7 @@ def test_x46_a_changed_quantity_applies_by_itself(page: Page) -> None:
     add_to_cart(page)
     page.goto("/cart/")
     expect(page.get_by_role("button", name="Update")).to_be_hidden()
-    page.get_by_role("button", name="One more").click()
+    page.get_by_role("button", name="Increase quantity").click()
     expect(cart_badge(page)).to_contain_text("2 items")
     assert "button#" in focused_element(page)
     field = page.locator("#cart input[name=quantity]")
@@ -198,8 +198,8 @@ def test_what_was_looked_at_comes_when_it_is_scrolled_to(page: Page) -> None:
     page.mouse.wheel(0, 2000)
     expect(page.locator(".strip__item")).to_have_count(1)
     assert_accessible(page)
-    page.get_by_role("button", name="Forget").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing looked at lately")
+    page.get_by_role("button", name="Clear").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("No recently viewed products")
 
 
 def test_x7_whoever_wants_to_be_told_is_led_to_the_answer(page: Page) -> None:

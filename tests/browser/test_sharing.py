@@ -41,7 +41,7 @@ def test_two_people_in_one_cart_see_each_others_changes(open_page: OpenPage, car
     expect(ann.locator("#status")).to_contain_text("Changed meanwhile. Gifts for Mom: 1 item, €")
     assert_accessible(ann)
     ben.goto("/cart/")
-    ann.get_by_role("button", name="One more").click()
+    ann.get_by_role("button", name="Increase quantity").click()
     expect(cart_badge(ann)).to_contain_text("2 items")
     later(ben)
     expect(ben.locator("#cart input[name=quantity]")).to_have_value("2")

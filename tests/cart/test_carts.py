@@ -290,7 +290,7 @@ def test_x45_the_active_carts_name_stands_in_the_header_and_beside_each_add(
     assert made(client, "Gifts for Mom").status_code == 303
     text = client.get(reverse("product", args=[teapot.slug])).content.decode()
     assert 'class="cart-badge__name cart-name">Gifts for Mom<' in text
-    assert re.search(r"Goes into <span class=\"strong cart-name\">Gifts for Mom</span>", text)
+    assert re.search(r"Adds to <span class=\"strong cart-name\">Gifts for Mom</span>", text)
     answer = press(client, teapot, headers={"HX-Request": "true"}).content.decode()
     assert "is in <strong>Gifts for Mom</strong>" in answer
     assert 'hx-swap-oob="innerHTML:.cart-name">Gifts for Mom<' in answer
@@ -365,7 +365,7 @@ def test_the_list_tells_what_is_in_each_cart(client: Client, teapot: Product) ->
     assert text.index(">Gifts</a>") < text.index(">My cart</a>")  # the active one first
     assert "€24.00" in text
     assert "2 items" in text
-    assert "In use" in text
+    assert "Active" in text
     assert "Empty" in text
     assert "/pictures/" in text
 
