@@ -1,31 +1,51 @@
 """What a cart can hold, and the words that say so before it is full."""
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 MAX_CARTS = 100
 MAX_LINES = 1000
 MAX_QUANTITY = 999
 _NEARLY = 9 / 10  # from here on it is told how much room is left
 
 
-def limit_message(there: int, most: int, one: str, many: str) -> str:
-    """Return a sentence on the room that is left, once nine tenths are full; '' before."""
-    if there < most * _NEARLY:
-        return ""
-    left = most - there
-    if left <= 0:
-        return f"There is no room for more: {most} {many} is the most."
-    return f"There is room for {left} more {one if left == 1 else many}: {most} is the most."
-
-
 def cart_limit_message(there: int) -> str:
     """Return how many carts more there can be, once there are 90."""
-    return limit_message(there, MAX_CARTS, "cart", "carts")
+    left = MAX_CARTS - there
+    if there < MAX_CARTS * _NEARLY:
+        return ""
+    if left <= 0:
+        return _("You’ve reached the limit of %(most)s carts.") % {"most": MAX_CARTS}
+    return ngettext(
+        "You can add %(left)s more cart. The limit is %(most)s.",
+        "You can add %(left)s more carts. The limit is %(most)s.",
+        left,
+    ) % {"left": left, "most": MAX_CARTS}
 
 
 def line_limit_message(there: int) -> str:
     """Return how many lines more a cart can hold, once it has 900."""
-    return limit_message(there, MAX_LINES, "line", "lines")
+    left = MAX_LINES - there
+    if there < MAX_LINES * _NEARLY:
+        return ""
+    if left <= 0:
+        return _("This cart is full. The limit is %(most)s different items.") % {"most": MAX_LINES}
+    return ngettext(
+        "You can add %(left)s more item to this cart. The limit is %(most)s different items.",
+        "You can add %(left)s more items to this cart. The limit is %(most)s different items.",
+        left,
+    ) % {"left": left, "most": MAX_LINES}
 
 
 def unit_limit_message(there: int) -> str:
     """Return how many units more a line can have, once it has 900."""
-    return limit_message(there, MAX_QUANTITY, "unit", "units")
+    left = MAX_QUANTITY - there
+    if there < MAX_QUANTITY * _NEARLY:
+        return ""
+    if left <= 0:
+        return _("You’ve reached the limit of %(most)s of this item.") % {"most": MAX_QUANTITY}
+    return ngettext(
+        "You can add %(left)s more of this item. The limit is %(most)s.",
+        "You can add %(left)s more of this item. The limit is %(most)s.",
+        left,
+    ) % {"left": left, "most": MAX_QUANTITY}
