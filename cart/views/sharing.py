@@ -94,7 +94,7 @@ def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     def act(owner_id: UUID) -> str:
         sent = _cleaned_data(RoleForm(request.POST))
         name = sharing.change_role(owner_id, cart_id, sent["person"], sent["role"])
-        return _("%(name)s now %(role)s.") % {
+        return _("%(name)s %(role)s now.") % {
             "name": name,
             "role": ROLE_DESCRIPTIONS[sent["role"]],
         }

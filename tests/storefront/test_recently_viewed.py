@@ -103,5 +103,5 @@ def test_a_cookie_that_is_not_ours_counts_as_none(things: list[Product]) -> None
 
 def test_the_privacy_page_tells_of_it(client: Client) -> None:
     text = client.get(reverse("privacy")).content.decode()
-    assert "Looked at" in text
+    assert "Recently viewed" in text
     assert "Country" in text
