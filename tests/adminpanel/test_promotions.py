@@ -66,7 +66,7 @@ def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:
         ({"kind": "buy_get"}, "Enter things to buy"),
         ({"kind": "everything for nothing"}, "Choose what it does"),
         ({"voucher": "", "uses": "3"}, "Only the uses of a code can be limited"),
-        ({"voucher": "--"}, "Enter a code with letters or digits"),
+        ({"voucher": "--"}, "A code has letters or digits"),
         ({"starts": "2026-05-02", "ends": "2026-05-01"}, "The last day is before the first one"),
         ({"category": str(uuid4())}, "Select a valid choice"),
     ):
@@ -81,7 +81,7 @@ def test_a_code_is_taken_once(cleo: Client) -> None:
     assert cleo.post(MAKE, sent).status_code == 303
     again = cleo.post(MAKE, sent | {"voucher": sent["voucher"].lower().replace("-", " ")})
     assert again.status_code == 422
-    assert "is already used by a current or past promotion" in again.content.decode()
+    assert "There is a promotion with the code" in again.content.decode()
 
 
 def test_the_list_shows_the_uses_and_a_press_ends_it(cleo: Client) -> None:
