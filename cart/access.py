@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy as _
+
 from cart import queries
 from cart.errors import NoSuchCart, NotAllowed
 
@@ -15,12 +17,12 @@ _PERMISSIONS = {
     "buyer": (VIEW, EDIT, BUY),
 }
 
-
-# What a role may do, for the owner who gives it and the person who gets it: "Ben can look at it".
+ROLE_NAMES = {"viewer": _("Viewer"), "editor": _("Editor"), "buyer": _("Buyer")}
+# What a role may do, for those who give it and those who get it: "Ben can view it".
 ROLE_DESCRIPTIONS = {
-    "viewer": "can look at it",
-    "editor": "can look at it and change what is in it",
-    "buyer": "can look at it, change what is in it and order it",
+    "viewer": _("can view it"),
+    "editor": _("can view and edit it"),
+    "buyer": _("can view, edit and order it"),
 }
 
 
@@ -39,8 +41,8 @@ class Access:
 
     @property
     def role_description(self) -> str:
-        """What a role that was given may do: "can look at it"."""
-        return ROLE_DESCRIPTIONS.get(self.role, "")
+        """What a role that was given may do: "can view it"."""
+        return str(ROLE_DESCRIPTIONS.get(self.role, ""))
 
     @property
     def can_edit(self) -> bool:

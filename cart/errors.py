@@ -1,5 +1,7 @@
 """Why a cart could not be changed, in words for its owner."""
 
+from django.utils.translation import gettext as _
+
 
 class CartError(Exception):
     """The cart stays as it was. The text is for the shopper."""
@@ -10,7 +12,7 @@ class NoSuchCart(CartError):
 
     def __init__(self) -> None:
         super().__init__(
-            "That cart is no longer here, so nothing was changed. This is your cart now."
+            _("That cart no longer exists, so nothing was changed. This is your cart now.")
         )
 
 
@@ -19,14 +21,16 @@ class NotAllowed(CartError):
 
     def __init__(self, name: str, shared_by: str, role: str) -> None:
         whose = (
-            f"“{name}” is shared by {shared_by}" if shared_by else f"“{name}” is shared with you"
+            _("“%(name)s” is shared by %(shared_by)s.") % {"name": name, "shared_by": shared_by}
+            if shared_by
+            else _("“%(name)s” is shared with you.") % {"name": name}
         )
         may = {
-            "viewer": "you can look at it, and not change it",
-            "editor": "you can change what is in it, and not order or manage it",
-            "buyer": "you can change what is in it and order it, and not manage it",
+            "viewer": _("You can view it, but you can’t edit it."),
+            "editor": _("You can edit it, but you can’t order or manage it."),
+            "buyer": _("You can edit and order it, but you can’t manage it."),
         }
-        super().__init__(f"{whose}: {may[role]}.")
+        super().__init__(f"{whose} {may[role]}")
 
 
 class BadName(CartError):
@@ -37,21 +41,23 @@ class NameTaken(BadName):
     """Another cart of the same person has this name, in whatever case."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"You have a cart called “{name}” already. Choose another name.")
+        super().__init__(
+            _("You already have a cart called “%(name)s”. Choose another name.") % {"name": name}
+        )
 
 
 class SameCart(CartError):
     """What should go into another cart is already in that one."""
 
     def __init__(self) -> None:
-        super().__init__("That is the same cart, so nothing was changed. Choose another one.")
+        super().__init__(_("That’s the same cart, so nothing was changed. Choose a different one."))
 
 
 class NoSuchLine(CartError):
     """The cart has no such line, or not any more."""
 
     def __init__(self) -> None:
-        super().__init__("That is no longer in your cart, so nothing was changed.")
+        super().__init__(_("That item is no longer in your cart, so nothing was changed."))
 
 
 class CartFull(CartError):
@@ -59,7 +65,10 @@ class CartFull(CartError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"Your cart is full: it can hold {limit} lines. Take one out first, or go on in another cart."
+            _(
+                "Your cart is full. It can hold %(limit)s different items. Remove one first, or use another cart."
+            )
+            % {"limit": limit}
         )
 
 
@@ -68,7 +77,8 @@ class TooManyCarts(CartError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"You have {limit} carts, which is as many as we can keep. Delete one first."
+            _("You have %(limit)s carts, which is the maximum. Delete one first.")
+            % {"limit": limit}
         )
 
 
@@ -77,7 +87,8 @@ class TooManyUnits(CartError):
 
     def __init__(self, limit: int, in_cart: int) -> None:
         super().__init__(
-            f"You can have {limit} of one thing at most. There {'is' if in_cart == 1 else 'are'} {in_cart} in your cart already."
+            _("You can have up to %(limit)s of one item. You already have %(count)s in your cart.")
+            % {"limit": limit, "count": in_cart}
         )
 
 
@@ -86,8 +97,10 @@ class TooManyUnitsTogether(CartError):
 
     def __init__(self, name: str, limit: int, together: int) -> None:
         super().__init__(
-            f"Together that would be {together} of {name}, and a cart can have {limit} of one thing at most. "
-            "Nothing was changed."
+            _(
+                "That would make %(total)s of %(name)s, and a cart can hold up to %(limit)s of one item. Nothing was changed."
+            )
+            % {"total": together, "name": name, "limit": limit}
         )
 
 
@@ -96,7 +109,10 @@ class TooManyLines(CartError):
 
     def __init__(self, limit: int, together: int) -> None:
         super().__init__(
-            f"Together that would be {together} lines, and a cart can hold {limit} at most. Nothing was changed."
+            _(
+                "That would make %(total)s different items, and a cart can hold up to %(limit)s. Nothing was changed."
+            )
+            % {"total": together, "limit": limit}
         )
 
 
@@ -105,7 +121,7 @@ class UndoExpired(CartError):
 
     def __init__(self) -> None:
         super().__init__(
-            "That was too long ago, or has been undone already, so nothing was changed."
+            _("It’s too late to undo this, or it was already undone. Nothing was changed.")
         )
 
 
@@ -113,14 +129,14 @@ class SoldOut(CartError):
     """None of the variant is left."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} is sold out at the moment.")
+        super().__init__(_("%(name)s is sold out.") % {"name": name})
 
 
 class CartBusy(CartError):
     """Too many others changed the same cart at the same moment."""
 
     def __init__(self) -> None:
-        super().__init__("Your cart is being changed in many places at once. Please try again.")
+        super().__init__(_("Your cart is being changed in several places at once. Try again."))
 
 
 class PriceChanged(CartError):
@@ -128,7 +144,9 @@ class PriceChanged(CartError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Something has changed since this page was shown, so nothing was agreed to. This is how it is now."
+            _(
+                "Something changed since you opened this page, so no prices were accepted. Here’s your cart as it is now."
+            )
         )
 
 
@@ -136,7 +154,7 @@ class CartChanged(CartError):
     """The cart should be ordered as it was read, and has changed since."""
 
     def __init__(self) -> None:
-        super().__init__("Your cart was changed at this moment. Please look it over once more.")
+        super().__init__(_("Your cart has just changed. Review it and try again."))
 
 
 class TooManyPeople(CartError):
@@ -144,7 +162,10 @@ class TooManyPeople(CartError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            f"People, invitations and links together can be {limit} a cart, and there are as many. Take one out first."
+            _(
+                "A cart can have up to %(limit)s people, invitations and links in total. Remove one first."
+            )
+            % {"limit": limit}
         )
 
 
@@ -152,17 +173,23 @@ class NoSuchPerson(CartError):
     """The cart is not shared with this person, or not any more."""
 
     def __init__(self) -> None:
-        super().__init__("This person is not in the cart any more, so nothing was changed.")
+        super().__init__(_("This person no longer has access to the cart, so nothing was changed."))
 
 
 class InvitedAlready(CartError):
-    """The e-mail address is in the cart already, or invited in another role."""
+    """The email address is in the cart already, or invited in another role."""
 
     def __init__(self, email: str, role: str = "") -> None:
         super().__init__(
-            f"{email} is invited as {role} already. Withdraw that invitation first, then send another."
+            _(
+                "%(email)s is already invited with the role %(role)s. Withdraw that invitation first, then send a new one."
+            )
+            % {"email": email, "role": role}
             if role
-            else f"{email} is in this cart already. Change the role there."
+            else _(
+                "%(email)s already has access to this cart. Change their role in the list instead."
+            )
+            % {"email": email}
         )
 
 
@@ -171,7 +198,9 @@ class InvitationOver(CartError):
 
     def __init__(self) -> None:
         super().__init__(
-            "This invitation is over: it was used or withdrawn, or it is older than 14 days."
+            _(
+                "This invitation has expired. It was used or withdrawn, or it’s more than 14 days old."
+            )
         )
 
 
@@ -179,4 +208,7 @@ class WrongInvitee(CartError):
     """An invitation is opened by another person than the one invited."""
 
     def __init__(self, invited: str, signed_in: str) -> None:
-        super().__init__(f"This invitation is for {invited}, and you are signed in as {signed_in}.")
+        super().__init__(
+            _("This invitation is for %(invited)s, but you’re signed in as %(signed_in)s.")
+            % {"invited": invited, "signed_in": signed_in}
+        )

@@ -7,8 +7,10 @@ from uuid import UUID, uuid4
 
 from django import forms
 from django.utils.datastructures import MultiValueDict
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
-from cart.access import ROLE_DESCRIPTIONS, ROLES
+from cart.access import ROLE_DESCRIPTIONS, ROLE_NAMES
 from cart.limits import MAX_QUANTITY
 from cart.priced_cart import PriceConsent
 from catalogue.queries import LONGEST_SKU
@@ -32,18 +34,20 @@ class QuantityField(forms.CharField):
     widget = _OneValue
 
     def __init__(self) -> None:
-        super().__init__(label="Quantity", error_messages={"required": "Enter a quantity."})
+        super().__init__(label=_("Quantity"), error_messages={"required": _("Enter a quantity.")})
 
     def clean(self, value: Any) -> int:
         """Return the number. Raises ValidationError with a sentence for the shopper."""
         text = super().clean(value)
         if getattr(self.widget, "sent_twice", False):
-            raise forms.ValidationError("Enter one quantity.")
+            raise forms.ValidationError(_("Enter one quantity."))
         if not _WHOLE.fullmatch(text) or int(text) > MAX_QUANTITY:
-            raise forms.ValidationError(f"Enter a whole number from 1 to {MAX_QUANTITY}.")
+            raise forms.ValidationError(
+                _("Enter a whole number from 1 to %(most)s.") % {"most": MAX_QUANTITY}
+            )
         if int(text) == 0:
             raise forms.ValidationError(
-                "Enter 1 or more. To take it out of your cart, press Remove."
+                _("Enter 1 or more. To remove the item from your cart, select Remove.")
             )
         return int(text)
 
@@ -68,9 +72,9 @@ class NameForm(Form):
     """Gives a cart a name. `cart.names` says what makes a name."""
 
     name = forms.CharField(
-        label="Name of the cart",
-        help_text="What it is for, or for whom: a birthday, the kitchen, gifts.",
-        error_messages={"required": "Enter a name for the cart."},
+        label=_("Cart name"),
+        help_text=_("For example, Birthday, Kitchen or Gifts."),
+        error_messages={"required": _("Enter a name for the cart.")},
         widget=forms.TextInput({"autocomplete": "off"}),
     )
     operation = IdempotencyKeyField()
@@ -80,7 +84,7 @@ class TargetCartForm(Form):
     """Names the cart that something goes into."""
 
     into = forms.UUIDField(
-        error_messages={"required": "Choose a cart.", "invalid": "Choose a cart."}
+        error_messages={"required": _("Choose a cart."), "invalid": _("Choose a cart.")}
     )
     operation = IdempotencyKeyField()
 
@@ -139,7 +143,7 @@ class PriceConsentField(forms.CharField):
                 _parse_price_consent(*each.split(":")) for each in super().clean(value).split(",")
             ]
         except (TypeError, ValueError) as error:
-            raise forms.ValidationError("Nothing was agreed to: press the button again.") from error
+            raise forms.ValidationError(_("No prices were accepted. Try again.")) from error
 
 
 def _parse_price_consent(key: str, quantity: str, old_price: str, new_price: str) -> PriceConsent:
@@ -158,12 +162,12 @@ class VoucherForm(Form):
 
     cart = forms.UUIDField(widget=forms.HiddenInput)
     code = forms.CharField(
-        label="Code",
+        label=_("Code"),
         max_length=80,
         widget=forms.TextInput(
             {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "characters"}
         ),
-        error_messages={"required": "Enter the code."},
+        error_messages={"required": _("Enter a code.")},
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -177,16 +181,17 @@ class RestoreForm(Form):
 
 
 _ROLES = [
-    (role, f"{role.capitalize()}: {description}") for role, description in ROLE_DESCRIPTIONS.items()
+    (role, format_lazy("{}: {}", ROLE_NAMES[role], description))
+    for role, description in ROLE_DESCRIPTIONS.items()
 ]
-_EMAIL_WRONG = "Enter an e-mail address like name@example.com"
+_EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class InviteForm(Form):
     """Invites a person into a cart."""
 
     email = forms.EmailField(
-        label="E-mail address",
+        label=_("Email address"),
         max_length=254,
         validators=[validate_reachable],
         widget=forms.EmailInput(
@@ -195,13 +200,13 @@ class InviteForm(Form):
         error_messages={"required": _EMAIL_WRONG, "invalid": _EMAIL_WRONG},
     )
     role = forms.ChoiceField(
-        label="What they can do",
+        label=_("What they can do"),
         choices=_ROLES,
         initial="viewer",
         widget=forms.RadioSelect,
         error_messages={
-            "required": "Choose what they can do",
-            "invalid_choice": "Choose what they can do",
+            "required": _("Choose what they can do"),
+            "invalid_choice": _("Choose what they can do"),
         },
     )
 
@@ -215,7 +220,7 @@ class PersonForm(Form):
 class RoleForm(PersonForm):
     """Gives a person another role."""
 
-    role = forms.ChoiceField(label="Role", choices=[(role, role.capitalize()) for role in ROLES])
+    role = forms.ChoiceField(label=_("Role"), choices=list(ROLE_NAMES.items()))
 
 
 class KeyForm(Form):

@@ -1,31 +1,51 @@
 """What a cart can hold, and the messages that say so before it is full."""
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 MAX_CARTS = 100
 MAX_LINES = 1000
 MAX_QUANTITY = 999
 _NEARLY = 9 / 10  # from here on a message says how much room is left
 
 
-def limit_message(count: int, most: int, one: str, many: str) -> str:
-    """Return a sentence on the room that is left, once nine tenths are full; '' before."""
-    if count < most * _NEARLY:
+def cart_limit_message(there: int) -> str:
+    """Return how many carts more there can be, once there are 90."""
+    left = MAX_CARTS - there
+    if there < MAX_CARTS * _NEARLY:
         return ""
-    left = most - count
     if left <= 0:
-        return f"There is no room for more: {most} {many} is the most."
-    return f"There is room for {left} more {one if left == 1 else many}: {most} is the most."
-
-
-def cart_limit_message(count: int) -> str:
-    """Return a sentence on how many more carts there can be, once there are 90; '' before."""
-    return limit_message(count, MAX_CARTS, "cart", "carts")
+        return _("You’ve reached the limit of %(most)s carts.") % {"most": MAX_CARTS}
+    return ngettext(
+        "You can add %(left)s more cart. The limit is %(most)s.",
+        "You can add %(left)s more carts. The limit is %(most)s.",
+        left,
+    ) % {"left": left, "most": MAX_CARTS}
 
 
 def line_limit_message(count: int) -> str:
-    """Return a sentence on how many more lines a cart can hold, once it has 900; '' before."""
-    return limit_message(count, MAX_LINES, "line", "lines")
+    """Return how many lines more a cart can hold, once it has 900."""
+    left = MAX_LINES - count
+    if count < MAX_LINES * _NEARLY:
+        return ""
+    if left <= 0:
+        return _("This cart is full. The limit is %(most)s different items.") % {"most": MAX_LINES}
+    return ngettext(
+        "You can add %(left)s more item to this cart. The limit is %(most)s different items.",
+        "You can add %(left)s more items to this cart. The limit is %(most)s different items.",
+        left,
+    ) % {"left": left, "most": MAX_LINES}
 
 
 def unit_limit_message(count: int) -> str:
-    """Return a sentence on how many more units a line can have, once it has 900; '' before."""
-    return limit_message(count, MAX_QUANTITY, "unit", "units")
+    """Return how many units more a line can have, once it has 900."""
+    left = MAX_QUANTITY - count
+    if count < MAX_QUANTITY * _NEARLY:
+        return ""
+    if left <= 0:
+        return _("You’ve reached the limit of %(most)s of this item.") % {"most": MAX_QUANTITY}
+    return ngettext(
+        "You can add %(left)s more of this item. The limit is %(most)s.",
+        "You can add %(left)s more of this item. The limit is %(most)s.",
+        left,
+    ) % {"left": left, "most": MAX_QUANTITY}

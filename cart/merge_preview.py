@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from cart.entities import Cart, Line
@@ -57,13 +58,17 @@ class MergePreview:
     def obstacles(self) -> list[str]:
         """Why it cannot be done, in sentences; empty if it can."""
         found = [
-            f"Together that would be {each.total_quantity} of {each.line.label}, and a cart can have {MAX_QUANTITY} of one thing at most."
+            _(
+                "That would make %(total)s of %(name)s, and a cart can hold up to %(limit)s of one item."
+            )
+            % {"total": each.total_quantity, "name": each.line.label, "limit": MAX_QUANTITY}
             for each in self.lines
             if each.has_too_many_units
         ]
         if self.line_count > MAX_LINES:
             found.append(
-                f"Together that would be {self.line_count} lines, and a cart can hold {MAX_LINES} at most."
+                _("That would make %(total)s different items, and a cart can hold up to %(limit)s.")
+                % {"total": self.line_count, "limit": MAX_LINES}
             )
         return found
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from cart.errors import BadName
 from cart.limits import MAX_CARTS
@@ -20,10 +21,11 @@ def clean_name(typed: str) -> str:
     visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _is_visible(each))
     name = " ".join(visible.split())
     if not any(unicodedata.category(each)[0] in "LNSP" for each in name):
-        raise BadName("Enter a name for the cart.")
+        raise BadName(_("Enter a name for the cart."))
     if len(name) > LONGEST:
         raise BadName(
-            f"A cart’s name can have {LONGEST} letters at most. This one has {len(name)}."
+            _("The cart name must be %(most)s characters or fewer. Yours has %(count)s.")
+            % {"most": LONGEST, "count": len(name)}
         )
     return name
 

@@ -7,6 +7,8 @@ from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from cart import owner, people, queries
 from cart.access import VIEW, Access, require_access
@@ -232,12 +234,13 @@ def refresh_badge(request: HttpRequest) -> CartBadge:
 
 
 def format_badge(badge: CartBadge) -> str:
-    items = "1 item" if badge.item_count == 1 else f"{badge.item_count} items"
-    return (
-        f"{badge.name}: {items}, {in_words(badge.subtotal)}."
-        if badge.item_count
-        else f"{badge.name} is empty."
-    )
+    if not badge.item_count:
+        return _("%(cart)s is empty.") % {"cart": badge.name}
+    return ngettext(
+        "%(cart)s: %(count)s item, %(subtotal)s.",
+        "%(cart)s: %(count)s items, %(subtotal)s.",
+        badge.item_count,
+    ) % {"cart": badge.name, "count": badge.item_count, "subtotal": in_words(badge.subtotal)}
 
 
 def get_voucher_customer_key(request: HttpRequest, person_id: UUID) -> str:

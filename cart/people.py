@@ -10,6 +10,7 @@ from uuid import UUID, uuid5
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from cart import queries
 from cart.access import ROLE_DESCRIPTIONS, ROLES
@@ -55,7 +56,7 @@ class Person:
     @property
     def role_description(self) -> str:
         """What the person can do, in words."""
-        return ROLE_DESCRIPTIONS.get(self.role, "")
+        return str(ROLE_DESCRIPTIONS.get(self.role, ""))
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class Invitation:
     @property
     def role_description(self) -> str:
         """What the person will be able to do, in words."""
-        return ROLE_DESCRIPTIONS.get(self.role, "")
+        return str(ROLE_DESCRIPTIONS.get(self.role, ""))
 
     @property
     def hidden_email(self) -> str:
@@ -132,7 +133,9 @@ class People:
     def names(self) -> str:
         """The people's names: "Ann, Ben and Cem"."""
         *most, last = [person.name for person in self.people] or [""]
-        return f"{', '.join(most)} and {last}" if most else last
+        return (
+            _("%(names)s and %(last)s") % {"names": ", ".join(most), "last": last} if most else last
+        )
 
 
 def get_people(cart_id: UUID) -> People:

@@ -7,6 +7,8 @@ from itertools import groupby
 from time import monotonic
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy as _
+
 from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
 from cassandra_db.session import keyspace_name
 from catalogue.entities import (
@@ -33,10 +35,10 @@ SORTS = {
     "name": ("name", False),
 }
 SORT_LABELS = (
-    ("newest", "Newest first"),
-    ("price", "Price, low to high"),
-    ("price-down", "Price, high to low"),
-    ("name", "Name"),
+    ("newest", _("Newest first")),
+    ("price", _("Price: low to high")),
+    ("price-down", _("Price: high to low")),
+    ("name", _("Name: A to Z")),
 )
 
 
@@ -149,7 +151,7 @@ def _collect_products(reading: Iterable[Pending]) -> dict[UUID, Product]:
 
 def iterate_products() -> Iterator[Product]:
     """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
-    for _, rows in groupby(PRODUCTS.iterate_table(), key=lambda row: row.product_id):
+    for _product_id, rows in groupby(PRODUCTS.iterate_table(), key=lambda row: row.product_id):
         if found := product_from_rows(list(rows)):
             yield found
 

@@ -26,6 +26,7 @@ from uuid import UUID, uuid4
 
 import tantivy
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 from cassandra_db.session import keyspace_name
 from catalogue import queries
@@ -51,10 +52,10 @@ SORTS = {
     "price-down": ("price", True),
 }
 SORT_LABELS = (
-    ("best", "Best match"),
-    ("newest", "Newest first"),
-    ("price", "Price, low to high"),
-    ("price-down", "Price, high to low"),
+    ("best", _("Best match")),
+    ("newest", _("Newest first")),
+    ("price", _("Price: low to high")),
+    ("price-down", _("Price: high to low")),
 )
 
 

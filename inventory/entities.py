@@ -5,7 +5,9 @@ from datetime import date
 from typing import Literal
 from uuid import UUID
 
+from django.utils.formats import date_format
 from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
 
 # The stock item of units that are sold before they have arrived: no real warehouse, so nobody packs them.
 BACKORDER_WAREHOUSE = "ahead"
@@ -25,12 +27,20 @@ class Backorder:
 
     @property
     def customer_label(self) -> str:
-        """What its buyers read: "Pre-order: sent from 3 December"; a day that is over is left out."""
-        sort = "Pre-order" if self.kind == PREORDER else "On order"
+        """What its buyers are told: "Pre-order: ships from 3 December"; a day that is over is not told any more."""
         if self.expected_on is None or self.expected_on <= localdate():
-            return f"{sort}: sent as soon as it is here"
-        year = f" {self.expected_on.year}" if self.expected_on.year != localdate().year else ""
-        return f"{sort}: sent from {self.expected_on.day} {self.expected_on:%B}{year}"
+            return (
+                _("Pre-order: ships as soon as it arrives")
+                if self.kind == PREORDER
+                else _("On backorder: ships as soon as it arrives")
+            )
+        words = (
+            _("Pre-order: ships from %(day)s")
+            if self.kind == PREORDER
+            else _("On backorder: ships from %(day)s")
+        )
+        is_this_year = self.expected_on.year == localdate().year
+        return words % {"day": date_format(self.expected_on, "j F" if is_this_year else "j F Y")}
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,13 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from catalogue.queries import LONGEST_SKU
 from mail.addresses import validate_reachable
 from web.forms import Form
 
-_EMAIL_WRONG = "Enter an e-mail address like name@example.com"
+_EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 
 
 class SubscriptionForm(Form):
@@ -16,7 +17,7 @@ class SubscriptionForm(Form):
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
     email = forms.EmailField(
-        label="E-mail address",
+        label=_("Email address"),
         max_length=254,
         validators=[validate_reachable],
         widget=forms.EmailInput(

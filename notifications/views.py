@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
 from catalogue.entities import Product, Variant
@@ -48,11 +49,11 @@ def subscribe(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render_page(request, "notifications/wait.html", context)
     if _available_units(*product_and_variant):
-        message = f"{_label(*product_and_variant)} is in stock."
+        message = _("%(name)s is in stock.") % {"name": _label(*product_and_variant)}
     elif request.user.is_authenticated:
         email = request.user.get_username()
         operations.subscribe(_subscription(product_and_variant, email), datetime.now(UTC))
-        message = f"We will write to {email} as soon as {_label(*product_and_variant)} is back."
+        message = _subscribed_message(email, *product_and_variant)
     elif form.is_valid():
         email = form.cleaned_data["email"]
         try:
@@ -62,7 +63,9 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         operations.request_subscription(
             _subscription(product_and_variant, email), *product_and_variant, datetime.now(UTC)
         )
-        message = f"A mail is on its way to {email}. Follow the link in it, and we will tell you."
+        message = _(
+            "We’ve sent an email to %(email)s. Follow the link in it to confirm your email address."
+        ) % {"email": email}
     else:
         return render_page(request, "notifications/wait.html", context, part="answer", status=422)
     messages.success(request, message)
@@ -92,10 +95,7 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
             {"wish": subscription, "product": found, "variant": variant, "token": token},
         )
     operations.subscribe(subscription, datetime.now(UTC))
-    messages.success(
-        request,
-        f"We will write to {subscription.email} as soon as {_label(found, variant)} is back.",
-    )
+    messages.success(request, _subscribed_message(subscription.email, found, variant))
     return redirect(_product_url(found, variant))
 
 
@@ -110,7 +110,11 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     if request.method != "POST":
         return render_page(request, "notifications/wait_end.html", {"email": email, "token": token})
     operations.unsubscribe(email)
-    messages.success(request, f"{email} gets no more mails about what is back in stock.")
+    messages.success(
+        request,
+        _("You’ve unsubscribed. %(email)s won’t get any more back-in-stock emails.")
+        % {"email": email},
+    )
     return redirect("home")
 
 
@@ -121,6 +125,13 @@ def _subscription(product_and_variant: tuple[Product, Variant], email: str) -> S
 def _available_units(found: Product, variant: Variant) -> int:
     stock = get_stock(found.product_id).get(variant.variant_id)
     return stock.available if stock else 0
+
+
+def _subscribed_message(email: str, found: Product, variant: Variant) -> str:
+    return _("We’ll email %(email)s as soon as %(name)s is back in stock.") % {
+        "email": email,
+        "name": _label(found, variant),
+    }
 
 
 def _label(found: Product, variant: Variant) -> str:

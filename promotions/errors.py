@@ -1,5 +1,7 @@
 """Why a promotion cannot be used or made, in words."""
 
+from django.utils.translation import gettext as _
+
 
 class VoucherRefused(Exception):
     """The code takes nothing off. The text is for the shopper, and says why."""
@@ -14,5 +16,8 @@ class CodeTaken(PromotionRefused):
 
     def __init__(self, code: str) -> None:
         super().__init__(
-            f"There is a promotion with the code {code} already, or there was: its uses are counted."
+            _(
+                "The code %(code)s is already used by a current or past promotion. Choose another code."
+            )
+            % {"code": code}
         )

@@ -6,6 +6,7 @@ from decimal import Decimal
 from uuid import UUID, uuid4
 
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from cassandra_db import (
     RAISE_UNKNOWN,
@@ -70,7 +71,10 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
     trigger = CODE if terms.code else AUTOMATIC
     key = code_key(terms.code) or key or uuid4().hex
     if len(queries.list_promotions(trigger)) >= MAX_PROMOTIONS:
-        raise PromotionRefused(f"There are {MAX_PROMOTIONS} promotions of this kind already.")
+        raise PromotionRefused(
+            _("You’ve reached the limit of %(most)s promotions of this kind.")
+            % {"most": MAX_PROMOTIONS}
+        )
     outcome = INSERT_PROMOTION.apply(
         if_lost=applied_if(
             lambda row: row.made_at == truncate_to_milliseconds(now) and row.title == terms.title
@@ -100,7 +104,7 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
 
 def _check_terms(terms: PromotionTerms) -> None:
     if terms.code and not code_key(terms.code):
-        raise PromotionRefused("A code has letters or digits.")
+        raise PromotionRefused(_("Enter a code with letters or digits."))
     is_complete = {
         rules.PERCENTAGE: 0 < terms.percent <= 100,
         rules.AMOUNT: terms.amount > 0,
@@ -108,11 +112,11 @@ def _check_terms(terms: PromotionTerms) -> None:
         rules.FREE_DELIVERY: True,
     }
     if not is_complete.get(terms.kind, False):
-        raise PromotionRefused("Say how much the promotion takes off.")
+        raise PromotionRefused(_("Enter how much the promotion takes off."))
     if not terms.code and (terms.uses or terms.per_person):
-        raise PromotionRefused("Only a code can be limited to a number of uses.")
+        raise PromotionRefused(_("Only promotions with a code can have a limit on uses."))
     if terms.starts_at and terms.ends_at and terms.starts_at >= terms.ends_at:
-        raise PromotionRefused("It ends before it starts.")
+        raise PromotionRefused(_("The end must be after the start."))
 
 
 def end_promotion(trigger: str, key: str, now: datetime) -> bool:
@@ -203,7 +207,7 @@ def claim_voucher(
         raise VoucherRefused(reason)
     INSERT_VOUCHER_BY_ORDER.run(order_id=order_id, key=key)
     person_claims = [f"user:{customer_key}:{number}" for number in range(found.per_person)] or [""]
-    for _ in range(ATTEMPTS):
+    for _attempt in range(ATTEMPTS):
         if not person_claims:
             raise VoucherRefused(queries.already_used_message(found))
         outcome = _claim(found, person_claims[0], customer_key, order_id, now)
@@ -221,7 +225,10 @@ def claim_voucher(
             SEED.apply(if_lost=REFUSED_MEANS_DONE, key=key, uses=found.uses or UNLIMITED)
         else:
             raise VoucherRefused(queries.used_up_message(found))
-    raise VoucherRefused(f"{found.capitalized_name} is used by many just now. Please try again.")
+    raise VoucherRefused(
+        _("%(name)s is being used by many people right now. Try again.")
+        % {"name": found.capitalized_name}
+    )
 
 
 def _claim(

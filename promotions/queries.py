@@ -6,6 +6,8 @@ from datetime import datetime
 from time import monotonic
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from cassandra_db import CassandraUnavailable, Pending, Row, read
 from cassandra_db.session import keyspace_name
 from catalogue.queries import get_category_tree
@@ -255,18 +257,25 @@ def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions
 
 
 def unknown_code_message(typed: str) -> str:
-    """Return the message for a code that does not exist."""
-    return f"There is no code “{typed}”. Look at its letters once more; capitals, spaces and dashes do not matter."
+    """Return what is said of a code that there is none of."""
+    return _(
+        "We can’t find the code “%(code)s”. Check the spelling. Capital letters, spaces and dashes don’t matter."
+    ) % {"code": typed}
 
 
 def used_up_message(found: Promotion) -> str:
-    """Return the message for a code whose uses are all taken."""
-    return f"{found.capitalized_name} has been used as often as it can be."
+    """Return what is said of a code whose uses are all taken."""
+    return _("%(name)s has reached its usage limit.") % {"name": found.capitalized_name}
 
 
 def already_used_message(found: Promotion) -> str:
-    """Return the message for a code that this customer has used as often as one may."""
-    return f"You have used {found.inline_name} already{'' if found.per_person == 1 else ' as often as you can'}."
+    """Return what is said of a code that this customer has used as often as one may."""
+    words = (
+        _("You’ve already used %(name)s.")
+        if found.per_person == 1
+        else _("You’ve already used %(name)s as many times as you can.")
+    )
+    return words % {"name": found.inline_name}
 
 
 def get_applied_promotions(

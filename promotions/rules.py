@@ -15,6 +15,8 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine, Reduction
@@ -99,39 +101,55 @@ class Promotion:
     def unavailable_reason(self, now: datetime) -> str:
         """Return why nobody can use it at that moment; '' if it is in use."""
         if self.ended_at and now >= self.ended_at:
-            return f"{self.capitalized_name} is not in use any more."
+            return _("%(name)s is no longer valid.") % {"name": self.capitalized_name}
         if self.ends_at and now >= self.ends_at:
-            return f"{self.capitalized_name} expired on {_day(self.ends_at)}."
+            return _("%(name)s expired on %(day)s.") % {
+                "name": self.capitalized_name,
+                "day": _day(self.ends_at),
+            }
         if self.starts_at and now < self.starts_at:
-            return f"{self.capitalized_name} counts from {_day(self.starts_at)} on."
+            return _("%(name)s is valid from %(day)s.") % {
+                "name": self.capitalized_name,
+                "day": _day(self.starts_at),
+            }
         return ""
 
     def shortfall_reason(self, lines: Sequence[QuotedLine]) -> str:
         """Return why it does not apply to these lines; '' if it does."""
         covered = [line for line in lines if self.is_for_line(line)]
         if not covered:
-            return f"Nothing in your cart is of what {self.inline_name} is for."
+            return _("%(name)s doesn’t apply to any of the items in your cart.") % {
+                "name": self.capitalized_name
+            }
         if (missing := self.minimum - self.covered_subtotal(lines)) > 0:
             least, more = (
                 format_money(from_minor_units(each, settings.CURRENCY))
                 for each in (self.minimum, missing)
             )
-            return f"{self.capitalized_name} counts from {least} on: {more} more, and it does."
+            return _("%(name)s applies from %(least)s. Add %(more)s more to use it.") % {
+                "name": self.capitalized_name,
+                "least": least,
+                "more": more,
+            }
         if (
             self.kind == BUY_GET
             and (wanting := self.buy + self.free - sum(line.quantity for line in covered)) > 0
         ):
-            return f"{self.capitalized_name} counts from {self.buy + self.free} things on: {wanting} more, and it does."
+            return ngettext(
+                "%(name)s applies from %(least)s items. Add %(more)s more item to use it.",
+                "%(name)s applies from %(least)s items. Add %(more)s more items to use it.",
+                wanting,
+            ) % {"name": self.capitalized_name, "least": self.buy + self.free, "more": wanting}
         return ""
 
     @property
     def capitalized_name(self) -> str:
         """What a sentence about it begins with."""
-        return f"The code {self.code}" if self.code else self.title
+        return _("Code %(code)s") % {"code": self.code} if self.code else self.title
 
     @property
     def inline_name(self) -> str:
-        return f"the code {self.code}" if self.code else self.title
+        return _("code %(code)s") % {"code": self.code} if self.code else self.title
 
 
 def _day(at: datetime) -> str:

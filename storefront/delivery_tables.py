@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from moneyed import EUR, Money
 
 from accounts.addresses import COUNTRIES
@@ -50,8 +52,8 @@ def weight_rows() -> list[WeightRow]:
 def _row(country: str, method: DeliveryMethod) -> DeliveryRow:
     first, last = method.days
     days = (
-        f"{first} working day{'s' if first > 1 else ''}"
+        ngettext("%(count)s working day", "%(count)s working days", first) % {"count": first}
         if first == last
-        else f"{first} to {last} working days"
+        else _("%(first)s to %(last)s working days") % {"first": first, "last": last}
     )
     return DeliveryRow(country, method.name, days, method.price, method.free_from)

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from catalogue.entities import CategoryNode, Product, Variant
 from inventory.entities import PREORDER, Stock
@@ -69,7 +70,7 @@ def _availability(stock: Stock) -> str:
 def breadcrumb_data(trail: Sequence[CategoryNode], page_name: str, url: str) -> dict[str, Any]:
     """Return the way from the front page to a page called `page_name`."""
     steps = [
-        ("Home", reverse("home")),
+        (_("Home"), reverse("home")),
         *((node.name, reverse("category", args=(node.slug,))) for node in trail),
     ]
     return {

@@ -1,5 +1,8 @@
 """Errors of the web layer, in words fit for their reader."""
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 
 class TooManyAttempts(Exception):
     """Something was tried more often than its limit allows. `retry_after`: the seconds until it may be tried again."""
@@ -9,12 +12,14 @@ class TooManyAttempts(Exception):
         self.retry_after = max(1, retry_after)
 
     def __str__(self) -> str:
-        return f"That was tried too often. Wait {self.wait_time}, then try again."
+        return _("Too many attempts. Wait %(wait_time)s, then try again.") % {
+            "wait_time": self.wait_time
+        }
 
     @property
     def wait_time(self) -> str:
         """The time to wait, in words."""
         minutes = -(-self.retry_after // 60)
-        if minutes > 1:
-            return f"{minutes} minutes"
-        return "a minute" if self.retry_after > 30 else "half a minute"
+        if minutes == 1 and self.retry_after <= 30:
+            return _("30 seconds")
+        return ngettext("%(count)s minute", "%(count)s minutes", minutes) % {"count": minutes}

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.forms.renderers import TemplatesSetting
+from django.utils.translation import gettext as _
 
 
 class Renderer(TemplatesSetting):
@@ -28,4 +29,6 @@ class Form(forms.Form):
                 field.error_messages.get("required")
                 == forms.Field.default_error_messages["required"]
             ):
-                field.error_messages["required"] = f"Enter {str(field.label or name).lower()}"
+                field.error_messages["required"] = _("Enter %(field)s") % {
+                    "field": str(field.label or name).lower()
+                }

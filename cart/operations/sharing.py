@@ -14,7 +14,7 @@ from django.core.signing import BadSignature
 from django.urls import reverse
 
 from cart import people, queries
-from cart.access import OWN, ROLES, Access, require_access
+from cart.access import OWN, ROLE_NAMES, ROLES, Access, require_access
 from cart.entities import Cart
 from cart.errors import (
     CartBusy,
@@ -151,7 +151,7 @@ def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: date
     if made is None:
         raise CartBusy  # withdrawn in the same moment
     if made.role != role:
-        raise InvitedAlready(email, made.role)
+        raise InvitedAlready(email, str(ROLE_NAMES[made.role]).lower())
     _queue_invitation_mail(made, now)
     return made
 

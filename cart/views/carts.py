@@ -10,7 +10,10 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -26,7 +29,7 @@ from web.decorators import get_or_post, owner_only, post_only
 from web.rendering import render_page
 
 T = TypeVar("T")
-TOO_LATE = "That was too long ago to be undone from here."
+TOO_LATE = gettext_lazy("It’s too late to undo this.")
 
 
 @require_safe
@@ -56,7 +59,7 @@ def create_cart(request: HttpRequest) -> HttpResponse:
     except CartError as error:
         form.add_error("name", str(error))
         return _cart_list_page(request, form=form, status=422)
-    messages.success(request, "Your new cart is in use. What you add goes into it.")
+    messages.success(request, _("Your new cart is ready. Items you add now go into it."))
     return redirect("cart:carts")
 
 
@@ -79,7 +82,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         except CartError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"The cart is called {name} now.")
+            messages.success(request, _("Cart renamed to %(name)s.") % {"name": name})
             return redirect("cart:carts")
     return render_page(
         request,
@@ -98,7 +101,10 @@ def switch_cart(request: HttpRequest) -> HttpResponse:
         lambda person: operations.switch_cart(person, _cart_id(request), datetime.now(UTC)),
     )
     if name:
-        messages.success(request, f"{name} is in use now. What you add goes into it.")
+        messages.success(
+            request,
+            _("%(name)s is now your active cart. Items you add go into it.") % {"name": name},
+        )
     return HttpResponseRedirect(_next_url(request))
 
 
@@ -114,7 +120,9 @@ def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         ),
     )
     if copy:
-        messages.success(request, f"{copy[1]} has the same things in it.")
+        messages.success(
+            request, _("%(name)s was created with the same items.") % {"name": copy[1]}
+        )
     return redirect("cart:carts")
 
 
@@ -128,7 +136,7 @@ def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         lambda person: operations.empty_cart(person, cart_id, idempotency_key, datetime.now(UTC)),
     )
     if undo:
-        messages.success(request, f"{undo.name} is empty now.")
+        messages.success(request, _("%(name)s was emptied.") % {"name": undo.name})
     return _redirect_to_list(undo)
 
 
@@ -140,22 +148,22 @@ def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         request, lambda person: operations.delete_cart(person, cart_id, datetime.now(UTC))
     )
     if undo:
-        messages.success(request, f"{undo.name} is deleted.")
+        messages.success(request, _("%(name)s was deleted.") % {"name": undo.name})
     return _redirect_to_list(undo)
 
 
 @post_only("cart:carts")
 @owner_only
 def undo_cart_change(request: HttpRequest) -> HttpResponse:
-    """Undo what was done to a whole cart."""
+    """Take back what was done to a whole cart."""
     undo = parse_undo(request.POST.get("undo", ""))
     if undo is None:
-        return _cart_list_page(request, refused=TOO_LATE, status=422)
+        return _cart_list_page(request, refused=str(TOO_LATE), status=422)
     name = _run_action(
         request, lambda person: _UNDO_OPERATIONS[undo.action](person, undo, datetime.now(UTC))
     )
     if name:
-        messages.success(request, f"{name} is as it was.")
+        messages.success(request, _("%(name)s was restored.") % {"name": name})
     return redirect("cart:carts")
 
 
@@ -193,7 +201,10 @@ def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     except CartError as error:
         form.add_error("into", str(error))
         return _merge_page(request, found, form, status=422)
-    messages.success(request, f"All of {undo.name} is in {target.name} now.")
+    messages.success(
+        request,
+        _("%(name)s was merged into %(target)s.") % {"name": undo.name, "target": target.name},
+    )
     return _redirect_to_list(undo)
 
 
@@ -228,9 +239,13 @@ def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     except CartError as error:
         form.add_error("into", str(error))
         return _move_page(request, found, key, form, status=422)
-    units = f", {moved.quantity} of it," if moved.quantity > 1 else ""
-    also = f", and still in {moved.source}" if copy else ""
-    messages.success(request, f"{moved.label}{units} is in {moved.target} now{also}.")
+    words = (
+        _("%(count)s × %(name)s copied to %(target)s.")
+        if copy
+        else _("%(count)s × %(name)s moved to %(target)s.")
+    )
+    said = {"count": moved.quantity, "name": moved.label, "target": moved.target}
+    messages.success(request, words % said)
     return redirect("cart:one", cart_id)
 
 
@@ -239,7 +254,11 @@ def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
 def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Save a line for later."""
     return _act_on_line(
-        request, cart_id, key, operations.save_line_for_later, "{} is kept for later."
+        request,
+        cart_id,
+        key,
+        operations.save_line_for_later,
+        gettext_lazy("%(name)s was saved for later."),
     )
 
 
@@ -248,7 +267,11 @@ def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpR
 def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Put a line saved for later back into the cart."""
     return _act_on_line(
-        request, cart_id, key, operations.return_saved_line, "{} is in the cart again."
+        request,
+        cart_id,
+        key,
+        operations.return_saved_line,
+        gettext_lazy("%(name)s was moved to your cart."),
     )
 
 
@@ -257,7 +280,7 @@ def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpRes
 def remove_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Remove a line saved for later."""
     return _act_on_line(
-        request, cart_id, key, operations.remove_saved_line, "{} is not kept any more."
+        request, cart_id, key, operations.remove_saved_line, gettext_lazy("%(name)s was removed.")
     )
 
 
@@ -266,16 +289,15 @@ def _act_on_line(
     cart_id: UUID,
     key: UUID,
     act: Callable[[UUID, UUID, str, UUID, datetime], operations.MoveResult | str],
-    message: str,
+    message: Promise,
 ) -> HttpResponse:
     idempotency_key = _idempotency_key(request)
     result = _run_action(
         request, lambda person: act(person, cart_id, str(key), idempotency_key, datetime.now(UTC))
     )
     if result:
-        messages.success(
-            request, message.format(result if isinstance(result, str) else result.label)
-        )
+        name = result if isinstance(result, str) else result.label
+        messages.success(request, str(message) % {"name": name})
     return redirect("cart:one", cart_id)
 
 

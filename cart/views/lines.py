@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -35,8 +37,8 @@ from pricing.templatetags.money import format_money as in_words
 from web.decorators import owner_only, post_only
 from web.rendering import render_or_redirect, render_page, without_header
 
-TOO_LATE = (
-    "That was taken out too long ago to be put back from here. You can add it again from its page."
+TOO_LATE = gettext_lazy(
+    "It’s too late to undo this. You can add the item again from its product page."
 )
 
 
@@ -79,7 +81,10 @@ def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     context = cart_context(request, undo=parse_removed_line(request.GET.get("removed", "")))
     if context["cart"] is None or context["cart"].cart_id != cart_id:
         raise Http404("no such cart")
-    messages.info(request, f"Changed meanwhile. {format_badge(_cart_badge(context['cart']))}")
+    messages.info(
+        request,
+        _("This cart was updated. %(cart)s") % {"cart": format_badge(_cart_badge(context["cart"]))},
+    )
     return render_page(request, "cart/show.html", context, part="cart", with_oob=True)
 
 
@@ -141,7 +146,7 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _change_refusal(request, form)
         cart_id, line = _named_line(request, form)
-        _, variant = find_product_and_variant(line.sku)
+        variant = find_product_and_variant(line.sku)[1]
         changed = operations.change_line_quantity(
             _owner_id(request), cart_id, variant, form.cleaned_data["quantity"], datetime.now(UTC)
         )
@@ -170,7 +175,7 @@ def accept_prices(request: HttpRequest) -> HttpResponse:
         )
     except CartError as error:
         return render_refusal(request, str(error))
-    message = "The new price counts now." if len(consents) == 1 else "The new prices count now."
+    message = _("New price accepted.") if len(consents) == 1 else _("New prices accepted.")
     messages.success(request, f"{message} {format_badge(refresh_badge(request))}")
     return render_or_redirect(
         request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
@@ -187,7 +192,8 @@ def remove_line(request: HttpRequest) -> HttpResponse:
         undo = operations.remove_line(_owner_id(request), cart_id, line.key, datetime.now(UTC))
     except CartError as error:
         return render_refusal(request, str(error))
-    messages.success(request, f"{undo.name} was taken out. {format_badge(refresh_badge(request))}")
+    removed = _("%(name)s was removed.") % {"name": undo.name}
+    messages.success(request, f"{removed} {format_badge(refresh_badge(request))}")
     to = f"{cart_url(request)}?{urlencode({'removed': undo.token()})}"
     return render_or_redirect(
         request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart"
@@ -201,7 +207,7 @@ def restore_line(request: HttpRequest) -> HttpResponse:
     form = RestoreForm(request.POST)
     undo = parse_removed_line(form.cleaned_data["removed"]) if form.is_valid() else None
     if undo is None:
-        return render_refusal(request, TOO_LATE)
+        return render_refusal(request, str(TOO_LATE))
     try:
         found = get_current_product(undo.product_id)
         variant = get_sellable_variant(found, undo.variant_id)
@@ -213,7 +219,8 @@ def restore_line(request: HttpRequest) -> HttpResponse:
     except (CartError, NoLongerSold) as error:
         return render_refusal(request, str(error))
     badge = refresh_badge(request)
-    messages.success(request, f"{undo.name} is back in your cart. {format_badge(badge)}")
+    words = _("%(name)s is back in your cart.") % {"name": undo.name}
+    messages.success(request, f"{words} {format_badge(badge)}")
     context = {"restored": restored.line.key if restored.line else ""}
     return render_or_redirect(
         request,
@@ -282,15 +289,20 @@ def _change_refusal(request: HttpRequest, form: LineQuantityForm) -> HttpRespons
 def _price_in_words(added: operations.LineResult) -> str:
     if added.price_changed_from is None or added.line is None:
         return ""
-    return f" The price has changed since you added it: it was {in_words(added.price_changed_from)}, now {in_words(added.line.price)}."
+    return _("The price has changed since you added it: it was %(old)s, now %(new)s.") % {
+        "old": in_words(added.price_changed_from),
+        "new": in_words(added.line.price),
+    }
 
 
 def _added_in_words(added: operations.LineResult, badge: CartBadge) -> str:
-    name = added.line.label if added.line else "It"
-    return f"{name} is in your cart.{_price_in_words(added)} {format_badge(badge)}"
+    name = added.line.label if added.line else _("Item")
+    words = _("%(name)s was added to your cart.") % {"name": name}
+    return " ".join(filter(None, (words, _price_in_words(added), format_badge(badge))))
 
 
 def _changed_in_words(changed: operations.LineResult, badge: CartBadge) -> str:
-    name = changed.line.label if changed.line else "It"
+    name = changed.line.label if changed.line else _("Item")
     count = changed.line.quantity if changed.line else 0
-    return f"{name}: {count} now. {format_badge(badge)}"
+    words = _("%(name)s: quantity changed to %(count)s.") % {"name": name, "count": count}
+    return f"{words} {format_badge(badge)}"

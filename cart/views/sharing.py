@@ -9,11 +9,12 @@ from django.contrib import messages
 from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import owner, people
-from cart.access import OWN, ROLE_DESCRIPTIONS, VIEW, Access, require_access
+from cart.access import OWN, ROLE_DESCRIPTIONS, ROLE_NAMES, VIEW, Access, require_access
 from cart.errors import CartError, InvitationOver, NoSuchCart, NoSuchPerson, NotAllowed
 from cart.forms import IdempotencyForm, InviteForm, KeyForm, PersonForm, RoleForm
 from cart.operations import sharing
@@ -49,7 +50,7 @@ def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
                 request,
                 found,
                 status=403,
-                refused="Sign in to invite people: the mail goes in your name.",
+                refused=_("Sign in to invite people. We send the email in your name."),
             )
         if not form.is_valid():
             return _people_page(request, found, form=form, status=422)
@@ -66,7 +67,7 @@ def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         form.add_error("email", str(error))
         return _people_page(request, found, form=form, status=422)
     messages.success(
-        request, f"A mail is on its way to {email}. The invitation in it works for 14 days."
+        request, _("Invitation sent to %(email)s. It’s valid for 14 days.") % {"email": email}
     )
     return redirect("cart:people", cart_id)
 
@@ -80,7 +81,7 @@ def withdraw_invitation(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         sharing.withdraw_invitation(
             owner_id, cart_id, str(_cleaned_data(KeyForm(request.POST))["key"])
         )
-        return "The invitation is withdrawn. Its link leads nowhere now."
+        return _("Invitation withdrawn. Its link no longer works.")
 
     return _run_action(request, cart_id, act)
 
@@ -93,7 +94,10 @@ def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     def act(owner_id: UUID) -> str:
         sent = _cleaned_data(RoleForm(request.POST))
         name = sharing.change_role(owner_id, cart_id, sent["person"], sent["role"])
-        return f"{name} {ROLE_DESCRIPTIONS[sent['role']]} now."
+        return _("%(name)s %(role)s now.") % {
+            "name": name,
+            "role": ROLE_DESCRIPTIONS[sent["role"]],
+        }
 
     return _run_action(request, cart_id, act)
 
@@ -105,7 +109,7 @@ def remove_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
     def act(owner_id: UUID) -> str:
         sharing.remove_person(owner_id, cart_id, _cleaned_data(PersonForm(request.POST))["person"])
-        return "The cart is no longer shared with this person."
+        return _("This person no longer has access to the cart.")
 
     return _run_action(request, cart_id, act)
 
@@ -118,7 +122,7 @@ def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     def act(owner_id: UUID) -> str:
         member = _member(request)
         sharing.create_link(owner_id, cart_id, member.name if member else "", datetime.now(UTC))
-        return "The link is made. Whoever has it can look at the cart."
+        return _("Link created. Anyone who has it can view the cart.")
 
     return _run_action(request, cart_id, act)
 
@@ -130,7 +134,7 @@ def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
     def act(owner_id: UUID) -> str:
         sharing.withdraw_link(owner_id, cart_id, _cleaned_data(KeyForm(request.POST))["key"])
-        return "The link is withdrawn. It shows nothing any more."
+        return _("Link turned off. It no longer works.")
 
     return _run_action(request, cart_id, act)
 
@@ -145,13 +149,18 @@ def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
         found = None  # withdrawn already: it is taken off the list
     if found and found.is_owner:
         return _people_page(
-            request, found, status=403, refused="This cart is your own. You can delete it instead."
+            request,
+            found,
+            status=403,
+            refused=_("This is your own cart. You can delete it instead."),
         )
     if (person_id := owner.get_owner_id(request)) is None or not sharing.leave_cart(
         person_id, cart_id
     ):
         raise Http404("no such cart")
-    messages.success(request, f"You have left {found.name if found else 'the cart'}.")
+    messages.success(
+        request, _("You’ve left %(name)s.") % {"name": found.name if found else _("the cart")}
+    )
     return redirect("cart:carts")
 
 
@@ -174,7 +183,9 @@ def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
             return _invitation_page(
                 request, {"invitation": invitation, "refused": str(error)}, status=409
             )
-        messages.success(request, "The cart is yours to use now. It stands in your list of carts.")
+        messages.success(
+            request, _("You’ve joined the cart. You’ll find it in your list of carts.")
+        )
         return redirect("cart:one", cart_id)
     if invitation is None and not (member and people.has_joined(cart_id, member.user_id)):
         return _invitation_over_page(request)
@@ -210,7 +221,9 @@ def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
         )
     except CartError as error:
         return _shared_cart_page(request, token, found, refused=str(error))
-    messages.success(request, f"{name} is a cart of your own now, with the same things.")
+    messages.success(
+        request, _("%(name)s was created with the same items. It’s your own cart.") % {"name": name}
+    )
     return redirect("cart:one", copy_id)
 
 
@@ -293,7 +306,7 @@ def _people_context(request: HttpRequest, found: Access, form: InviteForm) -> di
     return {
         "access": found,
         "there": found_people,
-        "roles": ROLE_DESCRIPTIONS,
+        "roles": ROLE_NAMES,
         "room": sharing.MAX_PEOPLE - found_people.count,
         "most": sharing.MAX_PEOPLE,
         "form": form,

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 
 from cart import operations, owner
 from cart.access import EDIT, require_access
@@ -48,7 +49,10 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
     except CartError as error:
         return render_refusal(request, str(error))
     messages.success(
-        request, f"The code {found.code} is in your cart." if found else "The code was taken out."
+        request,
+        _("Code %(code)s added to your cart.") % {"code": found.code}
+        if found
+        else _("Code removed."),
     )
     return render_changed_cart(request)
 

@@ -6,6 +6,7 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import ngettext
 
 register = template.Library()
 # A list draws the same few hundred pictures again and again, and this is a third of what a list costs: cached.
@@ -40,24 +41,26 @@ def swatches(colours: list[str], more: int = 0) -> SafeString:
 
     `colours` are hex digits, with or without "#"; anything else is refused by a ValueError.
     """
-    return _swatches(tuple(colours[:5]), len(colours), more)
+    count = len(colours) + more
+    label = ngettext("%(count)s colour", "%(count)s colours", count) % {"count": count}
+    return _swatches(tuple(colours[:5]), count, label)
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
-def _swatches(colours: tuple[str, ...], count: int, more: int) -> SafeString:
+def _swatches(colours: tuple[str, ...], count: int, label: str) -> SafeString:
     dot_colours = [colour.lstrip("#") for colour in colours]
     dots = format_html_join(
         "",
         '<circle cx="{}" cy="8" r="7" fill="#{}"/>',
         ((8 + 20 * index, f"{int(colour, 16):06x}") for index, colour in enumerate(dot_colours)),
     )
-    rest = max(count - len(dot_colours), 0) + more
+    rest = count - len(dot_colours)
     return format_html(
         '<span class="swatches"><svg viewBox="0 0 {} 16" width="{}" height="14" aria-hidden="true" focusable="false">{}</svg>'
-        '{}<span class="vh">{} colours</span></span>',
+        '{}<span class="vh">{}</span></span>',
         20 * len(dot_colours) - 4,
         round((20 * len(dot_colours) - 4) * 0.875),
         dots,
         f"+{rest} " if rest else "",
-        count + more,
+        label,
     )

@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModif
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import quote_etag
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -181,7 +182,7 @@ def forget_viewed_products(request: HttpRequest) -> HttpResponse:
     response = redirect("viewed")
     if request.method == "POST":
         recently_viewed.forget_viewed(response)
-        messages.success(request, "Forgotten.")
+        messages.success(request, _("Your recently viewed products have been cleared."))
     return response
 
 

@@ -94,7 +94,7 @@ def test_x9_a_failed_change_keeps_the_cart_on_the_page(open_page: OpenPage) -> N
     add_to_cart(page, TWO_CHOICES)
     page.goto("/cart/")
     page.route("**/cart/change/", lambda route: route.fulfill(status=500, body="no"))
-    page.get_by_role("button", name="One more").click()
+    page.get_by_role("button", name="Increase quantity").click()
     expect(page.locator("#status")).to_contain_text("Something went wrong on our side.")
     expect(page.locator("[data-row]")).to_have_count(1)
     page.unroute("**/cart/change/")

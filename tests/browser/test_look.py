@@ -201,7 +201,7 @@ def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(
     before = page.evaluate(
         WHERE, ["h1", ".line .picture", ".line__name", ".line input.input", "#q", ".logo"]
     )
-    page.get_by_role("button", name="One more").click()
+    page.get_by_role("button", name="Increase quantity").click()
     expect(page.locator("#cart-badge")).to_contain_text("2 items")
     page.wait_for_timeout(200)
     assert page.evaluate(WHERE, list(before)) == before

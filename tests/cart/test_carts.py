@@ -67,7 +67,7 @@ def test_names_are_unique_to_a_reader(subtests: pytest.Subtests) -> None:
         with subtests.test(same):
             person = uuid4()
             make(person, "Gifts")
-            with pytest.raises(NameTaken, match="You have a cart called"):
+            with pytest.raises(NameTaken, match="You already have a cart called"):
                 make(person, same)
             make(uuid4(), same)
 
@@ -183,11 +183,11 @@ def test_x45_the_hundred_and_first_cart_is_refused_and_the_last_ones_are_told_be
     with pytest.raises(TooManyCarts, match="You have 100 carts"):
         make(full(person), "One more")
     assert limits.cart_limit_message(89) == ""
-    assert limits.cart_limit_message(90) == "There is room for 10 more carts: 100 is the most."
-    assert limits.cart_limit_message(99) == "There is room for 1 more cart: 100 is the most."
-    assert limits.line_limit_message(900) == "There is room for 100 more lines: 1000 is the most."
+    assert limits.cart_limit_message(90) == "You can add 10 more carts. The limit is 100."
+    assert limits.cart_limit_message(99) == "You can add 1 more cart. The limit is 100."
+    assert limits.line_limit_message(900).startswith("You can add 100 more items to this cart.")
     assert limits.unit_limit_message(899) == limits.line_limit_message(899) == ""
-    assert limits.unit_limit_message(990) == "There is room for 9 more units: 999 is the most."
+    assert limits.unit_limit_message(990) == "You can add 9 more of this item. The limit is 999."
 
 
 def test_x45_a_thousand_lines_fill_a_cart() -> None:
@@ -196,7 +196,7 @@ def test_x45_a_thousand_lines_fill_a_cart() -> None:
     get_session().execute(
         "UPDATE items_by_cart SET line_count = 1000 WHERE cart_id = %s", (cart_id,)
     )
-    with pytest.raises(CartFull, match="it can hold 1000 lines"):
+    with pytest.raises(CartFull, match="It can hold 1000 different items"):
         add(person, product, 1)
 
 
@@ -204,14 +204,14 @@ def test_x45_how_much_room_is_left_is_told_on_adding_and_in_the_cart(client: Cli
     bead = make_product("Bead")
     make_stock(999, product_id=bead.product_id, variant_id=bead.variants[0].variant_id)
     text = submit_add(client, bead, quantity="899", headers={"HX-Request": "true"}).content.decode()
-    assert "There is room for" not in text
+    assert "The limit is" not in text
     text = submit_add(client, bead, headers={"HX-Request": "true"}).content.decode()
-    assert "There is room for 99 more units: 999 is the most." in text
+    assert "You can add 99 more of this item. The limit is 999." in text
     get_session().execute(
         "UPDATE items_by_cart SET line_count = 950 WHERE cart_id = %s", (active(client),)
     )
     assert (
-        "There is room for 50 more lines: 1000 is the most."
+        "You can add 50 more items to this cart. The limit is 1000 different items."
         in client.get(reverse("cart:show")).content.decode()
     )
 
@@ -290,7 +290,7 @@ def test_x45_the_active_carts_name_stands_in_the_header_and_beside_each_add(
     assert submit_new_cart(client, "Gifts for Mom").status_code == 303
     text = client.get(reverse("product", args=[teapot.slug])).content.decode()
     assert 'class="cart-badge__name cart-name">Gifts for Mom<' in text
-    assert re.search(r"Goes into <span class=\"strong cart-name\">Gifts for Mom</span>", text)
+    assert re.search(r"Adds to <span class=\"strong cart-name\">Gifts for Mom</span>", text)
     answer = submit_add(client, teapot, headers={"HX-Request": "true"}).content.decode()
     assert "is in <strong>Gifts for Mom</strong>" in answer
     assert 'hx-swap-oob="innerHTML:.cart-name">Gifts for Mom<' in answer
@@ -309,7 +309,7 @@ def test_x45_switching_from_any_page_comes_back_to_it(client: Client, teapot: Pr
         303,
         reverse("product", args=[teapot.slug]),
     )
-    assert "First is in use now." in client.get(response["Location"]).content.decode()
+    assert "First is now your active cart." in client.get(response["Location"]).content.decode()
     assert active(client) == first
 
 
@@ -328,7 +328,7 @@ def test_x60_a_taken_name_is_told_beside_the_field_and_kept(client: Client) -> N
     response = submit_new_cart(client, "gifts")
     text = response.content.decode()
     assert response.status_code == 422
-    assert "You have a cart called “gifts” already. Choose another name." in text
+    assert "You already have a cart called “gifts”. Choose another name." in text
     assert 'value="gifts"' in text
     assert "<title>Error: " in text
     assert "gIFTS <b>" not in text
@@ -350,7 +350,7 @@ def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(
     assert token
     for _ in range(2):
         assert client.post(reverse("cart:undo"), {"undo": token[1]}).status_code == 303
-    assert "Gifts is as it was." in cart_pages(client)
+    assert "Gifts was restored." in cart_pages(client)
     found = queries.get_active_cart(owner(client))
     assert found
     assert (found.name, found.item_count) == ("Gifts", 2)
@@ -365,7 +365,7 @@ def test_the_list_tells_what_is_in_each_cart(client: Client, teapot: Product) ->
     assert text.index(">Gifts</a>") < text.index(">My cart</a>")  # the active one first
     assert "€24.00" in text
     assert "2 items" in text
-    assert "In use" in text
+    assert "Active" in text
     assert "Empty" in text
     assert "/pictures/" in text
 

@@ -78,7 +78,7 @@ def test_x45_the_page_of_a_cart_with_a_thousand_lines(products: list[Product]) -
     text = answer.content.decode()
     assert answer.status_code == 200
     assert text.count("data-row") == MOST_DRAWN
-    assert f"These are the first {MOST_DRAWN} of {MAX_LINES} lines" in text
+    assert f"Showing the first {MOST_DRAWN} of {MAX_LINES} items" in text
     assert "€12,000.00" in text, "all of them count"
     assert len(answer.content) < MOST_BYTES
     assert counted(client, "/cart/")["rounds"] <= MOST_ROUNDS

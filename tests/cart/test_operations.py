@@ -130,7 +130,7 @@ def test_a_line_has_999_units_at_most() -> None:
     owner, product = uuid4(), make_mug()
     add(owner, product, quantity=998)
     with pytest.raises(
-        TooManyUnits, match=r"You can have 999 of one thing at most\. There are 998"
+        TooManyUnits, match=r"You can have up to 999 of one item\. You already have 998"
     ):
         add(owner, product, quantity=2)
     add(owner, product, quantity=1)

@@ -1002,8 +1002,8 @@ def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
         *(lambda line=line: add_until_confirmed(line, plate) for line in tabs[1:]),
     )
     for _ in range(20):
-        if statuses[0] == 409:  # the page says what has changed; one more submit accepts it
-            assert "Plate" in tabs[0].text or "changed at this moment" in tabs[0].text
+        if statuses[0] == 409:  # as it was told, one press accepts it
+            assert "Plate" in tabs[0].text or "has just changed" in tabs[0].text
             sent = review_form(token_in(html.fromstring(tabs[0].text)), email)
         if statuses[0] == 303:
             break

@@ -154,10 +154,10 @@ def test_staff_do_it_by_a_command() -> None:
 def test_the_words_for_it(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
     monkeypatch.setattr(entities, "localdate", lambda: date(2026, 11, 21))
     for kind, on, words in (
-        (PREORDER, date(2026, 12, 3), "Pre-order: sent from 3 December"),
-        (BACKORDER, date(2027, 1, 31), "On order: sent from 31 January 2027"),
-        (BACKORDER, None, "On order: sent as soon as it is here"),
-        (PREORDER, date(2026, 11, 2), "Pre-order: sent as soon as it is here"),
+        (PREORDER, date(2026, 12, 3), "Pre-order: ships from 3 December"),
+        (BACKORDER, date(2027, 1, 31), "On backorder: ships from 31 January 2027"),
+        (BACKORDER, None, "On backorder: ships as soon as it arrives"),
+        (PREORDER, date(2026, 11, 2), "Pre-order: ships as soon as it arrives"),
     ):
         with subtests.test(kind=kind, on=on):
             assert Backorder(kind, 1, on).customer_label == words

@@ -313,7 +313,7 @@ def test_each_step_says_which_lines_wait_for_goods(mug: Product) -> None:
         lines = [
             " ".join(line.text_content().split()) for line in page.xpath("//*[@id='summary']//li")
         ]
-        assert ["Pre-order: sent from" in line for line in lines] == [
+        assert ["Pre-order: ships from" in line for line in lines] == [
             "Vase" in line for line in lines
         ]
 

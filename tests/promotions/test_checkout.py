@@ -53,7 +53,7 @@ def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> Non
     answer = shopper.send(token)
     page = html.fromstring(answer.content)
     assert answer.status_code == 409
-    assert f"The code {code} is not in use any more." in text(page)
+    assert f"Code {code} is no longer valid." in text(page)
     assert "The total is now €24.90. It was €22.90 before." in text(page)
     assert used(code) == 0
     assert shopper.send(token_in(page)).status_code == 303
@@ -69,7 +69,7 @@ def test_s37_the_last_use_that_goes_to_another_on_the_way_is_told() -> None:
     claim_voucher(code, somebody(), uuid4(), datetime.now(UTC))
     answer = shopper.send(token)
     assert answer.status_code == 409
-    assert "has been used as often as it can be" in text(answer)
+    assert "has reached its usage limit" in text(answer)
     assert used(code) == 1
 
 
@@ -78,5 +78,5 @@ def test_s37_a_guest_is_known_by_the_address_at_the_checkout() -> None:
     claim_voucher(code, voucher_customer_key(None, email), uuid4(), datetime.now(UTC))
     shopper = with_code(code)
     page = shopper.look(email=email.upper())
-    assert "You have used the code" in text(page)
+    assert "You’ve already used code" in text(page)
     assert "€24.90" in text(page)

@@ -69,7 +69,7 @@ def test_s37_one_person_uses_it_once_however_many_carts_there_are() -> None:
         won = list(pool.map(lambda _: claimed(code, alice, uuid4()), range(10)))
     assert won.count(True) == 1
     assert claimed(code, bob, uuid4())
-    with pytest.raises(VoucherRefused, match="You have used the code"):
+    with pytest.raises(VoucherRefused, match="You’ve already used code"):
         claim_voucher(code, alice, uuid4(), NOW)
     assert used(code) == 2
 
@@ -136,7 +136,7 @@ def refusal(act: Callable[..., object], *given: object) -> str:
 def test_x51_a_code_outside_its_window_is_refused_in_words() -> None:
     expected = {
         make_voucher(ends_at=NOW): "expired on 8 May 2026",
-        make_voucher(starts_at=NOW + timedelta(days=2)): "counts from 10 May 2026 on",
+        make_voucher(starts_at=NOW + timedelta(days=2)): "is valid from 10 May 2026",
     }
     refusals = {code: refusal(claim_voucher, code, somebody(), uuid4(), NOW) for code in expected}
     assert [
@@ -147,14 +147,14 @@ def test_x51_a_code_outside_its_window_is_refused_in_words() -> None:
 def test_x51_a_code_that_was_used_up_or_ended_or_never_was_is_refused_in_words() -> None:
     code = make_voucher(uses=1)
     assert claimed(code, somebody(), uuid4())
-    with pytest.raises(VoucherRefused, match="as often as it can be"):
+    with pytest.raises(VoucherRefused, match="has reached its usage limit"):
         claim_voucher(code, somebody(), uuid4(), NOW)
     ended = make_voucher()
     assert end_promotion(CODE, ended.replace("-", "").lower(), NOW)
     assert not end_promotion(CODE, ended.replace("-", "").lower(), NOW + timedelta(hours=1))
-    with pytest.raises(VoucherRefused, match="not in use any more"):
+    with pytest.raises(VoucherRefused, match="is no longer valid"):
         claim_voucher(ended, somebody(), uuid4(), NOW)
-    with pytest.raises(VoucherRefused, match="There is no code"):
+    with pytest.raises(VoucherRefused, match="We can’t find the code"):
         claim_voucher("nothing of ours", somebody(), uuid4(), NOW)
     assert not end_promotion(CODE, "nothing", NOW)
 

@@ -336,7 +336,7 @@ def test_an_unknown_choice_is_told_and_another_shown(client: Client, jug: Produc
     for nonsense in ("NO-SUCH-SKU", *NONSENSE):
         response = client.get(f"{page_of(jug)}?variant={quote(nonsense)}")
         notices = texts(tree(response), ".notice")
-        if response.status_code != 200 or not notices or "no longer sold" not in notices[0]:
+        if response.status_code != 200 or not notices or "no longer available" not in notices[0]:
             wrong.append(f"{nonsense}: {response.status_code}, {notices}")
     assert wrong == []
 

@@ -86,7 +86,7 @@ def test_it_can_be_forgotten(client: Client, things: list[Product]) -> None:
     assert client.get(reverse("viewed_forget")).status_code == 302
     assert names(strip(client)) == ["Thing 0"]
     assert client.post(reverse("viewed_forget")).status_code == 303
-    assert "Nothing looked at lately" in strip(client, headers=None)
+    assert "No recently viewed products" in strip(client, headers=None)
 
 
 def test_a_cookie_that_is_not_ours_counts_as_none(things: list[Product]) -> None:
@@ -103,5 +103,5 @@ def test_a_cookie_that_is_not_ours_counts_as_none(things: list[Product]) -> None
 
 def test_the_privacy_page_tells_of_it(client: Client) -> None:
     text = client.get(reverse("privacy")).content.decode()
-    assert "Looked at" in text
+    assert "Recently viewed" in text
     assert "Country" in text

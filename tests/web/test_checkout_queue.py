@@ -186,7 +186,7 @@ def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -
     assert response["Refresh"] == response["Retry-After"] == "2"
     assert response["Cache-Control"] == "no-store"
     page = html.fromstring(response.content)
-    assert page.findtext(".//h1") == "You are in line"
+    assert page.findtext(".//h1") == "You’re in the queue"
     assert page.xpath("//main//a/@href")[0] == "/checkout/?address=2"
     full.leave()
     assert client.get(reverse("checkout:details")).status_code == 302  # to the empty cart

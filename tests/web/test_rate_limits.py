@@ -196,9 +196,9 @@ def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement
 
 def test_how_long_to_wait_is_said_in_words() -> None:
     expected = {
-        0: "half a minute",
-        20: "half a minute",
-        45: "a minute",
+        0: "30 seconds",
+        20: "30 seconds",
+        45: "1 minute",
         61: "2 minutes",
         900: "15 minutes",
     }
