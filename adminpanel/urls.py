@@ -20,7 +20,7 @@ urlpatterns = [
     path("orders/<str:number>/", orders.order_detail, name="order"),
     path("orders/<str:number>/move/", orders.transition_order, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
-    path("orders/<str:number>/pack/<str:house>/", fulfilment.pack_parcel, name="pack"),
+    path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
     path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
     path(
         "orders/<str:number>/returns/<str:return_id>/", fulfilment.update_return, name="sent_back"

@@ -126,7 +126,7 @@ def get_queue_ticket(request: HttpRequest) -> QueueTicket | None:
 
 
 def _render_text(sent: list[tuple[str, str]], path: str, seconds: int) -> str:
-    return render_to_string("waiting_room.html", {"sent": sent, "path": path, "seconds": seconds})
+    return render_to_string("checkout_queue.html", {"sent": sent, "path": path, "seconds": seconds})
 
 
 @lru_cache(maxsize=64)

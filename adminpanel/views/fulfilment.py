@@ -53,14 +53,18 @@ ApplyForm = Callable[[Order, F, str, datetime], tuple[Order, str]]
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def pack_parcel(request: HttpRequest, number: str, house: str) -> HttpResponse:
+def pack_parcel(request: HttpRequest, number: str, warehouse: str) -> HttpResponse:
     """Pack a parcel in a warehouse: all that is left there, or some of it."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> PackForm | None:
-        return PackForm(order, house, items, request.POST) if house in order.units_to_pack else None
+        return (
+            PackForm(order, warehouse, items, request.POST)
+            if warehouse in order.units_to_pack
+            else None
+        )
 
     def apply(order: Order, form: PackForm, actor: str, now: datetime) -> tuple[Order, str]:
-        packed = operations.pack_parcel(order, house, form.units, actor=actor, now=now)
+        packed = operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
         return packed, _("parcel %(number)s packed") % {"number": packed.parcels()[-1].parcel_id}
 
     return _handle_submit(request, number, build_form, apply)
@@ -240,8 +244,8 @@ def _handle_submit(
         )
     except (StaleOrder, TransitionRefused, NotPayable) as refused:
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
-    told = _("Order %(number)s: %(what)s.") % {"number": changed.number, "what": message}
-    messages.success(request, told)
+    text = _("Order %(number)s: %(what)s.") % {"number": changed.number, "what": message}
+    messages.success(request, text)
     return render_changed_order(request, changed)
 
 

@@ -55,7 +55,7 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
     return _handle_change_form(
         request,
         order,
-        "orders/door.html",
+        "orders/delivery_address.html",
         {"form": form, "may": presentation.can_change_address(order)},
         presentation.CHANGE_KINDS,
         lambda order, now: operations.change_order(

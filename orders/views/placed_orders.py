@@ -120,7 +120,7 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
         "form": form,
         "can_be_bought": any(each.quantity for each in items),
     }
-    return render_page(request, "orders/again.html", context, status=422 if form.errors else 200)
+    return render_page(request, "orders/reorder.html", context, status=422 if form.errors else 200)
 
 
 def _carts(request: HttpRequest) -> list[tuple[UUID, str]]:

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from demo import loader as showroom
+from demo import loader
 from demo import orders as showroom_orders
 from demo.catalogue_data import CATEGORIES, PRODUCTS
 from demo.logins import LOGINS
@@ -44,19 +44,19 @@ class Command(BaseCommand):
         )
         with Progress(*columns, console=Console(file=cast("IO[str]", self.stdout._out))) as bars:
 
-            def bar(what: str, total: int) -> showroom.Step:
+            def bar(what: str, total: int) -> loader.Step:
                 task = bars.add_task(what, total=total)
                 return lambda: bars.advance(task)
 
-            showroom.load_categories(bar("Categories", len(CATEGORIES)))
-            showroom.load_products(now, bar("Products", len(PRODUCTS)), renew=renew)
-            showroom.load_stock(now, bar("Stock", len(PRODUCTS)))
-            showroom.load_logins(now, bar("Logins", len(LOGINS)))
-            showroom.load_promotions(now, bar("Promotions", len(showroom.PROMOTIONS)))
-            showroom.load_pins(bar("Pairs", len(PRODUCTS)))
+            loader.load_categories(bar("Categories", len(CATEGORIES)))
+            loader.load_products(now, bar("Products", len(PRODUCTS)), renew=renew)
+            loader.load_stock(now, bar("Stock", len(PRODUCTS)))
+            loader.load_logins(now, bar("Logins", len(LOGINS)))
+            loader.load_promotions(now, bar("Promotions", len(loader.PROMOTIONS)))
+            loader.load_pins(bar("Pairs", len(PRODUCTS)))
             if orders:
                 showroom_orders.load_orders(now, orders, bar("Orders", orders))
-            showroom.rebuild_derived(now, bar("Lists", 5))
+            loader.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
