@@ -67,7 +67,7 @@ def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(
         assert theirs.get(reverse("accounts:profile")).status_code == 302
         assert (of(sam) in admin.get(reverse("adminpanel:people")).content.decode()) is is_listed
     mail_texts = [row.text for row in list_mails_to(sam.email)]
-    assert any("as support now" in text for text in mail_texts)
+    assert any("is now support" in text for text in mail_texts)
     assert any("no longer have staff access at Stoa" in text for text in mail_texts)
 
 

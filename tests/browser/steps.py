@@ -41,7 +41,7 @@ def add_to_cart(
     open_product(page, product, index)
     quantity_field(page).fill(str(quantity))
     page.get_by_role("button", name="Add to cart").click()
-    expect(page.locator("body")).to_contain_text("in your cart")
+    expect(page.locator("body")).to_contain_text("added to your cart")
 
 
 def fill_in_details(page: Page, email: str = "ann@example.org") -> None:

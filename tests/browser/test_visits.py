@@ -58,7 +58,7 @@ def test_x1_a_guest_buys_two_variants_and_follows_the_order(
     for sku in skus_in_stock(TWO_CHOICES)[:2]:
         page.goto(f"/p/{TWO_CHOICES.slug}/?variant={sku}")
         page.get_by_role("button", name="Add to cart").click()
-        expect(page.locator("body")).to_contain_text("in your cart")
+        expect(page.locator("body")).to_contain_text("added to your cart")
     page.goto("/cart/")
     expect(page.locator("[data-row]")).to_have_count(2)
     page.get_by_role("link", name="Go to checkout").click()

@@ -141,7 +141,7 @@ def test_x45_a_full_cart_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = uuid4()
     add(owner, make_mug())
     monkeypatch.setattr(lines, "MAX_LINES", 1)
-    with pytest.raises(CartFull, match="it can hold 1 lines"):
+    with pytest.raises(CartFull, match="It can hold 1 different items"):
         add(owner, make_mug())
 
 

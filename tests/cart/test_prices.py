@@ -329,7 +329,7 @@ def test_x50_htmx_gets_the_sums_alone(client: Client) -> None:
 
 def test_x50_free_delivery_is_told(client: Client) -> None:
     put(client, make_stocked_product(price="70.00"))
-    assert "free" in text(load_cart_page(client).get_element_by_id("sums"))
+    assert "Free" in text(load_cart_page(client).get_element_by_id("sums"))
 
 
 # ---- Many lines
@@ -341,7 +341,7 @@ def test_a_cart_of_many_lines_draws_the_first_hundred_and_counts_all(client: Cli
     add_all(cart_of(client).cart_id, ((each, each.variants[0]) for each in others))
     page = load_cart_page(client)
     assert len(page.xpath("//li[@data-row]")) == 100
-    assert "first 100 of 121 lines" in text(page)
+    assert "first 100 of 121 items" in text(page)
     assert len(load_cart_page(client, "?all=1").xpath("//li[@data-row]")) == 121
 
 

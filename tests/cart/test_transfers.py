@@ -136,7 +136,7 @@ def test_what_does_not_fit_is_refused_in_words_and_changes_nothing(
     with pytest.raises(TooManyUnitsTogether):
         two.merge()
     monkeypatch.setattr(contents, "MAX_LINES", 1)
-    with pytest.raises(TooManyLines, match="2 lines"):
+    with pytest.raises(TooManyLines, match="2 different items"):
         two.move(two.large)
     with pytest.raises(SameCart):
         operations.move_line(two.person, two.first, two.first, two.small, uuid4(), NOW)

@@ -39,7 +39,7 @@ def test_what_does_not_agree_stands_first_and_a_long_table_is_folded() -> None:
             "order A" if number != 20 else "no order",
             is_match=number != 20,
         )
-    assert report.disagreements == ["buyer 20: told 'paid, order A', stored: no order"]
+    assert report.disagreements == ["buyer 20: answered 'paid, order A', stored: no order"]
     page = html.fromstring(render_page([proof(report, passed=False)]))
     text = page.text_content()
     assert "1 of 1 proofs failed; 1 of 30 rows do not agree." in text

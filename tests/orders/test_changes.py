@@ -135,7 +135,7 @@ def test_x70_each_parcel_stands_with_what_is_in_it_its_carrier_number_and_days()
         "Parcel 1 of 2",
         "Delivered on",
         "Parcel 2 of 2",
-        "With Cargo <b>bike</b>.",
+        "Carrier: Cargo <b>bike</b>",
         "X9",
     ):
         assert words in text(answer)
@@ -251,7 +251,7 @@ def test_a_page_from_before_another_change_keeps_what_was_chosen() -> None:
     operations.change_order(fresh(order), {1: 4}, actor="staff:1:Ann", now=datetime.now(UTC))
     answer = client.post(address, typed)
     assert answer.status_code == 409
-    assert "Changed," in text(answer)
+    assert "Order changed," in text(answer)
     (form,) = html.fromstring(answer.content).xpath(f"//form[@action='{address}']")
     again = dict(form.form_values())
     assert again["line_1"] == "2"

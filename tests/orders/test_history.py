@@ -365,7 +365,7 @@ def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() ->
     cart_id = UUID(answer["Location"].rstrip("/").rpartition("/")[2])
     assert in_cart(cart_id) == {"Mug": 1, "Bowl": 1}
     after = text(client.get(answer["Location"]))
-    assert "2 of 3 things are in" in after
+    assert "2 of 3 items were added to" in after
     assert "sold out or no longer sold" in after
 
 
@@ -409,7 +409,7 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_to
         reverse(f"orders:{name}", args=[order.number]) for name in ("detail", "cancel")
     )
     assert "Cancel order" in text(client.get(detail))
-    assert "send the €" in text(client.get(cancel))
+    assert "refund €" in text(client.get(cancel))
     assert queries.get_order(order.order_id).state == "confirmed"  # type: ignore[union-attr]
     assert client.post(cancel)["Location"] == detail
     assert f"Order {order.number} was cancelled" in text(client.get(detail))

@@ -374,7 +374,7 @@ def test_the_sums_follow_the_country_by_htmx(mug: Product) -> None:
         reverse("checkout:details"), TYPED | sent | {"address-fields-for": "IE"}, headers=HTMX
     ).content.decode()
     assert 'id="address-fields"' not in same
-    assert "The total is €17.90 now." in answer.content.decode()
+    assert "The total is now €17.90." in answer.content.decode()
 
 
 def test_enter_in_a_field_goes_on(mug: Product) -> None:
@@ -979,7 +979,7 @@ def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
     assert shopper.send(token)["Location"] == url
     assert count_reserved(last_two) == 2
     page = html.fromstring(shopper.client.get(at).content)
-    (give_up,) = page.xpath("//form[button[contains(., 'Give this order up')]]/@action")
+    (give_up,) = page.xpath("//form[button[contains(., 'Cancel this order')]]/@action")
     assert shopper.client.post(give_up)["Location"] == reverse("cart:show")
     cancelled = assert_order_consistent(order.order_id)
     assert (cancelled.customer_label, cancelled.events[0].actor, count_reserved(last_two)) == (
