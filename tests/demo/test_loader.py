@@ -123,7 +123,7 @@ print(json.dumps({
     "sku": queries.find_variant_by_sku(product.variants[0].sku).variant_id == product.variants[0].variant_id,
     "related": len(queries.list_related(product.product_id)),
     "stock": set(get_stock(product.product_id)) == {v.variant_id for v in product.variants},
-    "order": [order.state, order.payment, order.fulfilment, len(order.events), order.column],
+    "order": [order.state, order.payment, order.fulfilment, len(order.events), order.board_column],
     "by number": orders.get_order_by_number(order.number) == order,
     "items": sum(item.quantity for item in orders.list_items(order)) == order.item_count,
     "listed": sum(map(len, orders.list_orders_by_year(order.user_id, [order.placed_at.year]).values())) > 0,
