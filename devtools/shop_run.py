@@ -174,8 +174,8 @@ def serve_shop(
             run.environment["CASSANDRA_LOCAL_NODE"] = cluster.endpoint
         stack.callback(run.close)
         stack.callback(_ignore_signals, say)
-        _choose_keyspace(run)
         if prepare:
+            _choose_keyspace(run)
             _prepare(run)
         _launch_all(run, listener)
         run.wait_until_open()
