@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import wraps
-from typing import cast
+from typing import cast, overload
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -29,37 +29,40 @@ _SAFE = ("GET", "HEAD", "OPTIONS")  # these change nothing, so they are not logg
 log = logging.getLogger(__name__)
 
 
-def member_required(view: View[P]) -> View[P]:
-    """Let members in, send others to log in first; and have no cache keep the page."""
+@overload
+def member_required(view: View[P], /) -> View[P]: ...
+@overload
+def member_required(*, second_factor: bool) -> Callable[[View[P]], View[P]]: ...
+def member_required(
+    view: View[P] | None = None, /, *, second_factor: bool = False
+) -> View[P] | Callable[[View[P]], View[P]]:
+    """Let members in, send others to log in first; and have no cache keep the page.
 
-    @wraps(view)
-    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        if not request.user.is_authenticated:
-            return send_to_login(request)
-        return _forbid_caching(view(request, *args, **kwargs))
-
-    checked.access = "member"  # type: ignore[attr-defined]
-    return checked
-
-
-def member_required_with_second_factor(view: View[P]) -> View[P]:
-    """Let members in like `member_required`, and staff once they have passed the second factor: for what opens an account.
-
-    A stolen staff password alone must not be enough to take the account over.
+    With `second_factor` staff have to have passed theirs, for what opens an account: a stolen staff password alone must not be
+    enough to take the account over.
     """
 
-    @wraps(view)
-    def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        user = request.user
-        if (
-            isinstance(user, User)
-            and user.role in ROLES
-            and not has_passed_second_factor(request.session, user)
-        ):
-            return redirect_to_login(_return_url(request), resolve_url(settings.SECOND_FACTOR_URL))
-        return view(request, *args, **kwargs)
+    def decorated(view: View[P]) -> View[P]:
+        @wraps(view)
+        def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            user = request.user
+            if not user.is_authenticated:
+                return send_to_login(request)
+            if (
+                second_factor
+                and isinstance(user, User)
+                and user.role in ROLES
+                and not has_passed_second_factor(request.session, user)
+            ):
+                return _forbid_caching(
+                    redirect_to_login(_return_url(request), resolve_url(settings.SECOND_FACTOR_URL))
+                )
+            return _forbid_caching(view(request, *args, **kwargs))
 
-    return member_required(checked)
+        checked.access = "member"  # type: ignore[attr-defined]
+        return checked
+
+    return decorated if view is None else decorated(view)
 
 
 def staff_required(

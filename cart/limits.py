@@ -9,10 +9,10 @@ MAX_QUANTITY = 999
 _NEARLY = 9 / 10  # from here on a message says how much room is left
 
 
-def cart_limit_message(there: int) -> str:
+def cart_limit_message(count: int) -> str:
     """Return how many carts more there can be, once there are 90."""
-    left = MAX_CARTS - there
-    if there < MAX_CARTS * _NEARLY:
+    left = MAX_CARTS - count
+    if count < MAX_CARTS * _NEARLY:
         return ""
     if left <= 0:
         return _("You’ve reached the limit of %(most)s carts.") % {"most": MAX_CARTS}

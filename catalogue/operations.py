@@ -296,16 +296,16 @@ def set_availability(product_id: UUID, availability: str) -> None:
 
 # ---- Cards
 
-PLACES = read(
+LIST_POSITIONS = read(
     "Q2",
     "SELECT category_id, sort, sort_key FROM list_positions_by_product WHERE product_id = :product_id",
 )
-INSERT_PLACE = write(
+INSERT_LIST_POSITION = write(
     "Q2",
     """INSERT INTO list_positions_by_product (product_id, category_id, sort, sort_key)
        VALUES (:product_id, :category_id, :sort, :sort_key)""",
 )
-DELETE_PLACE = write(
+DELETE_LIST_POSITION = write(
     "Q2",
     """DELETE FROM list_positions_by_product WHERE product_id = :product_id AND category_id = :category_id AND sort = :sort
        AND sort_key = :sort_key""",
@@ -323,7 +323,7 @@ DELETE_CARD = write(
        AND product_id = :product_id""",
 )
 
-Place = tuple[UUID, str, bytes]
+ListKey = tuple[UUID, str, bytes]
 
 
 def sort_keys(card: Card) -> dict[str, bytes]:
@@ -360,7 +360,7 @@ def card_columns(card: Card) -> dict[str, Any]:
     }
 
 
-def list_positions_by_product(product: Product, tree: CategoryTree) -> set[Place]:
+def compute_list_positions(product: Product, tree: CategoryTree) -> set[ListKey]:
     """Return where a product's cards belong: its category and all above it, in every sort."""
     node = tree.by_id.get(product.category_id)
     if node is None or not product.is_active:
@@ -385,11 +385,11 @@ def refresh_cards(product_id: UUID) -> None:
 
 def card_statements(
     product: Product, tree: CategoryTree
-) -> list[tuple[Place, BoundStatement, BoundStatement]]:
+) -> list[tuple[ListKey, BoundStatement, BoundStatement]]:
     """Return for each position of a product the writes of the position and of the card there."""
     values = card_columns(product_card(product)) if product.is_active else {}
     rows = []
-    for category_id, sort, key in sorted(list_positions_by_product(product, tree)):
+    for category_id, sort, key in sorted(compute_list_positions(product, tree)):
         key_columns = {
             "product_id": product.product_id,
             "category_id": category_id,
@@ -399,7 +399,7 @@ def card_statements(
         rows.append(
             (
                 (category_id, sort, key),
-                INSERT_PLACE.bind(**key_columns),
+                INSERT_LIST_POSITION.bind(**key_columns),
                 INSERT_CARD.bind(**key_columns, **values),
             )
         )
@@ -407,15 +407,13 @@ def card_statements(
 
 
 def _write_cards(product: Product) -> None:
-    reading = PLACES.start(product_id=product.product_id)
-    belongs = list_positions_by_product(
-        product, queries.get_category_tree_with(product.category_id)
-    )
+    reading = LIST_POSITIONS.start(product_id=product.product_id)
+    belongs = compute_list_positions(product, queries.get_category_tree_with(product.category_id))
     found = {(row.category_id, row.sort, row.sort_key) for row in reading.rows()}
     values = card_columns(product_card(product)) if belongs else {}
     _wait_for_all(
         [
-            INSERT_PLACE.start(
+            INSERT_LIST_POSITION.start(
                 product_id=product.product_id, category_id=category_id, sort=sort, sort_key=key
             )
             for category_id, sort, key in belongs - found
@@ -444,7 +442,7 @@ def _write_cards(product: Product) -> None:
     ]
     # A position is recorded for as long as a card may be there.
     _wait_for_all([DELETE_CARD.start(**each) for each in outdated])
-    _wait_for_all([DELETE_PLACE.start(**each) for each in outdated])
+    _wait_for_all([DELETE_LIST_POSITION.start(**each) for each in outdated])
 
 
 def _wait_for_all(under_way: Iterable[Pending]) -> None:

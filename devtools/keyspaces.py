@@ -10,6 +10,12 @@ from django.db import connections
 from cassandra_db.session import get_session
 
 
+def list_models() -> list[Any]:
+    """Return the models of all installed apps: they are the schema."""
+    introspection: Any = connections["default"].introspection  # the engine's own
+    return [model for models in introspection.cql_models.values() for model in models]
+
+
 def choose_keyspace(name: str) -> str:
     """Return the keyspace of this name, or the next one, name_2, name_3 …, if its tables are those of other models.
 
@@ -28,12 +34,7 @@ def is_outdated(keyspace: KeyspaceMetadata | None) -> bool:
     """Return whether a keyspace has a table, a column or a key that the models do not have."""
     if keyspace is None:
         return False
-    introspection: Any = connections["default"].introspection  # the engine's own
-    models = {
-        model.__table_name__: model
-        for models in introspection.cql_models.values()
-        for model in models
-    }
+    models = {model.__table_name__: model for model in list_models()}
     return any(
         name not in models or _differs(table, models[name])
         for name, table in keyspace.tables.items()

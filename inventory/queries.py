@@ -18,7 +18,7 @@ from inventory.entities import (
 
 # In the order in which stock is taken from them (see inventory.allocation).
 WAREHOUSES = ("berlin", "cork")
-PLACES = (*WAREHOUSES, BACKORDER_WAREHOUSE)
+STOCK_LOCATIONS = (*WAREHOUSES, BACKORDER_WAREHOUSE)
 
 
 # Q16: a product's stock, for its pages.
@@ -283,7 +283,9 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
 
     Raises CassandraUnavailable.
     """
-    reading = {warehouse: prefetch_stock_numbers(variant_id, warehouse) for warehouse in PLACES}
+    reading = {
+        warehouse: prefetch_stock_numbers(variant_id, warehouse) for warehouse in STOCK_LOCATIONS
+    }
     numbers = {warehouse: pending.one() for warehouse, pending in reading.items()}
     backordered = numbers.pop(BACKORDER_WAREHOUSE)
     # Reserved units may be reserved for one of these, by a process that crashed on the way.

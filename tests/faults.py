@@ -523,8 +523,8 @@ FAULTS = (
     _fault(
         "A member's page is kept by caches",
         "accounts/access.py",
-        "            return send_to_login(request)\n        return _forbid_caching(view(request, *args, **kwargs))",
-        "            return send_to_login(request)\n        return view(request, *args, **kwargs)",
+        "return _forbid_caching(view(request, *args, **kwargs))\n\n        checked.access",
+        "return view(request, *args, **kwargs)\n\n        checked.access",
         "tests/accounts/test_addresses.py",
     ),
     _fault(

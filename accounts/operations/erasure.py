@@ -1,6 +1,6 @@
 """Erasing an account: asked for in a request, done by the worker two minutes later.
 
-    a row in `erasures_by_minute` > the account may not be used any more > its sessions end        in the request
+    a row in `erasures` > the account may not be used any more > its sessions end                  in the request
     all apps > a last mail > the e-mail address is free > the user's row  by the worker, who begins again after a crash
 
 The user's row goes last, because a run that finishes a broken one reads there who it is about. Two minutes, so that no request

@@ -12,7 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts import known_devices, operations, queries
-from accounts.access import current_member, member_required_with_second_factor
+from accounts.access import current_member, member_required
 from accounts.errors import ChangedMeanwhile
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
@@ -25,7 +25,7 @@ from web.rendering import render_page, render_too_many_attempts
 
 @sensitive_post_parameters("current", "password")
 @get_or_post
-@member_required_with_second_factor
+@member_required(second_factor=True)
 def change_password(request: HttpRequest) -> HttpResponse:
     """Change the password; all other sessions end, and this one gets a new key."""
     user = current_member(request)

@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts import audit_log, known_devices, operations
-from accounts.access import current_member, member_required, member_required_with_second_factor
+from accounts.access import current_member, member_required
 from accounts.errors import EmailTaken
 from accounts.forms import EmailChangeForm
 from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
@@ -75,7 +75,7 @@ def end_all_sessions(request: HttpRequest) -> HttpResponse:
 
 @sensitive_post_parameters("current")
 @get_or_post
-@member_required_with_second_factor
+@member_required(second_factor=True)
 def request_email_change(request: HttpRequest) -> HttpResponse:
     """Ask for another e-mail address and the password, and send the link that confirms it there."""
     user = current_member(request)
@@ -102,7 +102,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@member_required_with_second_factor
+@member_required(second_factor=True)
 def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
     """Move the account of the member who follows the mailed link to the new address, by a submit."""
     user = current_member(request)

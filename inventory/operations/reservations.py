@@ -12,7 +12,12 @@ from inventory.errors import OutOfStock
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
 from inventory.operations.movements import release_stock
 from inventory.operations.stock_copies import copy_stock
-from inventory.queries import PLACES, WAREHOUSES, make_reservation_id, prefetch_stock_numbers
+from inventory.queries import (
+    STOCK_LOCATIONS,
+    WAREHOUSES,
+    make_reservation_id,
+    prefetch_stock_numbers,
+)
 from jobs.minutes import floor_to_minute
 
 # How long units are reserved for a shopper who is paying.
@@ -55,7 +60,7 @@ def reserve_stock(
     may be reserved left to the sweeper.
     """
     run = _ReservationRun(
-        order_id, wanted_lines, now, take, check, PLACES if allow_backorder else WAREHOUSES
+        order_id, wanted_lines, now, take, check, STOCK_LOCATIONS if allow_backorder else WAREHOUSES
     )
     if not retry:
         run.assume_seen(seen_units or {})

@@ -28,7 +28,7 @@ def request_return(
     now: datetime,
     note: str = "",
 ) -> Order:
-    """Request to send units of lines, by line number, back; return the order with the return as its last one.
+    """Ask to send units back, by line number; return the order with the return as its last one.
 
     Delivered units may be sent back for the shop's RETURN_DAYS, and once.
     """

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from catalogue import queries
 from catalogue.entities import Product
-from catalogue.operations import PLACES, list_changed_products
+from catalogue.operations import LIST_POSITIONS, list_changed_products
 from inventory import queries as stock
 from inventory.entities import SENTINEL
 from inventory.operations import copy_stock, receive_stock
@@ -45,7 +45,7 @@ def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list
     )
     product = without_ids(plain.product_id)
     assert product == replace(without_ids(listed.product_id), updated_at=product.updated_at)
-    assert PLACES.all(product_id=plain.product_id) == []
+    assert LIST_POSITIONS.all(product_id=plain.product_id) == []
     assert [card.product_id for card in queries.get_category_page(category.category_id).cards] == [
         listed.product_id
     ]

@@ -4,14 +4,12 @@ import pkgutil
 import re
 from typing import Any
 
-from django.db import connections
-
 from cassandra_db.session import get_session, keyspace_name
+from devtools.keyspaces import list_models
 from tests.rules import for_each
 from web.personal_data import list_privacy_modules
 
-introspection: Any = connections["default"].introspection  # the engine's own
-MODELS = [model for models in introspection.cql_models.values() for model in models]
+MODELS = list_models()
 
 
 def named(model: Any) -> str:

@@ -30,7 +30,7 @@ def listed(category_id: Any, sort: str = "name") -> list[str]:
 
 
 def places(product: Product) -> set[tuple[Any, ...]]:
-    return {tuple(row) for row in operations.PLACES.all(product_id=product.product_id)}
+    return {tuple(row) for row in operations.LIST_POSITIONS.all(product_id=product.product_id)}
 
 
 def test_a_product_comes_back_as_it_was_saved() -> None:
@@ -286,10 +286,10 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     cheaper = replace(product, variants=(replace(product.variants[0], price=Money("4.00", EUR)),))
     with monkeypatch.context() as patch:
         steps = (
-            operations.INSERT_PLACE,
+            operations.INSERT_LIST_POSITION,
             operations.INSERT_CARD,
             operations.DELETE_CARD,
-            operations.DELETE_PLACE,
+            operations.DELETE_LIST_POSITION,
         )
         for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))

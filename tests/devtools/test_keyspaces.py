@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from cassandra_db.session import get_session, keyspace_name
-from devtools import shop_run
+from devtools import doctor, shop_run
 from devtools.keyspaces import choose_keyspace
 from devtools.shop_run import ShopRun
 
@@ -47,6 +47,14 @@ def test_a_run_says_which_keyspace_it_fills(
     shop_run._choose_keyspace(run)
     assert run.environment["CASSANDRA_KEYSPACE"] == f"{keyspace_of_before}_2"
     assert f"The shop uses {keyspace_of_before}_2" in said[0]
+
+
+def test_the_doctor_does_not_advise_to_add_columns_to_tables_of_before(
+    keyspace_of_before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", keyspace_of_before)
+    found = [each for each in doctor.run_checks() if "another version" in each.text]
+    assert [(each.level, "sync_cassandra" in each.fix) for each in found] == [(doctor.WRONG, False)]
 
 
 def _printed(command: str) -> str:

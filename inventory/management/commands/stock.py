@@ -13,7 +13,7 @@ from catalogue import queries as catalogue
 from inventory import operations, queries
 from inventory.entities import BACKORDER, PREORDER
 from inventory.errors import NotEnoughAvailable, NothingReceived, StockNumbersChanging
-from inventory.queries import PLACES, WAREHOUSES
+from inventory.queries import STOCK_LOCATIONS, WAREHOUSES
 
 
 class Command(BaseCommand):
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         ahead.add_argument(
             "--on", type=date.fromisoformat, help="when they are expected: 2026-12-03"
         )
-        rebuild.add_argument("warehouse", choices=PLACES)
+        rebuild.add_argument("warehouse", choices=STOCK_LOCATIONS)
 
     def handle(self, *args: Any, action: str, sku: str, **options: Any) -> None:
         found = catalogue.find_variant_by_sku(sku)
@@ -81,7 +81,7 @@ class Command(BaseCommand):
         operations.copy_stock(found.product_id)
 
     def show(self, product_id: UUID, variant_id: UUID, **_: Any) -> None:
-        for warehouse in PLACES:
+        for warehouse in STOCK_LOCATIONS:
             numbers = vars(queries.get_stock_numbers(variant_id, warehouse))
             self.stdout.write(
                 f"{warehouse}: " + ", ".join(f"{units} {name}" for name, units in numbers.items())
