@@ -78,7 +78,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "cart:invitation", "/carts/invitation/{forged}/", status=404
         ),
         "tell me": ShopPage("notifications:wait", f"/cart/wait/?variant={_SOLD_OUT[1]}"),
-        "tell me, confirmed": ShopPage("notifications:waiting", "/cart/wait/{wish}/"),
+        "back in stock, confirmed": ShopPage("notifications:waiting", "/cart/wait/{subscription}/"),
         "tell me no more": ShopPage("notifications:wait_end", "/cart/wait/end/{end}/"),
         "telling that is over": ShopPage(
             "notifications:waiting", "/cart/wait/{forged}/", status=410
@@ -98,7 +98,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "cancel": ShopPage("orders:cancel", f"{_ORDER}cancel/", "guest"),
         "too late to cancel": ShopPage("orders:cancel", f"{_SENT}cancel/", "guest"),
         "take something out": ShopPage("orders:change", f"{_ORDER}change/", "guest"),
-        "another door": ShopPage("orders:door", f"{_ORDER}address/", "guest"),
+        "another address": ShopPage("orders:door", f"{_ORDER}address/", "guest"),
         "nothing to send back": ShopPage("orders:send_back", f"{_ORDER}return/", "guest"),
         "send back": ShopPage("orders:send_back", f"{_SENT}return/", "guest"),
         "find an order": ShopPage("orders:lookup", "/orders/"),

@@ -209,7 +209,7 @@ OPEN_TO_ALL = {
     "product": "the shop window",
     "picture": "a drawing",
     "sitemap_part": "the shop window's list",
-    "mail:message": "the showroom's mail reader, which a shop does not have",
+    "mail:message": "the demo shop's mail reader, which a shop does not have",
     "testbank:pay": "the bank's page: its payment's id is the bank's secret, and it shows a sum and an order's number",
     "orders:payment_notice": "the bank's own: its body is signed",
 }

@@ -72,7 +72,7 @@ def notify(product: Product, now: datetime) -> int:
     )
 
 
-def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Client) -> None:
+def test_a_sold_out_variant_offers_a_mail_and_one_in_stock_does_not(client: Client) -> None:
     lamp, mug = sold_out(), make_product("Mug")
     make_stock(5, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
     text = client.get(reverse("product", args=[lamp.slug])).content.decode()
@@ -88,7 +88,7 @@ def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Clien
     assert 'id="wait-email"' not in text
 
 
-def test_a_member_presses_once(client: Client) -> None:
+def test_a_member_submits_once(client: Client) -> None:
     member, lamp = make_user(), sold_out()
     client.force_login(member)
     response = ask(client, lamp)
@@ -135,7 +135,9 @@ def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
     assert subscribed_emails(lamp) == set()
 
 
-def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytest.Subtests) -> None:
+def test_what_is_no_address_is_explained_at_its_place(
+    client: Client, subtests: pytest.Subtests
+) -> None:
     lamp, emails = (
         sold_out(),
         ("", "x", "a@b", "a b@example.org", "a@example.org\nBcc: b@example.org"),
@@ -207,7 +209,7 @@ def test_whoever_asks_again_waits_from_then_on() -> None:
     assert row.asked_at == asked[1]
 
 
-def test_when_it_is_back_each_is_told_once() -> None:
+def test_when_it_is_back_each_gets_one_mail() -> None:
     lamp, lost, emails = sold_out(), sold_out("Lost"), [address(), address()]
     now = datetime.now(UTC)
     for email in emails:

@@ -176,7 +176,7 @@ def test_x72_things_are_taken_out_before_they_are_packed_and_their_money_goes_ba
     assert client.post(address, {"line_1": "0"}).status_code == 409
 
 
-def test_x59_x60_a_wrong_number_is_told_beside_its_field(subtests: pytest.Subtests) -> None:
+def test_x59_x60_a_wrong_number_is_explained_beside_its_field(subtests: pytest.Subtests) -> None:
     order = place_paid_order(3)
     client, address = open_browser(order), at("change", order)
     for typed, words in (
@@ -259,7 +259,7 @@ def test_a_page_from_before_another_change_keeps_what_was_chosen() -> None:
     assert fresh(order).quantities == {1: 2}
 
 
-def test_a_double_press_changes_it_once() -> None:
+def test_a_double_submit_changes_it_once() -> None:
     order = place_paid_order(5)
     client, address = open_browser(order), at("change", order)
     typed = fill_form(client, address, line_1="4")
@@ -271,7 +271,7 @@ def test_a_double_press_changes_it_once() -> None:
 # ---- Another delivery address
 
 
-def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed() -> None:
+def test_x72_it_is_sent_to_another_address_in_the_same_country_before_it_is_packed() -> None:
     order = place_paid_order(1)
     client, address = open_browser(order), at("door", order)
     page = html.fromstring(client.get(address).content)
@@ -294,7 +294,7 @@ def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed(
     assert "can no longer be changed" in text(client.get(address))
 
 
-def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> None:
+def test_x60_an_address_that_is_none_is_explained_and_kept(subtests: pytest.Subtests) -> None:
     order = place_paid_order(1)
     client, address = open_browser(order), at("door", order)
     for typed, words in (
@@ -384,7 +384,7 @@ def test_a_return_that_is_refused_says_why() -> None:
     assert "It was worn." in page
 
 
-def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(
+def test_x59_x60_what_is_wrong_with_a_return_is_explained_and_all_is_kept(
     subtests: pytest.Subtests,
 ) -> None:
     order = deliver_parcel(place_paid_order(2))

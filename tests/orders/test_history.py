@@ -119,7 +119,7 @@ def test_q11_orders_are_found_by_year_and_by_days_the_newest_first() -> None:
     assert numbers(signed_in(make_user("Bob")).get(HISTORY)) == []
 
 
-def test_days_that_make_no_sense_are_told_and_kept(subtests: pytest.Subtests) -> None:
+def test_days_that_make_no_sense_are_explained_and_kept(subtests: pytest.Subtests) -> None:
     alice = make_user()
     place_order_on(alice, "2026-02-01")
     client = signed_in(alice)
@@ -154,7 +154,7 @@ def test_x24_a_long_list_has_pages_that_keep_what_was_asked() -> None:
         assert numbers(theirs) == []
 
 
-def test_x69_each_order_tells_its_status_and_sum_and_can_be_tracked_and_bought_again() -> None:
+def test_x69_each_order_shows_its_status_and_sum_and_can_be_tracked_and_bought_again() -> None:
     alice = make_user()
     order = place_paid_order((make_stocked_product("Teapot"), 2), user_id=alice.pk)
     page = html.fromstring(signed_in(alice).get(HISTORY).content)
@@ -169,7 +169,7 @@ def test_x69_each_order_tells_its_status_and_sum_and_can_be_tracked_and_bought_a
     assert reverse("orders:again", args=[order.number]) in hrefs
 
 
-def test_x70_an_orders_page_tells_where_it_is_when_it_comes_and_what_has_happened() -> None:
+def test_x70_an_orders_page_shows_where_it_is_when_it_comes_and_what_has_happened() -> None:
     alice = make_user()
     order = place_paid_order((make_stocked_product("Teapot"), 1), user_id=alice.pk)
     page = signed_in(alice).get(reverse("orders:detail", args=[order.number]))
@@ -397,7 +397,7 @@ def test_a_guest_may_buy_again_too() -> None:
 # ---- Cancel
 
 
-def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_told_why_not() -> (
+def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_reads_why_not() -> (
     None
 ):
     alice = make_user()
@@ -424,7 +424,7 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_to
     assert queries.get_order(packed.order_id).state == "confirmed"  # type: ignore[union-attr]
 
 
-def test_x72_each_change_of_an_account_is_told_on_the_screen() -> None:
+def test_x72_each_change_of_an_account_is_confirmed_on_the_screen() -> None:
     client = signed_in(make_user())
     address = {
         "name": "A",
