@@ -20,7 +20,7 @@ BEFORE_LOGIN = {
 }
 # What takes a submit without a form's token, and why.
 WITHOUT_TOKEN = {
-    "orders:payment_notice": "the bank's webhook carries a signature in its stead (S46)"
+    "orders:payment_webhook": "the bank's webhook carries a signature in its stead (S46)"
 }
 
 

@@ -215,7 +215,7 @@ def _mail(subscription: Subscription) -> EmailMessage:
         "Is this your address?",
     )
     mail.set_content(
-        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:waiting', args=[subscription.sign_token()])}\n"
+        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:confirm', args=[subscription.sign_token()])}\n"
     )
     return mail
 

@@ -863,7 +863,9 @@ def test_the_reservation_runs_down_and_a_submit_renews_it_for_an_hour_at_most(
     at = reverse("orders:detail", args=[order.number])
     page = html.fromstring(shopper.client.get(at).content)
     assert re.search(r"for another \d+ min \d\d s, until \d\d:\d\d", text(page))
-    assert not page.xpath("//button[@id='keep']"), "just placed, there is nothing to renew"
+    assert not page.xpath("//button[@id='extend-deadline']"), (
+        "just placed, there is nothing to renew"
+    )
     (polling,) = page.xpath("//a[@id='refresh']/@hx-trigger")
     assert "every 5s" in polling
     old = replace(
@@ -881,7 +883,7 @@ def test_the_reservation_runs_down_and_a_submit_renews_it_for_an_hour_at_most(
     assert re.search(r"for another [12] min", text(page)), text(
         page.get_element_by_id("order-status")
     )
-    (extend_url,) = page.xpath("//form[.//button[@id='keep']]/@action")
+    (extend_url,) = page.xpath("//form[.//button[@id='extend-deadline']]/@action")
     assert "Your items are reserved until" in text(shopper.client.post(extend_url, follow=True))
     fresh = queries.get_order(order.order_id)
     assert fresh
@@ -897,9 +899,11 @@ def test_the_reservation_runs_down_and_a_submit_renews_it_for_an_hour_at_most(
 def test_a_reservation_that_is_over_is_not_renewed(shopper: Shopper) -> None:
     order, _ = shopper.place()
     set_payment_deadline(order, now() - timedelta(seconds=1))
-    answer = shopper.client.post(reverse("orders:keep", args=[order.number]), follow=True)
+    answer = shopper.client.post(
+        reverse("orders:extend_deadline", args=[order.number]), follow=True
+    )
     assert "is not waiting for payment" in text(answer)
-    assert Client().post(reverse("orders:keep", args=[order.number])).status_code == 404
+    assert Client().post(reverse("orders:extend_deadline", args=[order.number])).status_code == 404
 
 
 def test_the_reservation_is_not_in_the_way_of_its_own_shopper() -> None:

@@ -377,7 +377,7 @@ def test_the_mails_of_an_order_say_what_when_where_and_how_much(
     server: Server, now: datetime
 ) -> None:
     email = f"alice-{uuid4().hex}@example.com"
-    templates = {"order_placed": "Your order S-1", "order_moved": "Sent: S-1"}
+    templates = {"order_placed": "Your order S-1", "order_updated": "Sent: S-1"}
     for template in templates:
         queue_mail(uuid4(), template, email, template, ORDER, now)
     assert sent(now).sent == 2

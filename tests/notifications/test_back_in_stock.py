@@ -47,7 +47,7 @@ def address() -> str:
 
 def ask(client: Client, product: Product, headers: Any = None, **fields: str) -> Any:
     return client.post(
-        reverse("notifications:wait"),
+        reverse("notifications:subscribe"),
         {"variant": product.variants[0].sku} | fields,
         headers=headers,
     )
@@ -85,7 +85,7 @@ def test_a_sold_out_variant_offers_a_mail_and_one_in_stock_does_not(client: Clie
     client.force_login(make_user())
     text = client.get(reverse("product", args=[lamp.slug])).content.decode()
     assert "Notify me when it’s back" in text
-    assert 'id="wait-email"' not in text
+    assert 'id="subscribe-email"' not in text
 
 
 def test_a_member_submits_once(client: Client) -> None:
@@ -172,7 +172,7 @@ def test_what_is_here_needs_no_waiting(client: Client) -> None:
 
 def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
     response = client.post(
-        reverse("notifications:wait"), {"variant": "NO-SUCH", "email": address()}
+        reverse("notifications:subscribe"), {"variant": "NO-SUCH", "email": address()}
     )
     assert response.status_code == 422
     assert "no longer sold" in response.content.decode()
@@ -180,7 +180,7 @@ def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
 
 def test_a_made_up_link_does_nothing(client: Client, subtests: pytest.Subtests) -> None:
     tokens = ("x", "a:b:c", "WyJ4Il0:1xUlfT:IGoTIUi7ot1TW8GQYNmxpit_QyIdJMtdFFYuEngATAA")
-    for name, token in combinations(("notifications:waiting", "notifications:wait_end"), tokens):
+    for name, token in combinations(("notifications:confirm", "notifications:unsubscribe"), tokens):
         with subtests.test(name, token=token):
             for method in (client.get, client.post):
                 assert method(reverse(name, args=[token])).status_code == 410
@@ -274,7 +274,7 @@ def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> 
         lamp.product_id,
         mug.product_id,
     }
-    link = reverse("notifications:wait_end", args=[sign_unsubscribe_token(email)])
+    link = reverse("notifications:unsubscribe", args=[sign_unsubscribe_token(email)])
     assert email in client.get(link).content.decode()
     assert subscribed_emails(lamp) == {email}
     assert client.post(link).status_code == 303

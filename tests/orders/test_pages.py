@@ -792,7 +792,7 @@ def test_outside_a_demo_shop_nobody_orders_what_cannot_be_paid_and_the_test_bank
             assert "cannot take payments yet" in text(page)
             assert count_reserved(mug) == 1
             assert shopper.client.get(url).status_code == 404
-            at = reverse("orders:payment_notice", args=["testbank"])
+            at = reverse("orders:payment_webhook", args=["testbank"])
             response = shopper.client.post(
                 at, body, "application/json", headers={"X-Signature": signature}
             )
@@ -1015,7 +1015,7 @@ def test_with_the_bank_away_the_order_is_shown_as_it_is(
     back = reverse("orders:payment_return", args=[order.number, payment_id])
     assert "Waiting for payment" in text(shopper.client.get(back, follow=True))
     body, signature = make_webhook(payment_id, order.number)
-    webhook_url = reverse("orders:payment_notice", args=["testbank"])
+    webhook_url = reverse("orders:payment_webhook", args=["testbank"])
     response = shopper.client.post(
         webhook_url, body, "application/json", headers={"X-Signature": signature}
     )
@@ -1077,7 +1077,7 @@ def test_s20_looking_changes_nothing(mug: Product) -> None:
     assert before is not None
     assert count_reserved(mug) == 0
     assert (
-        shopper.client.get(reverse("orders:payment_notice", args=["testbank"])).status_code == 405
+        shopper.client.get(reverse("orders:payment_webhook", args=["testbank"])).status_code == 405
     )
     answer = shopper.client.get(reverse("orders:pay", args=["ZZZZ-ZZZZ"]))
     assert answer["Location"] == reverse("orders:detail", args=["ZZZZ-ZZZZ"])

@@ -360,7 +360,7 @@ def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
 
 
 def post_webhook(body: bytes, header: str, gateway: str = "stripe") -> int:
-    at = reverse("orders:payment_notice", args=[gateway])
+    at = reverse("orders:payment_webhook", args=[gateway])
     return (
         Client()
         .post(at, body, "application/json", headers={"Stripe-Signature": header})
