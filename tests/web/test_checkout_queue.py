@@ -205,7 +205,7 @@ def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
     response = client.post(reverse("checkout:review"), typed)
     assert response.status_code == 200
     assert "Refresh" not in response  # that would ask for the page, and forget the rest
-    form = html.fromstring(response.content).xpath("//form[@data-again]")[0]
+    form = html.fromstring(response.content).xpath("//form[@data-resend]")[0]
     assert form.get("method") == "post"
     assert dict(form.fields) == typed
     assert form.action == "/checkout/review/"
