@@ -605,6 +605,13 @@ FAULTS = (
         "tests/browser/test_failures.py",
     ),
     _fault(
+        "The script says something that is not marked for translation",
+        "static/js/stoa.js",
+        "label = texts.retry",
+        'label = "Try again"',
+        "tests/architecture/test_translations.py",
+    ),
+    _fault(
         "The stock asks the orders",
         "inventory/operations/stock_copies.py",
         "    read_at = time_ns() // 1000\n",
