@@ -353,7 +353,7 @@ def _accept_late_payment(
             )
     except OutOfStock:
         kind = "paid_too_late"
-        note = "The payment came after the order had expired, and meanwhile the goods were sold."
+        note = "The payment came after the order had expired, and meanwhile the items were sold."
     except VoucherRefused:
         kind = "paid_too_late"
         note = "The payment came after the order had expired, and meanwhile its code was used by somebody else."

@@ -97,7 +97,9 @@ def test_an_order_as_it_should_be_breaks_nothing() -> None:
 # ---- I1
 
 
-def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_holds() -> None:
+def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_reservations() -> (
+    None
+):
     order = make_order(stock=20, quantity=2)
     variant_id, warehouse_id, _ = stock_item_of(order)
     cql(
