@@ -51,7 +51,10 @@ def test_s58_no_subject_has_a_word_that_somebody_typed() -> None:
             f"{subject.name}: {variable}"
             for variable in re.findall(r"(?:\{\{ |with \w+=)([\w.]+)", text)
             if variable not in allowed
-            or (variable == "name" and subject.name.split(".")[0] not in ("back_in_stock", "waiting"))
+            or (
+                variable == "name"
+                and subject.name.split(".")[0] not in ("back_in_stock", "waiting")
+            )
         ]
     assert len(seen) >= 15
     assert not found, "\n".join(found)
