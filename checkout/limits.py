@@ -17,10 +17,10 @@ from web.rate_limits import hit_local_rate_limit, hit_rate_limit
 
 @contextmanager
 def order_limit(request: HttpRequest, visit: Visit, snapshot: CheckoutSnapshot) -> Iterator[None]:
-    """Count an order that is placed within the block; one that is refused there does not count.
+    """Count an order that is placed within the block.
 
     A card order is counted in this process's memory, and costs no write more. An order that nobody pays before it is sent, to an
-    address that nobody has confirmed, is counted for its mailbox and its network. Raises TooManyAttempts, CassandraUnavailable.
+    address that nobody has confirmed, is counted for its mailbox and its network, unless it is refused in the block. Raises TooManyAttempts, CassandraUnavailable.
     """
     if visit.is_paid_before(snapshot):
         hit_local_rate_limit(request, "order")

@@ -57,14 +57,14 @@ class TooManyUnpaidUnits(OrderError):
     def __init__(self, left: int) -> None:
         super().__init__(
             ngettext(
-                "You can order %(count)s more item without paying first. Pay by card, or order fewer items.",
-                "You can order %(count)s more items without paying first. Pay by card, or order fewer items.",
+                "You can order %(count)s more item without paying first. Order fewer, or choose another payment method.",
+                "You can order %(count)s more items without paying first. Order fewer, or choose another payment method.",
                 left,
             )
             % {"count": left}
             if left
             else _(
-                "Too many items on your orders are not paid for yet. Pay by card, or pay for or cancel an earlier order first."
+                "Too many items on your orders are not paid for yet. Choose another payment method, or pay for an earlier order first."
             )
         )
         self.left = left

@@ -38,8 +38,10 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
         order = queries.get_order(order.order_id) or order
         return _confirmation_page(request, token, order, str(refused), status=409)
     messages.success(request, _("Thank you. Your order is confirmed."))
+    if order.user_id is not None:  # a member's opens for the member alone
+        return redirect("orders:confirm", token)
     response = redirect("orders:detail", order.number)
-    access.remember_order(request, response, order.order_id)
+    access.remember_guest_order(request, response, order)
     return response
 
 
