@@ -161,7 +161,10 @@ def test_x75_staff_see_which_orders_are_not_confirmed_yet() -> None:
     board = staff.get(reverse("adminpanel:board"), {"column": "unconfirmed"}).content.decode()
     assert order.number in board
     page = html.fromstring(staff.get(reverse("adminpanel:order", args=[order.number])).content)
-    assert text(page.xpath("//header//span[contains(@class, 'badge')]")[0]) == "Email not confirmed"
+    assert (
+        text(page.xpath("//main//header//span[contains(@class, 'badge')]")[0])
+        == "Email not confirmed"
+    )
     assert [button.get("value") for button in page.xpath("//button[@name='event']")] == [
         "cancelled"
     ]
