@@ -58,3 +58,16 @@ def test_s58_no_subject_has_a_word_that_somebody_typed() -> None:
         ]
     assert len(seen) >= 15
     assert not found, "\n".join(found)
+
+
+def test_s58_what_was_typed_comes_into_a_mail_through_its_context_alone() -> None:
+    """`mail_context` of an order leaves it out, an invitation quotes it: no template may go round them."""
+    typed = r"order\.(?:name|email|delivery_address|billing_address|voucher)|owner_name|cart_name|\bnote\b"
+    templates = sorted(MAILS.iterdir())
+    found = [
+        f"{template.name}: {word}"
+        for template in templates
+        for word in re.findall(typed, template.read_text())
+    ]
+    assert len(templates) >= 50
+    assert not found, "\n".join(found)
