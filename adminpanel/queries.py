@@ -49,6 +49,7 @@ FULFILMENTS = {
     "delivered": gettext_lazy("Delivered"),
 }
 COLUMN_TONES = {
+    "unconfirmed": "warn",
     "to_pay": "warn",
     "payment_problem": "bad",
     "to_pack": "accent",
@@ -61,6 +62,7 @@ COLUMN_TONES = {
 }
 EVENTS = {
     "placed": gettext_lazy("Order placed"),
+    "email_confirmed": gettext_lazy("Email address confirmed"),
     "authorized": gettext_lazy("Payment approved"),
     "confirmed": gettext_lazy("Confirmed"),
     "captured": gettext_lazy("Payment received"),

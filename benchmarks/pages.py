@@ -186,6 +186,7 @@ def shop_environment(keyspace: str, **more: str) -> dict[str, str]:
         "STATIC_ROOT": str(Path(tempfile.gettempdir()) / "stoa-benchmark-static"),
         "WEB_CONCURRENCY": "2",
         "WEB_THREADS": "8",
+        "LIMIT_ORDER": "0,0,0,600",  # all buyers come from one address
         **more,
     }
 

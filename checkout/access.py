@@ -18,6 +18,7 @@ from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
 from checkout.visit import Visit
 from web.decorators import P, View
+from web.rate_limits import network_address
 
 
 def orderable_cart_required(
@@ -43,6 +44,7 @@ def orderable_cart_required(
         if checkout.order:
             return redirect_to_existing_order(request, owner_id, checkout.order)
         visitor = current_member(request) if request.user.is_authenticated else None
-        return view(request, Visit(owner_id, visitor, cart, checkout), *args, **kwargs)
+        visit = Visit(owner_id, visitor, cart, checkout, network_address(request))
+        return view(request, visit, *args, **kwargs)
 
     return checked

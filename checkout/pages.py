@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -100,6 +101,13 @@ def _describe_changes(
 def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
     """The context of what is ordered: lines, sums, delivery, payment and addresses."""
     form, now = visit.form, datetime.now(UTC)
+    needs_confirmation = (
+        step == REVIEW
+        and not visit.is_wrong(DETAILS)
+        and not visit.is_email_confirmed
+        and form.payment_method is not None
+        and form.payment_method.code in gateways.MANUAL_METHODS
+    )
     return {
         "step": step,
         "here": step_url(step),
@@ -117,6 +125,7 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
         "method": form.delivery_method,
         "arrives": form.delivery_method.delivery_estimate(now),
         "pays": form.payment_method,
+        "confirm_within": settings.EMAIL_CONFIRMATION_MINUTES if needs_confirmation else 0,
         "by_card": form.payment_method is None or form.payment_method.code == gateways.CARD,
         "addresses": accounts.list_addresses(visit.visitor) if visit.visitor else [],
         "typed": {name: visit.typed_fields.get(name, "") for name in FIELD_NAMES}
@@ -162,7 +171,11 @@ def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Orde
         return _ordered_by_another_page(request, order)
     messages.info(
         request,
-        _("You have already placed this order. Pay for it, or cancel it to order again."),
+        _(
+            "You have already placed this order. Confirm it with the link that we emailed, or cancel it to order again."
+        )
+        if order.needs_email_confirmation
+        else _("You have already placed this order. Pay for it, or cancel it to order again."),
     )
     response = redirect("orders:detail", order.number)
     remember_guest_order(request, response, order)

@@ -27,6 +27,7 @@ from checkout.form_cookie import (
     save_typed_fields,
 )
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
+from checkout.limits import order_limit
 from checkout.offers import CheckoutSnapshot, Offer
 from checkout.pages import (
     checkout_conflict_page,
@@ -50,12 +51,19 @@ from checkout.visit import Visit
 from inventory.errors import OutOfStock
 from orders import operations, queries
 from orders.entities import Order
-from orders.errors import CartOrdered, CheckoutAbandoned, CheckoutBusy, CheckoutUsed
+from orders.errors import (
+    CartOrdered,
+    CheckoutAbandoned,
+    CheckoutBusy,
+    CheckoutUsed,
+    TooManyUnpaidUnits,
+)
 from orders.payment_redirect import redirect_to_payment
 from payments.errors import GatewayUnavailable
 from pricing.templatetags.money import format_money as in_words
 from promotions.errors import VoucherRefused
 from web.decorators import get_or_post, owner_only
+from web.errors import TooManyAttempts
 from web.rendering import render_or_redirect
 
 # The buttons that do not order: back to a step, and the sums for another choice.
@@ -233,7 +241,14 @@ def _place_order(
             status=409,
         )
     try:
-        order = place_reviewed_order(visit, snapshot, offer, now)
+        with order_limit(request, visit, snapshot):
+            order = place_reviewed_order(visit, snapshot, offer, now)
+    except TooManyAttempts as too_many:
+        response = step_page(
+            request, visit, REVIEW, offer, extra_messages=[str(too_many)], status=429
+        )
+        response["Retry-After"] = str(too_many.retry_after)
+        return response
     except CartChanged as changed:
         visit = reload_cart(visit, datetime.now(UTC))
         return step_page(
@@ -265,7 +280,13 @@ def _place_order(
         )
     except (CheckoutUsed, CartOrdered) as used:
         return redirect_to_existing_order(request, visit.owner_id, used.order)
-    except (CartError, CheckoutBusy, CheckoutAbandoned, GatewayUnavailable) as refused:
+    except (
+        CartError,
+        CheckoutBusy,
+        CheckoutAbandoned,
+        TooManyUnpaidUnits,
+        GatewayUnavailable,
+    ) as refused:
         return step_page(
             request, visit, REVIEW, visit.get_offer(), extra_messages=[str(refused)], status=409
         )

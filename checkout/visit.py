@@ -11,8 +11,10 @@ from checkout import offers
 from checkout.checkouts import Checkout
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.steps import DELIVERY, REVIEW, STEPS
+from mail.addresses import email_key
 from orders.operations import OrderDraft
 from orders.voucher_customers import find_voucher_customer
+from payments import gateways
 from pricing import quotes
 
 
@@ -20,13 +22,14 @@ from pricing import quotes
 class Visit:
     """One request to the checkout: the cart and its owner, the cart's checkout, and what has been typed so far.
 
-    `visitor` is None for a guest.
+    `visitor` is None for a guest, `network` where the request comes from.
     """
 
     owner_id: UUID
     visitor: User | None
     cart: Cart
     checkout: Checkout
+    network: str = ""
     typed_fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_typed_fields(self, typed_fields: Mapping[str, str]) -> "Visit":
@@ -56,6 +59,20 @@ class Visit:
     def is_too_early(self, step: str) -> bool:
         """Return whether a step comes too early: one before it is still incomplete."""
         return STEPS.index(step) > STEPS.index(self.first_incomplete_step)
+
+    @property
+    def is_email_confirmed(self) -> bool:
+        """Whether the typed e-mail address is the member's own, and proved."""
+        return bool(
+            self.visitor
+            and self.visitor.verified_at
+            and email_key(self.visitor.email) == email_key(self.form.cleaned_data["email"])
+        )
+
+    def is_paid_before(self, snapshot: offers.CheckoutSnapshot) -> bool:
+        """Return whether a bank is asked before anything is sent or reserved for days."""
+        is_manual = self.form.cleaned_data["payment"] in gateways.MANUAL_METHODS
+        return bool(snapshot.total) and not is_manual
 
     def get_offer(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""
@@ -106,4 +123,6 @@ class Visit:
             cart=self.cart,
             checkout_number=self.checkout.number,
             stock=offer.stock,
+            is_email_confirmed=self.is_email_confirmed,
+            network=self.network,
         )

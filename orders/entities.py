@@ -216,6 +216,47 @@ class Order:
     def is_awaiting_payment(self) -> bool:
         return self.state == states.PENDING
 
+    @property
+    def is_paid_afterwards(self) -> bool:
+        """Whether no bank is asked before it is sent, or its units are reserved for days: whoever places it risks nothing."""
+        return self.payment_method in MANUAL_METHODS or not to_minor_units(self.total)
+
+    @property
+    def is_email_confirmed(self) -> bool:
+        """Whether its e-mail address is known to be its shopper's: the member's own, or confirmed by the mailed link.
+
+        Until then no mail to it carries a word that was typed: it may be a stranger's address.
+        """
+        return any(event.kind == "email_confirmed" for event in self.events) or not any(
+            event.kind == "placed" and event.details.get("email_confirmed") is False
+            for event in self.events
+        )
+
+    @property
+    def is_unproved(self) -> bool:
+        """Whether nothing shows that whoever it names knows of it: the address is not confirmed, and nobody has paid."""
+        return (
+            not self.is_email_confirmed
+            and not to_minor_units(self.captured)
+            and not any(event.kind in states.CONFIRMING_EVENTS for event in self.events)
+        )
+
+    @property
+    def lacks_email_confirmation(self) -> bool:
+        """Whether nobody has confirmed it who had to: it is unproved, and nobody pays before it is sent."""
+        return self.is_unproved and self.is_paid_afterwards
+
+    @property
+    def needs_email_confirmation(self) -> bool:
+        """Whether it expires unless its e-mail address is confirmed."""
+        return self.state == states.PENDING and self.lacks_email_confirmation
+
+    @property
+    def unpaid_unit_buckets(self) -> tuple[str, ...]:
+        """Where its units are counted while it is not paid (orders.operations.unpaid_units)."""
+        placed = next((event for event in self.events if event.kind == "placed"), None)
+        return tuple(placed.details.get("buckets", ())) if placed else ()
+
     def is_over(self, now: datetime) -> bool:
         """Return whether it has ended without payment, or is about to."""
         return self.state in (states.CANCELLED, states.EXPIRED) or (
@@ -224,8 +265,10 @@ class Order:
 
     @property
     def has_items_in_cart(self) -> bool:
-        """Whether its lines are still in its cart: until it is paid, unless that takes days."""
-        return self.state == states.PENDING and self.payment_method != TRANSFER
+        """Whether its lines are still in its cart: until it is paid, or until it is confirmed where paying takes days."""
+        return self.state == states.PENDING and (
+            self.payment_method != TRANSFER or self.needs_email_confirmation
+        )
 
     @property
     def is_erased(self) -> bool:

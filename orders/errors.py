@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from orders.entities import Order
 
@@ -50,6 +51,25 @@ class CheckoutBusy(OrderError):
         )
 
 
+class TooManyUnpaidUnits(OrderError):
+    """Somebody, or their network, has more units on unpaid orders than one may have. `left` is how many more there may be."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__(
+            ngettext(
+                "You can order %(count)s more item without paying first. Order fewer, or choose another payment method.",
+                "You can order %(count)s more items without paying first. Order fewer, or choose another payment method.",
+                left,
+            )
+            % {"count": left}
+            if left
+            else _(
+                "Too many items on your orders are not paid for yet. Choose another payment method, or pay for an earlier order first."
+            )
+        )
+        self.left = left
+
+
 class TransitionRefused(OrderError):
     """The order's state does not allow this. `why` says so in words, where the state alone does not."""
 
@@ -88,6 +108,17 @@ class TooManyPaymentAttempts(OrderError):
             _("You have tried to pay %(limit)s times, which is the limit. Contact us for help.")
             % {"limit": limit}
         )
+
+
+class ConfirmationTooLate(OrderError):
+    """The order has ended before its e-mail address was confirmed. `order` is what it is now."""
+
+    def __init__(self, order: Order) -> None:
+        super().__init__(
+            _("Order %(number)s has already ended. Nothing was charged. You can order again.")
+            % {"number": order.number}
+        )
+        self.order = order
 
 
 class NotPayable(OrderError):

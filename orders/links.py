@@ -2,9 +2,12 @@
 
 from uuid import UUID
 
+from django.conf import settings
 from django.core import signing
+from django.urls import reverse
 
 _SALT = "orders.track"
+_CONFIRMATION_SALT = "orders.confirm"
 
 
 def track_token(order_id: UUID) -> str:
@@ -14,7 +17,25 @@ def track_token(order_id: UUID) -> str:
 
 def order_id_from_token(token: str) -> UUID | None:
     """Return the order that a token opens, or None if the token is not ours."""
+    return _parse_token(token, _SALT)
+
+
+def confirmation_url(order_id: UUID) -> str:
+    """Return the address at which whoever reads an order's mail confirms it, or says that it is not theirs.
+
+    It stands in mails alone: whoever has it reads them.
+    """
+    token = signing.dumps(order_id.hex, salt=_CONFIRMATION_SALT)
+    return f"{settings.PUBLIC_URL}{reverse('orders:confirm', args=[token])}"
+
+
+def order_id_from_confirmation_token(token: str) -> UUID | None:
+    """Return the order that a token of `confirmation_url` is about, or None if the token is not ours."""
+    return _parse_token(token, _CONFIRMATION_SALT)
+
+
+def _parse_token(token: str, salt: str) -> UUID | None:
     try:
-        return UUID(hex=signing.loads(token, salt=_SALT))
+        return UUID(hex=signing.loads(token, salt=salt))
     except (signing.BadSignature, ValueError, TypeError):
         return None

@@ -209,6 +209,29 @@ class OrderIdByNumber(Model):
     order_id = columns.UUID()
 
 
+class UnpaidUnits(Model):
+    """How many units are on the unpaid orders of one mailbox, or of one network: a row for each order.
+
+    Bound: as many rows as units that a bucket takes (settings.UNPAID_UNITS), each with a TTL.
+    Writer: orders.operations.unpaid_units, by conditional writes alone. The truth is in the orders; a row without one goes
+    by its TTL, and an order whose row is gone too early counts no more.
+    """
+
+    __table_name__ = "unpaid_units"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __personal_data__ = {
+        "columns": ("bucket",),
+        "on_erase": "expires",
+        "why": "a keyed hash of an address, gone once the order is paid or has ended",
+    }
+    # a keyed hash of the mailbox, or of the network
+    bucket = columns.Text(partition_key=True)
+    order_id = columns.UUID(primary_key=True)
+    # changes with each order that is counted: of two that have read the same one counts
+    version = columns.Integer(static=True)
+    units = columns.Integer()
+
+
 class Payment(Model):
     """The attempts to pay an order.
 

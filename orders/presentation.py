@@ -158,6 +158,8 @@ def transfer_amount(order: Order) -> Money | None:
     """Return the amount to be transferred to us, None if there is none."""
     if order.payment_method != TRANSFER or order.state != PENDING:
         return None
+    if order.needs_email_confirmation:
+        return None  # told once it is known to be meant
     return balance.amount_to_capture(order)
 
 

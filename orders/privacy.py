@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from accounts import queries as accounts
 from orders import operations, queries
 from orders.entities import Order, PaymentAttempt
-from orders.states import CANCELLED, CLOSED, EXPIRED
+from orders.states import CANCELLED, CLOSED, EXPIRED, PENDING
+from orders.transitions import Transition
 from web.personal_data import ErasureNotYetPossible, Person
 
 # How far back a person's orders may go: longer than any law requires them to be stored.
@@ -110,6 +111,8 @@ def list_erasure_obstacles(person: Person) -> list[str]:
 
 
 def _is_under_way(order: Order, now: datetime) -> bool:
+    if order.is_unproved:
+        return False  # anybody may have placed it in their name
     if order.due_refunds or order.has_open_return:
         return True  # a refund or a return of theirs is open
     if order.state in (CANCELLED, EXPIRED):
@@ -130,9 +133,25 @@ def erase_personal_data(person: Person, now: datetime) -> None:
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:
         raise ErasureNotYetPossible(f"orders under way: {', '.join(open_ones)}")
-    for order in found:
-        operations.anonymize_order(order, now)
+    for order in (*found, *_unproved_orders(person)):
+        operations.anonymize_order(_give_up_unproved(order, now), now)
     operations.delete_order_lists(person.user_id, _years(now))
+
+
+def _give_up_unproved(order: Order, now: datetime) -> Order:
+    """Cancel an order that waits for an answer from somebody who is erased now. Raises StaleOrder, CassandraUnavailable."""
+    if not (order.is_unproved and order.state == PENDING):
+        return order
+    return operations.transition_order(order, Transition("cancelled", actor="system", at=now))
+
+
+def _unproved_orders(person: Person) -> list[Order]:
+    """Return the orders that somebody has placed with the person's address, and that never became theirs."""
+    reading = [
+        queries.prefetch_order(each) for each in queries.list_order_ids_by_email(person.email)
+    ]
+    found = (queries.order_from_rows(pending.rows()) for pending in reading)
+    return [order for order in found if order and order.user_id is None and order.is_unproved]
 
 
 def _iterate_orders(person: Person) -> Iterator[Order]:

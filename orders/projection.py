@@ -6,6 +6,7 @@ the folds whether it may happen to these parcels (orders.parcels), these returns
 """
 
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -49,6 +50,8 @@ def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order
     )
     if event.kind == "changed":
         then = _apply_change(then, event.details)
+    if event.kind == "email_confirmed":
+        then = replace(then, pay_until=datetime.fromisoformat(event.details["pay_until"]))
     then = replace(then, fulfilment=parcels.fulfilment_status(then.reserved_units, then.parcels()))
     return replace(then, events=(replace(event, board_after=then.board_column), *order.events))
 
@@ -60,6 +63,10 @@ def _problem(order: Order, event: Event) -> str:
         return returns.return_problem(event, order.parcels(), order.returns)
     if event.kind == "changed":
         return _change_problem(order, event.details)
+    if event.kind == "email_confirmed" and not order.needs_email_confirmation:
+        return _("its email address is already confirmed")
+    if event.kind == "confirmed" and order.needs_email_confirmation:
+        return _("its email address is not confirmed yet")
     if event.kind == "late" and (order.is_late or not order.has_units_to_pack):
         return _("it is not waiting to be packed, or is already late")
     return ""

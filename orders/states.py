@@ -3,6 +3,7 @@
 Three statuses and one label for the shopper. Only `state` is set by transitions; payment and fulfilment follow from events.
 
     state: pending_payment > confirmed > closed; pending_payment > expired | cancelled; confirmed <> on_hold;
+           an order that nobody pays before it is sent is confirmed only after its e-mail address (decision 023);
            confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid late;
            confirmed, closed > on_hold for good when its payment cannot be captured
     payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed; with the sums of orders.balance
@@ -26,6 +27,7 @@ ABANDONED = "abandoned"
 
 # The board's columns, from left to right.
 BOARD_COLUMNS = {
+    "unconfirmed": _("Email not confirmed"),
     "to_pay": _("To pay"),
     "payment_problem": _("Payment problem"),
     "to_pack": _("To pack"),
@@ -77,6 +79,10 @@ class OrderState(Protocol):
     @property
     def has_manual_refund_due(self) -> bool:
         """Whether a refund is due that staff have to send themselves."""
+
+    @property
+    def lacks_email_confirmation(self) -> bool:
+        """Whether it was never confirmed that its e-mail address is its shopper's, where that is needed."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,7 @@ class NextStatus:
     is_late: bool = False
     has_open_return: bool = False
     has_manual_refund_due: bool = False
+    lacks_email_confirmation: bool = False
 
     @property
     def has_units_to_pack(self) -> bool:
@@ -160,6 +167,8 @@ TRANSITION_RULES = {
             next_state=CONFIRMED,
             payment="authorized",
         ),
+        # Whoever reads the mail of its address has pressed the button there. Details: pay_until.
+        TransitionRule("email_confirmed", "", _("Email address confirmed"), (PENDING,)),
         # The customer pays on delivery, or a bank transfer is complete.
         TransitionRule("confirmed", "", _("Confirmed"), (PENDING,), next_state=CONFIRMED),
         TransitionRule(
@@ -350,6 +359,8 @@ def board_column(order: OrderState) -> str:
         return "payment_problem"  # only staff can send the refund, whatever the order's state
     match order.state:
         case "pending_payment":
+            if order.lacks_email_confirmation:
+                return "unconfirmed"
             return "payment_problem" if order.payment == "failed" else "to_pay"
         case "on_hold":
             return "on_hold"
@@ -373,6 +384,8 @@ def order_customer_label(order: OrderState) -> str:
     """Return the order's status in one word or two, for the shopper: as it is kept, to be translated where it is shown."""
     match order.state:
         case "pending_payment":
+            if order.lacks_email_confirmation:
+                return _("Waiting for your confirmation")
             return _("Payment failed") if order.payment == "failed" else _("Waiting for payment")
         case "on_hold":
             return _("On hold")
@@ -381,6 +394,8 @@ def order_customer_label(order: OrderState) -> str:
         case "cancelled":
             return _("Cancelled and refunded") if order.payment == "refunded" else _("Cancelled")
         case "expired":
+            if order.lacks_email_confirmation:
+                return _("Not confirmed in time")
             return {
                 "authorized": _("Paid too late"),
                 "paid": _("Paid too late"),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.views import changes, order, payment, placed_orders
+from orders.views import changes, confirmation, order, payment, placed_orders
 
 app_name = "orders"
 urlpatterns = [
@@ -16,7 +16,13 @@ urlpatterns = [
         "orders/<str:number>/paid/<uuid:payment_id>/", payment.payment_return, name="payment_return"
     ),
     path("payments/<str:gateway>/notice/", payment.payment_webhook, name="payment_webhook"),
+    path(
+        "orders/<str:number>/confirmation-mail/",
+        confirmation.resend_confirmation_mail,
+        name="confirmation_mail",
+    ),
     path("o/<str:token>/", order.open_tracking_link, name="track"),
+    path("o/<str:token>/confirm/", confirmation.confirm_order, name="confirm"),
     path("account/orders/", placed_orders.order_history, name="history"),
     path("orders/<str:number>/again/", placed_orders.reorder, name="reorder"),
     path("orders/<str:number>/cancel/", placed_orders.cancel_order, name="cancel"),

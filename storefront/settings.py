@@ -242,8 +242,17 @@ RATE_LIMITS = {
         "invitation": (30, 60, 1000, 3600),
         "waiting": (20, 60, 2000, 3600),
         "suggestions": (0, 300, 0, 60),
+        # Orders that a bank is asked about. Counted by network alone, and in the process's memory: no sale waits for it.
+        "order": (0, 60, 0, 600),
+        # Orders by transfer and on delivery to an address that nobody has confirmed: each mails somebody.
+        "unpaid_order": (3, 12, 0, 3600),
+        "confirmation": (3, 12, 0, 3600),  # that mail once more
     }.items()
 }
+# So long such an order is reserved, unless its e-mail address is confirmed by then (decision 023).
+EMAIL_CONFIRMATION_MINUTES = env.int("EMAIL_CONFIRMATION_MINUTES", default=30)
+# So many units may be on the orders of a mailbox, and of a network, that nobody has paid for yet; 0 is no bound.
+UNPAID_UNITS = env.list("UNPAID_UNITS", cast=int, default=[20, 60])
 
 # So many requests for the checkout a process works on at once, and so many more wait in its threads (web.checkout_queue). One
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.

@@ -43,7 +43,8 @@ SLOTS_PER_PARTITION = 100
 _ADDRESSES_IN_MEMORY = 100_000
 _random = SystemRandom()
 log = logging.getLogger(__name__)
-_seen: tuple[int, Counter[tuple[str, str]]] = 0, Counter()
+# For each kind: the window, and the tries of each network in it.
+_seen: dict[str, tuple[int, Counter[str]]] = {}
 _seen_lock = threading.Lock()
 
 
@@ -188,14 +189,15 @@ def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
     For what costs less than a write would: a suggestion is one read. With several processes a visitor gets as many times
     the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.
     """
-    global _seen
     rule, now = get_rate_limit(kind), int(time.time())
-    window, who = now // rule.window, (kind, network_address(request))
+    window, who = now // rule.window, network_address(request)
     with _seen_lock:
-        if _seen[0] != window or len(_seen[1]) > _ADDRESSES_IN_MEMORY:
-            _seen = window, Counter()
-        _seen[1][who] += 1
-        tries = _seen[1][who]
+        since, counted = _seen.get(kind, (0, Counter[str]()))
+        if since != window or len(counted) > _ADDRESSES_IN_MEMORY:
+            counted = Counter()
+        counted[who] += 1
+        tries = counted[who]
+        _seen[kind] = window, counted
     if rule.per_address and tries > rule.per_address:
         raise TooManyAttempts(rule.window - now % rule.window)
 

@@ -43,6 +43,7 @@ from cassandra_db import (
 )
 from mail.addresses import email_key
 from mail.operations import queue_mail
+from mail.words import quote_words
 
 MAX_PEOPLE = 20
 
@@ -158,7 +159,12 @@ def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: date
 
 def _queue_invitation_mail(made: Invitation, now: datetime) -> None:
     url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
-    context = {"invitation": made, "url": url}
+    context = {
+        "invitation": made,
+        "owner": quote_words(made.owner_name),
+        "cart": quote_words(made.cart_name),
+        "url": url,
+    }
     queue_mail(
         uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", context, now
     )

@@ -19,6 +19,7 @@ from orders.operations.pending_effects import clear_pending_effects
 from orders.operations.refunds import settle_money
 from orders.operations.sales import record_sale
 from orders.operations.transitions import append_event
+from orders.operations.unpaid_units import sync_unpaid_units
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
 from orders.voucher_customers import find_voucher_customer
@@ -84,6 +85,7 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
         payment_error = GatewayUnavailable()
         payment_error.__cause__ = error
         order = queries.get_order(order_id) or order
+    sync_unpaid_units(order)
     write_copies(order)
     record_sale(order, items)
     for product_id in {item.product_id for item in items}:
@@ -176,8 +178,9 @@ _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
 def _empty_cart(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    # A transfer takes days: its lines leave the cart at once.
-    kinds = ("placed",) if order.payment_method == TRANSFER else CONFIRMING_EVENTS
+    # A transfer takes days: its lines leave the cart as soon as it is known to be meant.
+    is_meant = order.payment_method == TRANSFER and not order.is_unproved
+    kinds = ("placed",) if is_meant else CONFIRMING_EVENTS
     paid = next((event for event in order.events if event.kind in kinds), None)
     if paid and order.cart_id and paid.at > datetime.now(UTC) - _EMPTIED_ONCE:
         bought = {str(item.variant_id): item.quantity for item in items}

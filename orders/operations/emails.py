@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
@@ -46,13 +47,14 @@ class MailContent:
     link_label: str = gettext_noop("Track my order")
     tracking_url: str = ""  # the carrier's page
     bank_account: tuple[str, ...] = ()  # for a transfer
+    url: str = ""  # where the link leads; by default to the order's page
 
 
 def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     """Put the mails for an order's events into the outbox; those that are there already stay as they are.
 
     There is no mail about events more than two days old, except for the confirmation, and none about an erased person's
-    order. Raises CassandraUnavailable.
+    order. To an address that may be a stranger's goes one mail at the most, to confirm the order. Raises CassandraUnavailable.
     """
     if order.is_erased:
         return
@@ -73,10 +75,6 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
         return
     member = accounts.get_user(order.user_id) if order.user_id else None
     plain = bool(member and member.plain_mail)
-    url = (
-        f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
-    )
-    context = {"order": order, "items": order.current_lines(items) or items, "url": url}
     for event_key in missing:
         event, content = mails[event_key]
         template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_updated"
@@ -85,10 +83,27 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             event_key,
             order.email,
             template,
-            context | {"letter": content},
+            mail_context(order, items, content),
             now,
             plain=plain,
         )
+
+
+def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) -> dict[str, Any]:
+    """Return the context of an order's mail. Nothing that was typed is in it unless the address is known to be the shopper's."""
+    is_confirmed = order.is_email_confirmed
+    track_url = reverse("orders:track", args=[links.track_token(order.order_id)])
+    return {
+        "order": order,
+        "items": order.current_lines(items) or items,
+        "letter": content,
+        "url": content.url or settings.PUBLIC_URL + track_url,
+        "name": order.name if is_confirmed else "",
+        "delivery_address": order.delivery_address.lines if is_confirmed else (),
+        "reject_url": ""
+        if is_confirmed or not order.can_be_cancelled
+        else links.confirmation_url(order.order_id),
+    }
 
 
 def _news_period(order: Order, event: Event) -> timedelta:
@@ -98,11 +113,38 @@ def _news_period(order: Order, event: Event) -> timedelta:
 def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailContent | None:
     """Return the mail about an event, None for an event that needs none."""
     kind = "confirmed" if event.kind in CONFIRMING_EVENTS else event.kind
+    if order.is_unproved and kind != "placed":
+        return None
     compose = _COMPOSERS.get(kind)
     return compose(order, event, tuple(items)) if compose else None
 
 
+def compose_confirmation_mail(order: Order) -> MailContent:
+    """Return the mail that asks whoever reads it to confirm an order: the first one to an address that may be a stranger's."""
+    return MailContent(
+        _("Please confirm your order"),
+        (
+            _("Somebody has ordered at Stoa with your email address."),
+            _(
+                "If it was you, confirm your order by %(time)s: open the link below and press the button."
+                " Your items are reserved until then. Without your confirmation the order expires."
+            )
+            % {"time": _time(order.pay_until)},
+        ),
+        has_order_summary=True,
+        link_label=_("Confirm my order"),
+        url=links.confirmation_url(order.order_id),
+    )
+
+
 def _placed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
+    if order.needs_email_confirmation:
+        return compose_confirmation_mail(order)
+    has_been_confirmed = any(each.kind == "email_confirmed" for each in order.events)
+    return None if has_been_confirmed or order.is_unproved else _to_be_paid(order, event, items)
+
+
+def _to_be_paid(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
     if order.payment_method != TRANSFER or order.state != PENDING:
         return None
     return MailContent(
@@ -436,6 +478,7 @@ def _time(moment: datetime) -> str:
 
 _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | None]] = {
     "placed": _placed,
+    "email_confirmed": _to_be_paid,
     "confirmed": _confirmed,
     "payment_failed": _payment_failed,
     "expired": _expired,

@@ -3,6 +3,8 @@
 import logging
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from orders import queries
 from orders.entities import Order
 from orders.errors import StaleOrder
@@ -34,7 +36,10 @@ def expire_order(order: Order, now: datetime) -> Order:
                 )
     if order.state != PENDING:
         return order
+    note = (
+        _("Nobody confirmed the email address in time.") if order.needs_email_confirmation else ""
+    )
     try:
-        return transition_order(order, Transition("expired", actor="system", at=now))
+        return transition_order(order, Transition("expired", actor="system", at=now, note=note))
     except StaleOrder as stale:
         return stale.order

@@ -18,12 +18,15 @@ SET_OWNER = conditional_write(
 def claim_guest_orders(user_id: UUID, email: str) -> int:
     """Assign a guest's orders to the member who has proved their e-mail address; return how many.
 
-    An order that has a member already stays theirs. A second call finds nothing to do. Raises CassandraUnavailable.
+    An order that has a member already stays theirs, and one that anybody may have placed with the address
+    (Order.is_unproved) is nobody's. A second call finds nothing to do. Raises CassandraUnavailable.
     """
     claimed = 0
     for order_id in queries.list_order_ids_by_email(email):
         order = queries.get_order(order_id)
         if order is None or order.user_id is not None or email_key(order.email) != email_key(email):
+            continue
+        if order.is_unproved:
             continue
         pending_effect = record_pending_effects(order_id)
         if SET_OWNER.apply(

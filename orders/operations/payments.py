@@ -75,15 +75,16 @@ class PaymentRedirect:
 def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Start an attempt to pay the order, or continue the open one. `origin` is "https://host".
 
-    A further attempt reserves the order's units for another ten minutes. A cash-on-delivery order is confirmed by this.
-    Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayUnavailable, CassandraUnavailable.
+    A further attempt reserves the order's units for another ten minutes. A cash-on-delivery order is confirmed by this, unless
+    its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayUnavailable, CassandraUnavailable.
     """
     if order.state != PENDING:
         raise NotPayable
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not to_minor_units(order.total):
         # A voucher covers the whole total: no gateway is needed.
-        confirm_order(order, None, "shopper", now)
+        if not order.needs_email_confirmation:
+            confirm_order(order, None, "shopper", now)
         return PaymentRedirect(uuid5(order.order_id, "payment 0"), own_page)
     attempts = queries.list_payment_attempts(order.order_id)
     open_attempt = next((each for each in attempts if each.state == "started"), None)
@@ -103,7 +104,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     record_pending_effects(order.order_id, max(now, order.placed_at) + ASK_AFTER)
     _record_attempt(order, payment_id, gateway_name, now)
     if gateway_name in gateways.MANUAL_METHODS:
-        if gateway_name == gateways.CASH_ON_DELIVERY:
+        if gateway_name == gateways.CASH_ON_DELIVERY and not order.needs_email_confirmation:
             confirm_order(order, payment_id, "shopper", now)
         return PaymentRedirect(payment_id, own_page)
     if attempts:
@@ -382,7 +383,9 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
     Empty if nothing prevents it; a transfer's lines have left the cart long ago. Raises CheckoutBusy while another
     checkout of the cart is being placed, CassandraUnavailable.
     """
-    if order.cart_id is None or order.payment_method == gateways.TRANSFER:
+    if order.cart_id is None or (
+        order.payment_method == gateways.TRANSFER and order.is_email_confirmed
+    ):
         return ""
     cart = carts.get_cart(order.cart_id)
     if cart.checkout_id not in (None, order.order_id):
@@ -449,9 +452,15 @@ def record_manual_payment(
     return _note_received_amount(order, amount - taken, now), amount - taken
 
 
-def _manual_attempt(order: Order, now: datetime) -> PaymentAttempt:
+def record_manual_attempt(order: Order, now: datetime) -> UUID:
+    """Record the one payment attempt of an order that no gateway is asked about; return its id. Raises CassandraUnavailable."""
     payment_id = uuid5(order.order_id, "payment 0")
     _record_attempt(order, payment_id, order.payment_method, now)
+    return payment_id
+
+
+def _manual_attempt(order: Order, now: datetime) -> PaymentAttempt:
+    payment_id = record_manual_attempt(order, now)
     return next(
         each
         for each in queries.list_payment_attempts(order.order_id)

@@ -18,6 +18,7 @@ from uuid import UUID, uuid4
 
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
+from django.conf import settings
 
 from accounts.addresses import Address
 from cart import operations as carts
@@ -37,11 +38,22 @@ from inventory.entities import Allocation, WantedLine
 from inventory.errors import OutOfStock
 from orders import numbers, queries
 from orders.entities import Order
-from orders.errors import CartOrdered, CheckoutAbandoned, CheckoutBusy, CheckoutUsed
+from orders.errors import (
+    CartOrdered,
+    CheckoutAbandoned,
+    CheckoutBusy,
+    CheckoutUsed,
+    TooManyUnpaidUnits,
+)
 from orders.operations.abandonment import ABANDONED_SECONDS, DELETE_ITEMS, abandon_checkout
 from orders.operations.effects import apply_effects
 from orders.operations.pending_effects import clear_pending_effects, record_pending_effects
 from orders.operations.transitions import event_statement
+from orders.operations.unpaid_units import (
+    count_unpaid_units,
+    list_buckets,
+    release_unpaid_units,
+)
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from orders.voucher_customers import find_voucher_customer
 from payments import gateways
@@ -84,12 +96,34 @@ class OrderDraft:
     checkout_number: int = 0  # how many of the cart's checkouts ended without payment
     # units as the page has read them, by variant and warehouse
     stock: Mapping[UUID, Mapping[str, int]] | None = None
+    # whether the e-mail address is a member's own and proved; the checkout says so, and an importer's orders need no proof
+    is_email_confirmed: bool = True
+    network: str = ""  # where it was placed from, to count the units that nobody has paid for
 
     @cached_property
     def sums(self) -> quotes.Quote:
         return quotes.compute_quote(
             self.lines, self.delivery_address.country, self.method, self.promotions
         )
+
+    @property
+    def is_paid_afterwards(self) -> bool:
+        """Whether no bank is asked before it is sent, or its units are reserved for days (Order.is_paid_afterwards)."""
+        return self.payment_method in gateways.MANUAL_METHODS or not to_minor_units(self.sums.total)
+
+    @property
+    def pay_within(self) -> timedelta:
+        """How long its units stay reserved without a payment, or without the confirmation of its e-mail address."""
+        if self.is_paid_afterwards and not self.is_email_confirmed:
+            return timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES)
+        return gateways.METHODS[self.payment_method].pay_within
+
+    @cached_property
+    def unpaid_unit_buckets(self) -> dict[str, int]:
+        """Where its units are counted until they are paid for, each with the most units that it takes."""
+        if not self.is_paid_afterwards:
+            return {}
+        return list_buckets(self.email, self.network)
 
 
 @dataclass(frozen=True)
@@ -157,8 +191,8 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
     """Turn a checkout into an order that waits for its payment; placing it again returns the same order.
 
     Its units are reserved until then (see inventory.operations.reserve_stock), by default for as long as its payment method
-    allows. Raises OutOfStock, VoucherRefused, CartChanged, or CartOrdered when another checkout has the cart, with nothing
-    placed; CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its units were released
+    allows. Raises OutOfStock, VoucherRefused, TooManyUnpaidUnits, CartChanged, or CartOrdered when another checkout has the
+    cart, with nothing placed; CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its units were released
     meanwhile, CheckoutBusy, CassandraUnavailable.
     """
     claim = _claim_checkout(draft)
@@ -168,6 +202,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
     try:
         if draft.cart:
             _take_cart(draft, draft.cart, now)
+        count_unpaid_units(draft.order_id, draft.unpaid_unit_buckets, _unit_count(draft))
         allocations = inventory.reserve_stock(
             draft.order_id,
             _wanted_lines(draft),
@@ -178,10 +213,11 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         )
         claim.check()
         _take_voucher(draft, allocations, now)
-    except (OutOfStock, CartError, CartOrdered, VoucherRefused):
+    except (OutOfStock, CartError, CartOrdered, TooManyUnpaidUnits, VoucherRefused):
+        release_unpaid_units(draft.order_id, draft.unpaid_unit_buckets)
         UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.claim_id)
         raise
-    pay_within = pay_within or gateways.METHODS[draft.payment_method].pay_within
+    pay_within = pay_within or draft.pay_within
     claim.check()
     write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
     write_batch(list(item_statements(draft)))
@@ -191,9 +227,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         PLACE.bind(
             me=claim.claim_id, **header_values(draft, number, now, now + pay_within, allocations)
         ),
-        event_statement(
-            draft.order_id, event_id, "placed", actor="shopper", state=PENDING, board="to_pay"
-        ),
+        _placed_statement(draft, event_id),
         if_lost=applied_if(lambda row: row.event_id == event_id),
     )
     if not outcome:
@@ -204,6 +238,22 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         raise LookupError(f"order {draft.order_id} has vanished")
     clear_pending_effects(pending_effect)
     return order
+
+
+def _placed_statement(draft: OrderDraft, event_id: UUID) -> BoundStatement:
+    needs_confirmation = draft.is_paid_afterwards and not draft.is_email_confirmed
+    details: dict[str, Any] = {} if draft.is_email_confirmed else {"email_confirmed": False}
+    if draft.unpaid_unit_buckets:
+        details["buckets"] = list(draft.unpaid_unit_buckets)
+    return event_statement(
+        draft.order_id,
+        event_id,
+        "placed",
+        actor="shopper",
+        state=PENDING,
+        board="unconfirmed" if needs_confirmation else "to_pay",
+        details=details,
+    )
 
 
 def _claim_checkout(draft: OrderDraft) -> Claim | Order:
@@ -372,6 +422,10 @@ def _wanted_lines(draft: OrderDraft) -> list[WantedLine]:
     ]
 
 
+def _unit_count(draft: OrderDraft) -> int:
+    return sum(line.quantity for line in draft.lines)
+
+
 def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
     """Yield the writes of an order's lines."""
     parts = zip(draft.lines, draft.sums.line_discounts, draft.sums.line_taxes, strict=True)
@@ -443,7 +497,7 @@ def header_values(
         "total": to_minor_units(quote.total),
         "tax": to_minor_units(quote.tax),
         "taxes": json.dumps(taxes),
-        "item_count": sum(line.quantity for line in draft.lines),
+        "item_count": _unit_count(draft),
         "country": draft.delivery_address.country,
         "delivery_address": draft.delivery_address.stored_fields(),
         "billing_address": draft.billing_address.stored_fields(),

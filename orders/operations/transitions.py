@@ -38,6 +38,10 @@ UPDATE_SUMS = conditional_write(
                          delivery_address = :delivery_address
        WHERE order_id = :order_id""",
 )
+# In a batch with UPDATE_HEADER, too.
+UPDATE_DEADLINE = conditional_write(
+    "Q12", "UPDATE orders SET pay_until = :pay_until WHERE order_id = :order_id"
+)
 INSERT_EVENT = conditional_write(
     "Q14",
     """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id)
@@ -90,6 +94,11 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
     outcome = apply_batch(
         _header_statement(order, then, transition),
         *([_sums_statement(then)] if transition.kind == "changed" else []),
+        *(
+            [UPDATE_DEADLINE.bind(order_id=order.order_id, pay_until=then.pay_until)]
+            if then.pay_until != order.pay_until
+            else []
+        ),
         *rows,
         if_lost=applied_if(lambda row: row.event_id in new_event_ids),
     )

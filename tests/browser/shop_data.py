@@ -40,8 +40,16 @@ from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
 from notifications.queries import Subscription, sign_unsubscribe_token
 from orders.entities import Order
-from orders.operations import place_order, request_return, start_payment, transition_order
+from orders.links import confirmation_url
+from orders.operations import (
+    OrderDraft,
+    place_order,
+    request_return,
+    start_payment,
+    transition_order,
+)
 from orders.transitions import Transition
+from payments.gateways import CASH_ON_DELIVERY
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import (
@@ -49,6 +57,7 @@ from tests.factories import (
     make_draft,
     make_payment,
     make_product,
+    make_stock,
     make_user,
     sign_in_staff,
 )
@@ -79,6 +88,8 @@ def make_shop_data() -> None:
     guest[settings.CHECKOUT_COOKIE_NAME] = _checkout_draft_cookie(guest)
     things = _make_addressed(ann, now) | _make_carts(guest, now) | _start_payments(orders, now)
     things |= {name: each.number for name, each in orders.items()}
+    for name, order in (("confirmation", "unconfirmed"), ("confirmed", "unpaid")):
+        things[name] = confirmation_url(orders[order].order_id).split("/")[-3]
     people, shared_carts = _make_people(ann, guest), []
     for _ in range(SHARED_CARTS):
         cart, together = _make_shared_cart(now)
@@ -107,13 +118,28 @@ def _products_in_stock(wanted: data.DemoProduct) -> list[Product]:
 
 
 def _make_orders(now: datetime) -> dict[str, Order]:
-    """A guest's orders: paid; arrived, with a thing on its way back; and two that are at the bank."""
+    """A guest's orders: paid; arrived, with a thing on its way back; two that are at the bank; and one to be confirmed."""
     paid, sent, unpaid, challenged = (_place_order(number, now) for number in range(4))
     sent = make_payment(sent)
     for event in ("packed", "shipped", "delivered"):
         sent = transition_order(sent, Transition(event, actor="system", at=datetime.now(UTC)))
     sent = request_return(sent, {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC))
-    return {"order": make_payment(paid), "sent": sent, "unpaid": unpaid, "challenged": challenged}
+    unconfirmed = place_order(_make_unconfirmed_draft(), now)
+    return {
+        "order": make_payment(paid),
+        "sent": sent,
+        "unpaid": unpaid,
+        "challenged": challenged,
+        "unconfirmed": unconfirmed,
+    }
+
+
+def _make_unconfirmed_draft() -> OrderDraft:
+    """A guest's order on delivery, of a product that is sold nowhere else. It waits for as long as the tests may take."""
+    product = make_product("Lantern")
+    make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    draft = make_draft((product, 1), email="ada@example.org")
+    return replace(draft, payment_method=CASH_ON_DELIVERY, is_email_confirmed=False)
 
 
 def _place_order(number: int, now: datetime, by: User | None = None) -> Order:

@@ -95,6 +95,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "bank that asks for a code": ShopPage("testbank:pay", "/testbank/{code}/"),
         "order": ShopPage("orders:detail", _ORDER, "guest"),
         "order to be paid": ShopPage("orders:detail", "/orders/{unpaid}/", "guest"),
+        "order to be confirmed": ShopPage("orders:detail", "/orders/{unconfirmed}/", "guest"),
+        "was it you": ShopPage("orders:confirm", "/o/{confirmation}/confirm/"),
+        "it was me": ShopPage("orders:confirm", "/o/{confirmed}/confirm/"),
         "order that has arrived": ShopPage("orders:detail", _SENT, "guest"),
         "buy again": ShopPage("orders:reorder", f"{_ORDER}again/", "guest"),
         "cancel": ShopPage("orders:cancel", f"{_ORDER}cancel/", "guest"),
@@ -247,7 +250,10 @@ URLS_WITHOUT_PAGE = {
     "viewed_forget": _SUBMIT,
     "accounts:export": _SUBMIT,
     **dict.fromkeys((f"cart:{name}" for name in _CART_ACTIONS), _SUBMIT),
-    **dict.fromkeys((f"orders:{name}" for name in ("pay", "give_up", "extend_deadline")), _SUBMIT),
+    **dict.fromkeys(
+        (f"orders:{name}" for name in ("pay", "give_up", "extend_deadline", "confirmation_mail")),
+        _SUBMIT,
+    ),
     **dict.fromkeys(
         (
             f"accounts:{name}"

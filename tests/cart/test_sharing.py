@@ -1,6 +1,7 @@
 """Sharing a cart: invitations, roles, links; what ends, ends at once."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
 from typing import Any
@@ -156,12 +157,28 @@ def test_the_mail_carries_the_token_and_is_the_same_for_known_and_unknown_addres
         made = invite(ann, gifts, email, "buyer")
         invite(ann, gifts, email, "buyer")  # submitted twice: one invitation, one mail
         (mail,) = list_recipient_mails(email)
-        assert mail.subject == "Ann shared a cart with you at Stoa"
+        assert mail.subject == "Someone shared a cart with you at Stoa"
         assert find_invitation_token(mail.text) == made.token == find_invitation_token(mail.html)
-        assert "Gifts for Mom" in mail.text
+        assert "Someone who goes by the name “Ann” shared a cart with you" in mail.text
+        assert "They call it “Gifts for Mom”. You" in mail.text
         texts.append(mail.text.replace(made.token, "…").replace(email, "…"))
     assert texts[0] == texts[1]
     assert get_row_count(gifts) == 2
+
+
+def test_s58_an_invitation_tells_nothing_in_the_shops_name_that_a_stranger_has_typed(
+    ann: User, gifts: UUID
+) -> None:
+    lure, email = "Stoa Security: verify at http://evil.example/x", f"{uuid4().hex}@example.com"
+    operations.rename_cart(ann.pk, gifts, "Your parcel: www.evil.example", now())
+    sharing.invite_person(replace(as_cart_user(ann), name=lure), gifts, email, "viewer", now())
+    (mail,) = list_recipient_mails(email)
+    for text in (mail.subject, mail.text, mail.html):
+        assert "evil" not in text
+        assert "http://e" not in text
+    assert "Security" not in mail.subject
+    assert "“Stoa Security: verify at …”" in mail.text
+    assert "“Your parcel: …”" in mail.html
 
 
 def test_one_address_is_invited_once_and_in_one_role(ann: User, gifts: UUID) -> None:

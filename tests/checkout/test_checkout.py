@@ -18,6 +18,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from lxml import html
 
+from accounts.operations import register_user
 from cart import operations as cart_operations
 from cart import queries as carts
 from cart.entities import Cart
@@ -39,7 +40,7 @@ from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import PERCENTAGE
 from tests.cart.shared_carts import make_person
 from tests.environment import KEYSPACE
-from tests.factories import make_draft, make_payment, make_user
+from tests.factories import PASSWORD, make_draft, make_payment, make_user
 from tests.journeys.connection import CSRF, ShopConnection
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.test_pages import (
@@ -380,29 +381,47 @@ def test_cash_is_for_countries_where_the_carrier_takes_it(
             )
 
 
-def test_by_transfer_the_cart_is_free_at_once_and_the_units_stay_reserved_for_days(
-    shopper: Shopper, mug: Product
+def make_member_shopper(mug: Product) -> Shopper:
+    """A member whose e-mail address is proved, with a mug in the cart."""
+    member = register_user(make_email(), "Ada", PASSWORD, now(), verified=True)
+    client = Client()
+    client.force_login(member)
+    return Shopper((mug, 1), client=client)
+
+
+def test_by_transfer_a_members_cart_is_free_at_once_and_the_units_stay_reserved_for_days(
+    mug: Product,
 ) -> None:
-    email = make_email()
+    shopper = make_member_shopper(mug)
+    email = shopper.details().xpath("//input[@name='email']/@value")[0]
     review = shopper.look(email=email, payment="transfer")
+    assert "to confirm your order" not in text(review)
     assert text(review.get_element_by_id("pay")) == "Order and pay €16.90"
     assert "/orders/" in shopper.send(token_in(review), email=email, payment="transfer")["Location"]
     (order,) = list_orders(email)
     assert (order.state, order.payment_method) == ("pending_payment", "transfer")
+    assert (order.is_email_confirmed, order.board_column) == (True, "to_pay")
     assert order.pay_until - order.placed_at == timedelta(days=7)
-    assert not get_cart(shopper).lines
     shopper.add(mug)
     assert shopper.send(shopper.token(email=email), email=email).status_code == 303
     assert len(list_orders(email)) == 2
     assert count_reserved(mug) == 2
 
 
-def test_cash_on_delivery_confirms_at_once(shopper: Shopper) -> None:
-    email = make_email()
+def test_cash_on_delivery_confirms_a_members_order_at_once(mug: Product) -> None:
+    shopper = make_member_shopper(mug)
+    email = shopper.details().xpath("//input[@name='email']/@value")[0]
     shopper.send(shopper.token(email=email, payment="cod"), email=email, payment="cod")
     (order,) = list_orders(email)
     assert (order.state, order.payment_method) == ("confirmed", "cod")
-    assert not get_cart(shopper).lines
+    assert "confirmed" in {event.kind for event in order.events}
+
+
+def test_s57_a_member_who_types_another_address_has_to_confirm_it(mug: Product) -> None:
+    shopper, email = make_member_shopper(mug), make_email()
+    shopper.send(shopper.token(email=email, payment="cod"), email=email, payment="cod")
+    (order,) = list_orders(email)
+    assert order.needs_email_confirmation
 
 
 # ---- One cart, one checkout, one order

@@ -48,7 +48,7 @@ from cassandra_db import REGISTRY
 from cassandra_db.session import get_session
 from notifications.queries import Subscription, sign_unsubscribe_token
 from orders import queries as orders
-from orders.links import track_token
+from orders.links import confirmation_url, track_token
 from orders.operations import start_payment
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
@@ -161,6 +161,11 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     ],
     "orders:request_return": [ask({"line_1": "1", "reason": "mind"}, **_ORDER)],
     "orders:track": [ask(token="{forged}")],
+    "orders:confirm": [
+        ask({"confirm": "yes"}, token="{forged}"),
+        ask({"reject": "yes"}, token="{forged}"),
+    ],
+    "orders:confirmation_mail": [ask(**_ORDER), ask(number="{unpaid}")],
     "adminpanel:order": [ask(**_ORDER)],
     "adminpanel:move": [ask({"event": "packed", "version": "2"}, **_ORDER)],
     "adminpanel:note": [ask({"note": "I was here"}, **_ORDER)],
@@ -491,6 +496,7 @@ def make_world() -> World:
         .rstrip("/")
         .rpartition("/")[2],
         "orders:track": track_token(paid.order_id),
+        "orders:confirm": confirmation_url(unpaid.order_id).rstrip("/").split("/")[-2],
     }
     return World(alice, theirs, nobodys, tokens, (paid.order_id, unpaid.order_id), cart_id)
 

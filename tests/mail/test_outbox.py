@@ -42,15 +42,15 @@ REFUSED = "refused"  # whose mailbox the test's server does not know
 ORDER = {
     "order": SimpleNamespace(
         number="S-1\r\nBcc: all@example.com",
-        name="<b>Alice</b> & Co",
         subtotal=Money("24.00", EUR),
         delivery=Money("4.90", EUR),
         discounts=(Discount("Spring", Money("0.00", EUR)),),
         tax_added=Money("0.00", EUR),
         total=Money("28.90", EUR),
         tax=Money("4.61", EUR),
-        delivery_address=Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE"),
     ),
+    "name": "<b>Alice</b> & Co",
+    "delivery_address": Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE").lines,
     "items": [SimpleNamespace(label="Mug, olive", quantity=2, line_total=Money("24.00", EUR))],
     "url": "https://shop.example/o/x/",
     "letter": MailContent("Sent", ("It is on its way.",), has_order_summary=True),

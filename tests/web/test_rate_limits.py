@@ -208,3 +208,15 @@ def test_how_long_to_wait_is_said_in_words() -> None:
         for seconds, words in expected.items()
         if words not in words_by_seconds[seconds]
     } == {}
+
+
+def test_what_is_counted_in_memory_is_counted_for_each_kind_by_itself(settings: Settings) -> None:
+    kinds = {f"test-{uuid4().hex}": (0, 2, 0, window) for window in (86400, 3600 * 7)}
+    settings.RATE_LIMITS = settings.RATE_LIMITS | kinds
+    visitor = visit()
+    for _ in range(2):
+        for kind in kinds:
+            hit_local_rate_limit(visitor, kind)
+    for kind in kinds:
+        with pytest.raises(TooManyAttempts):
+            hit_local_rate_limit(visitor, kind)

@@ -1,0 +1,97 @@
+"""An order that nobody pays before it is sent is confirmed by whoever reads the mail of its address (decision 023).
+
+Until then it is reserved for half an hour, its address may be a stranger's, and no mail but one goes there.
+"""
+
+from datetime import datetime
+
+from cassandra_db import retry_attempts
+from jobs.minutes import floor_to_minute
+from mail.operations import queue_mail
+from orders import queries
+from orders.entities import Order
+from orders.errors import ConfirmationTooLate, StaleOrder
+from orders.operations.effects import transition_order
+from orders.operations.emails import compose_confirmation_mail, mail_context
+from orders.operations.payments import record_manual_attempt
+from orders.states import CANCELLED, EXPIRED
+from orders.transitions import Transition
+from payments.gateways import MANUAL_METHODS, METHODS, TRANSFER
+from pricing.money import to_minor_units
+
+_TRIES = 5
+
+
+def confirm_email(order: Order, now: datetime) -> Order:
+    """Confirm an order's e-mail address; return the order. Confirming it again changes nothing.
+
+    From now on an order by transfer has its days to be paid, and all others are confirmed. Raises ConfirmationTooLate when it has
+    ended, StaleOrder when something else keeps happening to it, CassandraUnavailable.
+    """
+    for attempt in retry_attempts(_TRIES):
+        if order.is_over(now) and not order.is_email_confirmed:
+            raise ConfirmationTooLate(order)
+        if not order.needs_email_confirmation:
+            return order
+        try:
+            return transition_order(order, _confirmation(order, now))
+        except StaleOrder as stale:
+            if attempt == _TRIES - 1:
+                raise
+            order = stale.order
+    return order
+
+
+def _confirmation(order: Order, now: datetime) -> Transition:
+    pay_until = now + METHODS[order.payment_method].pay_within
+    is_to_be_paid = bool(to_minor_units(order.total))
+    is_transfer = is_to_be_paid and order.payment_method == TRANSFER
+    is_manual = is_to_be_paid and order.payment_method in MANUAL_METHODS
+    return Transition(
+        "email_confirmed",
+        actor="shopper",
+        at=now,
+        details={"pay_until": pay_until.isoformat()},
+        companion_events={} if is_transfer else {"confirmed": {}},
+        payment_id=record_manual_attempt(order, now) if is_manual and not is_transfer else None,
+    )
+
+
+def reject_order(order: Order, now: datetime) -> Order:
+    """Cancel an order of which whoever reads its mail says that it is not theirs; return the order.
+
+    One that has ended stays as it is. Raises TransitionRefused when it is packed or sent already, StaleOrder when something else
+    keeps happening to it, CassandraUnavailable.
+    """
+    for attempt in retry_attempts(_TRIES):
+        if order.state in (CANCELLED, EXPIRED):
+            return order
+        try:
+            return transition_order(
+                order,
+                Transition("cancelled", actor="shopper", at=now, note="“This was not me.”"),
+            )
+        except StaleOrder as stale:
+            if attempt == _TRIES - 1:
+                raise
+            order = stale.order
+    return order
+
+
+def resend_confirmation_mail(order: Order, now: datetime) -> bool:
+    """Mail the link that confirms an order once more, once a minute at most; return whether the order still needs it.
+
+    Raises CassandraUnavailable.
+    """
+    if not order.needs_email_confirmation or order.is_over(now):
+        return False
+    items = queries.list_items(order)
+    queue_mail(
+        order.order_id,
+        f"confirm {floor_to_minute(now).isoformat()}",
+        order.email,
+        "order_updated",
+        mail_context(order, items, compose_confirmation_mail(order)),
+        now,
+    )
+    return True

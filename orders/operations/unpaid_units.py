@@ -1,0 +1,128 @@
+"""How many units may be on the unpaid orders of one mailbox, and of one network (settings.UNPAID_UNITS).
+
+By transfer and on delivery nobody pays before the units are reserved: without a bound a stranger could sell out the shop. An
+order has a row in the bucket of its mailbox and in that of its network, written before its units are reserved, and deleted once
+it is paid or has ended. The sum of the rows is what counts, and a version that changes with each new row makes checking and
+writing one step. A row goes by itself, too: so a checkout that died in between counts for an hour longer than its
+order could have waited, and not for ever.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    read,
+    retry_attempts,
+)
+from mail.addresses import email_key
+from orders.entities import Order
+from orders.errors import CheckoutBusy, TooManyUnpaidUnits
+from orders.states import CANCELLED, EXPIRED
+from payments.gateways import METHODS
+
+UNPAID_UNITS = read(
+    "limits", "SELECT version, order_id, units FROM unpaid_units WHERE bucket = :bucket"
+)
+NEXT_VERSION = conditional_write(
+    "limits",
+    "UPDATE unpaid_units USING TTL :seconds SET version = :version WHERE bucket = :bucket IF version = :seen",
+)
+COUNT_ORDER = conditional_write(
+    "limits",
+    """INSERT INTO unpaid_units (bucket, order_id, units) VALUES (:bucket, :order_id, :units)
+       IF NOT EXISTS USING TTL :seconds""",
+)
+KEEP_ORDER = conditional_write(
+    "limits",
+    """UPDATE unpaid_units USING TTL :seconds SET units = :units WHERE bucket = :bucket AND order_id = :order_id
+       IF EXISTS""",
+)
+RELEASE_ORDER = conditional_write(
+    "limits", "DELETE FROM unpaid_units WHERE bucket = :bucket AND order_id = :order_id IF EXISTS"
+)
+# The worker may be that late with an order whose time has run out.
+_MARGIN = timedelta(hours=1)
+_LONGEST = max(method.pay_within for method in METHODS.values()) + _MARGIN
+_ATTEMPTS = 20
+
+
+def list_buckets(email: str, network: str) -> dict[str, int]:
+    """Return the buckets of a mailbox and a network, each with the most units that it takes; none where there is no bound."""
+    names = (f"mailbox {email_key(email)}", f"network {network}" if network else "")
+    return {
+        # Keyed: neither the table nor the order shows whose network it was.
+        salted_hmac("orders.unpaid_units", name, algorithm="sha256").hexdigest(): most
+        for name, most in zip(names, settings.UNPAID_UNITS, strict=True)
+        if name and most
+    }
+
+
+def count_unpaid_units(order_id: UUID, buckets: Mapping[str, int], units: int) -> None:
+    """Count an order's units in its buckets, unless one would have more than its most; an order counts once.
+
+    Raises TooManyUnpaidUnits, CheckoutBusy, CassandraUnavailable; then `release_unpaid_units` removes what was counted.
+    """
+    for bucket, most in buckets.items():
+        _count_in_bucket(order_id, bucket, most, units)
+
+
+def _count_in_bucket(order_id: UUID, bucket: str, most: int, units: int) -> None:
+    seconds = round(
+        (timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES) + _MARGIN).total_seconds()
+    )
+    for _ in retry_attempts(_ATTEMPTS):
+        rows = UNPAID_UNITS.all(bucket=bucket)
+        counted = {row.order_id: row.units for row in rows if row.order_id}
+        if order_id in counted:
+            return
+        left = max(0, most - sum(counted.values()))
+        if units > left:
+            raise TooManyUnpaidUnits(left)
+        seen = rows[0].version if rows else None
+        if apply_batch(
+            NEXT_VERSION.bind(
+                bucket=bucket,
+                version=(seen or 0) + 1,
+                seen=seen,
+                seconds=round(_LONGEST.total_seconds()),
+            ),
+            COUNT_ORDER.bind(bucket=bucket, order_id=order_id, units=units, seconds=seconds),
+            if_lost=applied_if(lambda row: bool(row.order_id == order_id)),
+        ):
+            return
+    raise CheckoutBusy
+
+
+def sync_unpaid_units(order: Order) -> None:
+    """Count an order's units for as long as it may stay unpaid, and no longer once it is paid or has ended.
+
+    Doing it again changes nothing. Raises CassandraUnavailable.
+    """
+    is_over = order.state in (CANCELLED, EXPIRED)
+    is_paid = order.captured >= order.total and not order.needs_email_confirmation
+    if is_over or is_paid:
+        release_unpaid_units(order.order_id, order.unpaid_unit_buckets)
+    elif not order.needs_email_confirmation:
+        for bucket in order.unpaid_unit_buckets:
+            KEEP_ORDER.apply(
+                if_lost=SEND_AGAIN,
+                bucket=bucket,
+                order_id=order.order_id,
+                units=order.item_count,
+                seconds=round(_LONGEST.total_seconds()),
+            )
+
+
+def release_unpaid_units(order_id: UUID, buckets: Mapping[str, int] | tuple[str, ...]) -> None:
+    """Count an order's units no longer. Raises CassandraUnavailable."""
+    for bucket in buckets:
+        RELEASE_ORDER.apply(if_lost=REFUSED_MEANS_DONE, bucket=bucket, order_id=order_id)

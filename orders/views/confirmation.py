@@ -1,0 +1,76 @@
+"""Whoever reads an order's mail says whether it is theirs."""
+
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+
+from mail.addresses import email_key
+from orders import access, links, operations, queries
+from orders.entities import Order
+from orders.errors import OrderError
+from web.decorators import get_or_post, owner_only, post_only
+from web.rate_limits import hit_rate_limit
+from web.rendering import render_page
+
+
+@get_or_post
+@never_cache
+@owner_only
+def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
+    """The mailed link: ask whether the order is theirs. Only its buttons do something: mail scanners open links, too."""
+    order_id = links.order_id_from_confirmation_token(token)
+    order = queries.get_order(order_id) if order_id else None
+    if order is None or order.is_erased:
+        raise Http404("no such order")
+    if request.method != "POST":
+        return _confirmation_page(request, token, order)
+    now = datetime.now(UTC)
+    try:
+        if "reject" in request.POST:
+            order = operations.reject_order(order, now)
+            return _confirmation_page(request, token, order)
+        order = operations.confirm_email(order, now)
+    except OrderError as refused:
+        order = queries.get_order(order.order_id) or order
+        return _confirmation_page(request, token, order, str(refused), status=409)
+    messages.success(request, _("Thank you. Your order is confirmed."))
+    if order.user_id is not None:  # a member's opens for the member alone
+        return redirect("orders:confirm", token)
+    response = redirect("orders:detail", order.number)
+    access.remember_guest_order(request, response, order)
+    return response
+
+
+def _confirmation_page(
+    request: HttpRequest, token: str, order: Order, error: str = "", status: int = 200
+) -> HttpResponse:
+    """Show what was ordered and what it costs, and nothing that was typed: the reader may be a stranger to it."""
+    items = queries.list_items(order)
+    is_over = order.is_over(datetime.now(UTC))
+    context = {
+        "token": token,
+        "order": order,
+        "items": order.current_lines(items) or items,
+        "error": error,
+        "is_over": is_over,
+        "can_confirm": order.needs_email_confirmation and not is_over,
+        "can_reject": order.can_be_cancelled and not order.is_email_confirmed and not is_over,
+    }
+    return render_page(request, "orders/confirm.html", context, status=status)
+
+
+@post_only("orders:detail", "number")
+@owner_only
+@access.order_owner_required
+def resend_confirmation_mail(request: HttpRequest, order: Order) -> HttpResponse:
+    """Mail the link that confirms an order once more."""
+    hit_rate_limit(request, "confirmation", email_key(order.email), order.number)
+    if operations.resend_confirmation_mail(order, datetime.now(UTC)):
+        messages.success(
+            request, _("We have sent the email to %(email)s again.") % {"email": order.email}
+        )
+    return redirect("orders:detail", order.number)
