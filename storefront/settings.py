@@ -269,6 +269,10 @@ SELLER = {
 }
 # So long after it has arrived may a thing be sent back.
 RETURN_DAYS = env.int("RETURN_DAYS", default=30)
+# So long a mailed link opens a guest's order, and a browser that has opened it remembers it: until things that were on their way
+# for weeks can be sent back no more.
+ORDER_LINK_DAYS = env.int("ORDER_LINK_DAYS", default=RETURN_DAYS + 60)
+ORDER_LINK_SECONDS = ORDER_LINK_DAYS * 24 * 3600
 # Over so many partitions what has happened to a variant in a warehouse is spread: a million sales are some ten megabytes in
 # each of 16. It may be changed at any time; inventory.queries reads no more than 16.
 STOCK_LEDGER_SHARDS = min(max(env.int("STOCK_LEDGER_SHARDS", default=16), 1), 16)

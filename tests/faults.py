@@ -272,6 +272,34 @@ FAULTS = (
         "    return request.user.is_authenticated",
         "tests/orders/test_history.py",
     ),
+    _fault(
+        "A member's order opens by its mailed link, after the logout, too",
+        "orders/access.py",
+        "    if order.user_id is None:\n        return order.order_id in list_remembered_order_ids(request)\n",
+        "    if order.order_id in list_remembered_order_ids(request):\n        return True\n",
+        "tests/orders/test_history.py",
+    ),
+    _fault(
+        "A mailed link opens a guest's order for ever",
+        "orders/links.py",
+        ", max_age=settings.ORDER_LINK_SECONDS",
+        "",
+        "tests/orders/test_history.py",
+    ),
+    _fault(
+        "To open another order makes those that a browser remembers younger",
+        "orders/access.py",
+        "each: at for each, at in _remembered_orders(request).items()",
+        "each: int(time.time()) for each in _remembered_orders(request)",
+        "tests/orders/test_history.py",
+    ),
+    _fault(
+        "The next user of a browser sees the orders that were opened in it before the logout",
+        "accounts/login.py",
+        "    for name in (settings.CHECKOUT_COOKIE_NAME, settings.ORDER_COOKIE_NAME):",
+        "    for name in (settings.CHECKOUT_COOKIE_NAME,):",
+        "tests/orders/test_history.py",
+    ),
     # ---- Money
     _fault(
         "A payment of another sum pays the order",

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import cast
 
-from django.contrib import auth
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -17,6 +16,7 @@ from accounts import operations
 from accounts.access import current_member, member_required
 from accounts.errors import NoSuchUser
 from accounts.forms import PasswordConfirmationForm
+from accounts.login import log_out
 from accounts.models import User
 from web import personal_data as people
 from web.decorators import get_or_post, post_only, public
@@ -90,8 +90,7 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
     except NoSuchUser:
         # An admin has given them a role in this very moment: the page says what is against it now.
         return redirect("accounts:erase")
-    auth.logout(request)
-    return redirect("accounts:erased")
+    return log_out(request, "accounts:erased")
 
 
 @require_safe

@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 
 @post_only("orders:detail", "number")
 @owner_only
-def pay_order(request: HttpRequest, number: str) -> HttpResponse:
+@access.order_owner_required
+def pay_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Start another attempt to pay an order."""
-    order = access.get_own_order(request, number)
     if order.is_awaiting_payment and order.pay_until < datetime.now(UTC):
         messages.warning(
             request, _("The time to pay for this order has run out. Nothing was charged.")
@@ -67,9 +67,9 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
 
 @post_only("orders:detail", "number")
 @owner_only
-def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
+@access.order_owner_required
+def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
     """Extend the reservation of an order's units, as the shopper is still about to pay."""
-    order = access.get_own_order(request, number)
     try:
         until = operations.extend_payment_deadline(order, datetime.now(UTC))
         messages.success(
@@ -79,7 +79,7 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
         )
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
-    return redirect("orders:detail", number)
+    return redirect("orders:detail", order.number)
 
 
 @require_safe

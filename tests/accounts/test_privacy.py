@@ -292,6 +292,7 @@ def test_s53_links_and_cookies_open_an_erased_order_no_more(client: Client, alic
         reverse("orders:detail", args=[order.number]),
     )
     client.get(link)
+    client.force_login(alice)
     assert client.get(page).status_code == 200
     request_erasure(alice.pk, datetime.now(UTC))
     erase_account(alice.pk, datetime.now(UTC))
