@@ -526,6 +526,34 @@ FAULTS = (
         "",
         "tests/accounts/test_privacy.py",
     ),
+    _fault(
+        "A transfer that was given up delays an erasure for a day",
+        "orders/privacy.py",
+        "        and attempt.gateway not in MANUAL_METHODS\n",
+        "",
+        "tests/accounts/test_privacy.py",
+    ),
+    _fault(
+        "Who shared a cart is named in mails to others after their erasure",
+        "cart/operations/sharing.py",
+        "        now,\n        about=owner_id,\n",
+        "        now,\n",
+        "tests/accounts/test_privacy.py",
+    ),
+    _fault(
+        "Mails about an erased person stay where they went to another mailbox than the account's",
+        "mail/operations.py",
+        "    for mail_id in queries.list_mail_ids_about(person_id):\n        DROPPED.apply(if_lost=SEND_AGAIN, mail_id=mail_id)\n",
+        "",
+        "tests/accounts/test_privacy.py",
+    ),
+    _fault(
+        "An invitation outlives the erasure of the person invited",
+        "cart/privacy.py",
+        "    delete_invitations(person.email)\n",
+        "",
+        "tests/accounts/test_privacy.py",
+    ),
     # ---- Who may, and what is entered
     _fault(
         "A staff page is open to everybody",
