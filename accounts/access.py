@@ -13,7 +13,6 @@ from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django.urls import URLPattern, get_resolver
-from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit_log
@@ -36,7 +35,7 @@ def member_required(*, second_factor: bool) -> Callable[[View[P]], View[P]]: ...
 def member_required(
     view: View[P] | None = None, /, *, second_factor: bool = False
 ) -> View[P] | Callable[[View[P]], View[P]]:
-    """Let members in, send others to log in first; and have no cache keep the page.
+    """Let members in, send others to log in first.
 
     With `second_factor` staff have to have passed theirs, for what opens an account: a stolen staff password alone must not be
     enough to take the account over.
@@ -54,10 +53,10 @@ def member_required(
                 and user.role in ROLES
                 and not has_passed_second_factor(request.session, user)
             ):
-                return _forbid_caching(
-                    redirect_to_login(_return_url(request), resolve_url(settings.SECOND_FACTOR_URL))
+                return redirect_to_login(
+                    _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
                 )
-            return _forbid_caching(view(request, *args, **kwargs))
+            return view(request, *args, **kwargs)
 
         checked.access = "member"  # type: ignore[attr-defined]
         return checked
@@ -93,8 +92,8 @@ def staff_required(
                 _log_refusal(request, user, f"not for {role} (403)")
                 raise PermissionDenied
             if request.method in _SAFE:
-                return _forbid_caching(view(request, *args, **kwargs))
-            return _forbid_caching(_run_audited(view, request, user, *args, **kwargs))
+                return view(request, *args, **kwargs)
+            return _run_audited(view, request, user, *args, **kwargs)
 
         checked.access = "staff"  # type: ignore[attr-defined]
         checked.roles = tuple(roles) or ROLES  # type: ignore[attr-defined]
@@ -208,8 +207,3 @@ def _return_url(request: HttpRequest) -> str:
         parts = urlsplit(referer)
         return f"{parts.path}?{parts.query}" if parts.query else parts.path
     return resolve_url("accounts:profile")
-
-
-def _forbid_caching(response: HttpResponse) -> HttpResponse:
-    add_never_cache_headers(response)
-    return response

@@ -68,6 +68,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "web.middleware.RequestIdMiddleware",
+    "web.middleware.ResponseHeadersMiddleware",
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -178,7 +179,8 @@ CHECKOUT_COOKIE_NAME = f"{_host_prefix}stoa_checkout"
 COUNTRY_COOKIE_NAME = f"{_host_prefix}stoa_country"
 QUEUE_COOKIE_NAME = f"{_host_prefix}stoa_turn"
 VIEWED_COOKIE_NAME = f"{_host_prefix}stoa_viewed"
-MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
+MESSAGES_COOKIE_NAME = f"{_host_prefix}stoa_messages"
+MESSAGE_STORAGE = "web.messages.MessageStorage"
 
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
@@ -189,6 +191,27 @@ BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# The shop's pages use none of these, nor may a page that got into one of them.
+PERMISSIONS_POLICY = ", ".join(
+    f"{feature}=()"
+    for feature in [
+        "accelerometer",
+        "camera",
+        "display-capture",
+        "geolocation",
+        "gyroscope",
+        "hid",
+        "idle-detection",
+        "magnetometer",
+        "microphone",
+        "midi",
+        "payment",
+        "screen-wake-lock",
+        "serial",
+        "usb",
+        "xr-spatial-tracking",
+    ]
+)
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 # Who can take the money, by name; and who does: one of them, or `none`. A shop has to name it; the test bank is for trying out.
 PAYMENT_GATEWAYS = {"stripe": "payments.gateways.stripe"}

@@ -44,6 +44,36 @@ class RequestIdMiddleware:
         return response
 
 
+class ResponseHeadersMiddleware:
+    """Says with each response who may keep it, and that its page uses none of the browser's devices.
+
+    Pages for everybody show a cart's badge and a form's token, so a browser keeps them for itself and asks before it shows one again. All
+    others, and errors, are kept by nobody. What never changes (pictures, files with a hash in their name) says so itself.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not response.has_header("Cache-Control"):
+            response["Cache-Control"] = (
+                "private, no-cache" if _may_be_kept(request, response) else "no-store"
+            )
+        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY
+        return response
+
+
+def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
+    """Return whether a response is a page for everybody, as its view declares (web.decorators)."""
+    view = request.resolver_match.func if request.resolver_match else None
+    return (
+        getattr(view, "access", "") == "public"
+        and not getattr(view, "no_store", False)
+        and response.status_code < HTTPStatus.BAD_REQUEST
+    )
+
+
 class StatementCountMiddleware:
     """Says in a header how many statements a page took, and the longest chain of reads (COUNT_STATEMENTS)."""
 
@@ -146,7 +176,6 @@ def render_unavailable(request: HttpRequest) -> HttpResponse:
     )
     response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
-    response["Cache-Control"] = "no-store"
     return response
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import auth, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import audit_log, demo_logins
@@ -14,14 +13,14 @@ from accounts.access import current_member
 from accounts.forms import LoginForm
 from accounts.login import log_in, log_out, next_url
 from accounts.models import User
-from web.decorators import get_or_post, public
+from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
 from web.rendering import render_page, render_too_many_attempts
 
 
 @sensitive_post_parameters("password")
 @get_or_post
-@never_cache
+@no_store
 @public
 def login(request: HttpRequest) -> HttpResponse:
     """Log in by e-mail address and password."""
@@ -65,7 +64,7 @@ def _context(form: LoginForm) -> dict[str, Any]:
 
 
 @get_or_post
-@never_cache
+@no_store
 @public
 def logout(request: HttpRequest) -> HttpResponse:
     """End the session, by a submit and never by a link."""

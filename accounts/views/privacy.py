@@ -8,7 +8,6 @@ from typing import cast
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -19,7 +18,7 @@ from accounts.forms import PasswordConfirmationForm
 from accounts.login import log_out
 from accounts.models import User
 from web import personal_data as people
-from web.decorators import get_or_post, post_only, public
+from web.decorators import get_or_post, no_store, post_only, public
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
 
@@ -94,7 +93,7 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@never_cache
+@no_store
 @public
 def erasure_done(request: HttpRequest) -> HttpResponse:
     """Say goodbye."""

@@ -93,8 +93,9 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             operations.request_email_change(user, new, datetime.now(UTC))
             messages.success(
                 request,
-                _("We have sent an email to %(email)s. Open the link in it within 24 hours.")
-                % {"email": new},
+                _(
+                    "We have sent an email to your new address. Open the link in it within 24 hours."
+                ),
             )
             return redirect("accounts:profile")
     return render_page(
@@ -121,7 +122,6 @@ def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
     request.session.cycle_key()
     messages.success(
         request,
-        _("Your email address is now %(email)s. We have also sent an email to your old address.")
-        % {"email": new},
+        _("Your email address was changed. We have also sent an email to your old address."),
     )
     return known_devices.renew_device_cookie(request, redirect("accounts:profile"), user.pk)

@@ -74,8 +74,8 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
         except NoSuchUser as error:
             raise Http404 from error
         else:
-            said = _("%(name)s now has the role %(role)s, and has to sign in again.")
-            messages.success(request, said % {"name": found.name, "role": role_label(role)})
+            said = _("The role is now %(role)s. This person has to sign in again.")
+            messages.success(request, said % {"role": role_label(role)})
             return redirect("adminpanel:person", user_id)
     return _page(request, found, form)
 
@@ -88,10 +88,8 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
     count = end_sessions(user_id)
     if found == current_member(request):
         return redirect("accounts:login")
-    ended = ngettext(
-        "%(count)s session of %(name)s ended.", "%(count)s sessions of %(name)s ended.", count
-    )
-    messages.success(request, ended % {"count": count, "name": found.name})
+    ended = ngettext("%(count)s session ended.", "%(count)s sessions ended.", count)
+    messages.success(request, ended % {"count": count})
     return redirect("adminpanel:person", user_id)
 
 
@@ -104,8 +102,9 @@ def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpRespo
         form.add_error(None, OWN_ACCOUNT)
         return _page(request, found, form)
     operations.reset_second_factor(found, datetime.now(UTC))
-    said = _("Second factor reset. %(name)s sets up a new one at the next sign-in.")
-    messages.success(request, said % {"name": found.name})
+    messages.success(
+        request, _("Second factor reset. This person sets up a new one at the next sign-in.")
+    )
     return redirect("adminpanel:person", user_id)
 
 

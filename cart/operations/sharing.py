@@ -257,8 +257,8 @@ def _admit_person(invitation: Invitation, member: Member, mine: Row | None, now:
         apply_batch(*batch, if_lost=RAISE_UNKNOWN)
 
 
-def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
-    """Give a person another role, and return the person's name.
+def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> None:
+    """Give a person another role.
 
     Raises NoSuchCart, NotAllowed, NoSuchPerson, CartBusy, CassandraUnavailable.
     """
@@ -277,7 +277,7 @@ def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
             was=row.role,
         ):
             _update_list_role(user_id, cart_id, role)
-            return str(row.name)
+            return
     raise CartBusy
 
 

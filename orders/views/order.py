@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts import known_devices
@@ -23,14 +22,13 @@ from orders.invoice import render_invoice as as_pdf
 from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
-from web.decorators import get_or_post, owner_only, public
+from web.decorators import get_or_post, no_store, owner_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
 @require_safe
-@never_cache
 @owner_only
 @access.order_owner_required
 def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
@@ -106,7 +104,6 @@ def _is_new(order: Order) -> bool:
 
 
 @require_safe
-@never_cache
 @owner_only
 @access.order_owner_required
 def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
@@ -123,7 +120,6 @@ def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @owner_only
 def open_tracking_link(request: HttpRequest, token: str) -> HttpResponse:
     """The mailed link: remember the order in this browser and redirect to its page, which asks for the login to a member's.
@@ -143,7 +139,7 @@ def open_tracking_link(request: HttpRequest, token: str) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
+@no_store
 @public
 def order_lookup(request: HttpRequest) -> HttpResponse:
     """Find an order by its number and the e-mail address it was placed with."""

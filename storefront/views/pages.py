@@ -12,7 +12,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart.forms import build_add_form
@@ -161,7 +160,6 @@ def _trail(found: Product) -> list[CategoryNode]:
 
 
 @require_safe
-@never_cache
 @owner_only
 def viewed_products(request: HttpRequest) -> HttpResponse:
     """Show what this browser has looked at lately, without the product that the address names."""
