@@ -1,7 +1,7 @@
 """Who may see a page. Each view that is not for everybody says so by one of these decorators."""
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from typing import cast, overload
@@ -24,6 +24,7 @@ from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
+_CHANGES = "_audited_changes"
 _SAFE = ("GET", "HEAD", "OPTIONS")  # these change nothing, so they are not logged
 log = logging.getLogger(__name__)
 
@@ -158,8 +159,21 @@ def _run_audited(
     except Exception as error:
         audit_log.close_entry(entry, _error_outcome(error))
         raise
-    audit_log.close_entry(entry, _status_outcome(response.status_code))
+    changes = getattr(request, _CHANGES, {})
+    audit_log.close_entry(entry, _status_outcome(response.status_code), changes)
     return response
+
+
+def note_changes(
+    request: HttpRequest,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+    *,
+    personal: Collection[str] = (),
+) -> None:
+    """Have the audit log say what a submit of the staff has changed, by field; of a `personal` field its name alone."""
+    changes = audit_log.describe_changes(before, after, personal=personal)
+    setattr(request, _CHANGES, changes)
 
 
 def _error_outcome(error: Exception) -> str:

@@ -292,6 +292,8 @@ SELLER = {
 }
 # So long after it has arrived may a thing be sent back.
 RETURN_DAYS = env.int("RETURN_DAYS", default=30)
+# Staff who give back more than this of an order, in the shop's currency, are asked for a code of their second factor again.
+REFUND_CODE_ABOVE = env.int("REFUND_CODE_ABOVE", default=200)
 # So long a mailed link opens a guest's order, and a browser that has opened it remembers it: until things that were on their way
 # for weeks can be sent back no more.
 ORDER_LINK_DAYS = env.int("ORDER_LINK_DAYS", default=RETURN_DAYS + 60)

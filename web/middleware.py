@@ -17,6 +17,7 @@ from cassandra_db import CassandraUnavailable, count_statements
 from web.checkout_queue import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id
+from web.origin import set_current_request
 from web.rendering import render_too_many_attempts, view_name
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -28,7 +29,7 @@ _OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
 class RequestIdMiddleware:
     """Gives each request an id: `request.id`, in the answer's header, in the log's lines and in the audit log.
 
-    It is always our own: a number that a visitor may choose finds nothing.
+    It is always our own: a number that a visitor may choose finds nothing. The audit log finds the request, too (web.origin).
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -36,10 +37,12 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.id = start_request_id()  # type: ignore[attr-defined]
+        set_current_request(request)
         try:
             response = self.get_response(request)
         finally:
             clear_request_id()
+            set_current_request(None)
         response["X-Request-Id"] = str(request.id)  # type: ignore[attr-defined]
         return response
 
