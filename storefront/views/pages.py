@@ -6,6 +6,7 @@ from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import redirect
@@ -230,7 +231,8 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @public
 def privacy(request: HttpRequest) -> HttpResponse:
     """Say what is kept of a shopper."""
-    return render_page(request, "storefront/privacy.html", {})
+    context = {"order_days": settings.ORDER_LINK_DAYS}
+    return render_page(request, "storefront/privacy.html", context)
 
 
 @require_safe
