@@ -1,7 +1,7 @@
 """Who may see a page. Each view that is not for everybody says so by one of these decorators."""
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import wraps
 from typing import cast, overload
@@ -13,7 +13,6 @@ from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
 from django.urls import URLPattern, get_resolver
-from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit_log
@@ -25,6 +24,7 @@ from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
+_CHANGES = "_audited_changes"
 _SAFE = ("GET", "HEAD", "OPTIONS")  # these change nothing, so they are not logged
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def member_required(*, second_factor: bool) -> Callable[[View[P]], View[P]]: ...
 def member_required(
     view: View[P] | None = None, /, *, second_factor: bool = False
 ) -> View[P] | Callable[[View[P]], View[P]]:
-    """Let members in, send others to log in first; and have no cache keep the page.
+    """Let members in, send others to log in first.
 
     With `second_factor` staff have to have passed theirs, for what opens an account: a stolen staff password alone must not be
     enough to take the account over.
@@ -54,10 +54,10 @@ def member_required(
                 and user.role in ROLES
                 and not has_passed_second_factor(request.session, user)
             ):
-                return _forbid_caching(
-                    redirect_to_login(_return_url(request), resolve_url(settings.SECOND_FACTOR_URL))
+                return redirect_to_login(
+                    _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
                 )
-            return _forbid_caching(view(request, *args, **kwargs))
+            return view(request, *args, **kwargs)
 
         checked.access = "member"  # type: ignore[attr-defined]
         return checked
@@ -93,8 +93,8 @@ def staff_required(
                 _log_refusal(request, user, f"not for {role} (403)")
                 raise PermissionDenied
             if request.method in _SAFE:
-                return _forbid_caching(view(request, *args, **kwargs))
-            return _forbid_caching(_run_audited(view, request, user, *args, **kwargs))
+                return view(request, *args, **kwargs)
+            return _run_audited(view, request, user, *args, **kwargs)
 
         checked.access = "staff"  # type: ignore[attr-defined]
         checked.roles = tuple(roles) or ROLES  # type: ignore[attr-defined]
@@ -159,8 +159,21 @@ def _run_audited(
     except Exception as error:
         audit_log.close_entry(entry, _error_outcome(error))
         raise
-    audit_log.close_entry(entry, _status_outcome(response.status_code))
+    changes = getattr(request, _CHANGES, {})
+    audit_log.close_entry(entry, _status_outcome(response.status_code), changes)
     return response
+
+
+def note_changes(
+    request: HttpRequest,
+    before: Mapping[str, object],
+    after: Mapping[str, object],
+    *,
+    personal: Collection[str] = (),
+) -> None:
+    """Have the audit log say what a submit of the staff has changed, by field; of a `personal` field its name alone."""
+    changes = audit_log.describe_changes(before, after, personal=personal)
+    setattr(request, _CHANGES, changes)
 
 
 def _error_outcome(error: Exception) -> str:
@@ -208,8 +221,3 @@ def _return_url(request: HttpRequest) -> str:
         parts = urlsplit(referer)
         return f"{parts.path}?{parts.query}" if parts.query else parts.path
     return resolve_url("accounts:profile")
-
-
-def _forbid_caching(response: HttpResponse) -> HttpResponse:
-    add_never_cache_headers(response)
-    return response

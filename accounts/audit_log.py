@@ -1,7 +1,8 @@
 """The audit log: who did what, on what, when, and how it ended.
 
 An act of the staff is logged before it is done; if that cannot be written, it is not done. Its outcome is a second
-row beside the first. Nothing here changes or deletes an entry: the tables' TTL of 400 days does, and a test sees to it.
+row beside the first, with what it has changed. Nothing here changes or deletes an entry: the tables' TTL of 400 days does, and a
+test sees to it. From where it was done goes earlier, after 90 days.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from typing import Any
@@ -32,35 +33,50 @@ from cassandra_db import (
 )
 from mail.addresses import email_key
 from web.logs import current_request_id, escape_control_characters
+from web.origin import Origin, current_origin
 
 ENTERED = write(
     "audit log",
-    """INSERT INTO audit_log (book, day, at, part, actor_id, actor, act, subject, fields, outcome, request_id)
-       VALUES (:book, :day, :at, :part, :actor_id, :actor, :act, :subject, :fields, :outcome, :request_id)""",
+    """INSERT INTO audit_log (book, day, at, part, actor_id, actor, act, subject, fields, outcome, changes, request_id)
+       VALUES (:book, :day, :at, :part, :actor_id, :actor, :act, :subject, :fields, :outcome, :changes, :request_id)""",
 )
 ENTERED_BY_ACTOR = write(
     "audit log",
-    """INSERT INTO audit_log_by_actor (actor_id, month, at, part, book, actor, act, subject, fields, outcome, request_id)
-       VALUES (:actor_id, :month, :at, :part, :book, :actor, :act, :subject, :fields, :outcome, :request_id)""",
+    """INSERT INTO audit_log_by_actor (actor_id, month, at, part, book, actor, act, subject, fields, outcome, changes, request_id)
+       VALUES (:actor_id, :month, :at, :part, :book, :actor, :act, :subject, :fields, :outcome, :changes, :request_id)""",
+)
+ORIGIN_ENTERED = write(
+    "audit log",
+    """INSERT INTO audit_log (book, day, at, part, address, device)
+       VALUES (:book, :day, :at, :part, :address, :device) USING TTL 7776000""",
+)
+ORIGIN_ENTERED_BY_ACTOR = write(
+    "audit log",
+    """INSERT INTO audit_log_by_actor (actor_id, month, at, part, address, device)
+       VALUES (:actor_id, :month, :at, :part, :address, :device) USING TTL 7776000""",
 )
 DAY = read(
     "audit log",
-    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, changes, request_id, address, device
+       FROM audit_log
        WHERE book = :book AND day = :day LIMIT :most""",
 )
 DAY_BEFORE = read(
     "audit log",
-    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, changes, request_id, address, device
+       FROM audit_log
        WHERE book = :book AND day = :day AND at < :before LIMIT :most""",
 )
 OF_ACTOR = read(
     "audit log",
-    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log_by_actor
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, changes, request_id, address, device
+       FROM audit_log_by_actor
        WHERE actor_id = :actor_id AND month = :month LIMIT :most""",
 )
 OF_ACTOR_BEFORE = read(
     "audit log",
-    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log_by_actor
+    """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, changes, request_id, address, device
+       FROM audit_log_by_actor
        WHERE actor_id = :actor_id AND month = :month AND at < :before LIMIT :most""",
 )
 
@@ -86,6 +102,8 @@ class LogEntry:
     fields: Mapping[str, str]
     outcome: str
     request_id: UUID | None
+    origin: Origin = field(default_factory=Origin)
+    changes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def moment(self) -> datetime:
@@ -118,19 +136,34 @@ def open_entry(
         _loggable_fields(fields or {}),
         "",
         current_request_id(),
+        current_origin(),
     )
     _enter(entry, 0, "")
     return entry
 
 
-def close_entry(entry: LogEntry, outcome: str) -> None:
-    """Log how it ended. What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end."""
+def close_entry(entry: LogEntry, outcome: str, changes: Mapping[str, str] | None = None) -> None:
+    """Log how it ended, and what it has changed (`describe_changes`).
+
+    What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end.
+    """
     try:
-        _enter(entry, 1, _plain(outcome))
+        _enter(entry, 1, _plain(outcome), changes or {})
     except CassandraUnavailable:
         log.exception(
             "no outcome in the audit log: %s by %s, %s", entry.act, entry.actor_id, outcome
         )
+
+
+def describe_changes(
+    before: Mapping[str, object], after: Mapping[str, object], *, personal: Collection[str] = ()
+) -> dict[str, str]:
+    """Return what was before and after, by field; of a `personal` one no more than that it was changed."""
+    return {
+        name: "changed" if name in personal else _plain(f"{before[name]} → {after[name]}")
+        for name in before
+        if before[name] != after[name]
+    }
 
 
 def add_entry(
@@ -159,6 +192,7 @@ def add_entry(
         _loggable_fields(fields or {}),
         "",
         current_request_id(),
+        current_origin(),
     )
     _enter(entry, 0, _plain(outcome))
 
@@ -191,7 +225,9 @@ def list_actor_entries(
     return _page(OF_ACTOR, OF_ACTOR_BEFORE, partition, f"audit {actor_id} {month}", after, limit)
 
 
-def _enter(entry: LogEntry, part: int, outcome: str) -> None:
+def _enter(
+    entry: LogEntry, part: int, outcome: str, changes: Mapping[str, str] | None = None
+) -> None:
     moment = entry.moment.date()
     row: dict[str, Any] = {
         "at": entry.at,
@@ -203,11 +239,25 @@ def _enter(entry: LogEntry, part: int, outcome: str) -> None:
         "subject": entry.subject,
         "fields": json.dumps(entry.fields, ensure_ascii=False),
         "outcome": outcome,
+        "changes": json.dumps(changes, ensure_ascii=False) if changes else "",
         "request_id": entry.request_id,
     }
+    month = moment.replace(day=1)
     rows = [ENTERED.bind(day=moment, **row)]
     if entry.actor_id:
-        rows.append(ENTERED_BY_ACTOR.bind(month=moment.replace(day=1), **row))
+        rows.append(ENTERED_BY_ACTOR.bind(month=month, **row))
+    if part == 0 and entry.origin.address:
+        origin = {
+            "at": entry.at,
+            "part": part,
+            "address": entry.origin.address,
+            "device": _plain(entry.origin.device),
+        }
+        rows.append(ORIGIN_ENTERED.bind(book=entry.book, day=moment, **origin))
+        if entry.actor_id:
+            rows.append(
+                ORIGIN_ENTERED_BY_ACTOR.bind(actor_id=entry.actor_id, month=month, **origin)
+            )
     write_batch(rows)
 
 
@@ -244,6 +294,8 @@ def _entry(parts: list[Row]) -> LogEntry:
         fields,
         parts[-1].outcome or "",
         row.request_id,
+        Origin(row.address or "", row.device or ""),
+        json.loads(parts[-1].changes or "{}"),
     )
 
 

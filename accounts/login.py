@@ -1,4 +1,4 @@
-"""What follows a login that was right: a session, the guest's carts, and the page to go on to."""
+"""What follows a login that was right (a session, the guest's carts, the page to go on to), and what a logout forgets."""
 
 import logging
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from django.conf import settings
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import resolve_url
+from django.shortcuts import redirect, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit_log, known_devices, operations
@@ -34,6 +34,21 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     known_devices.set_device_cookie(request, response, user)
     if adopted and not adopted.unadopted_count:
         delete_cart_cookie(response)
+    return response
+
+
+def log_out(request: HttpRequest, to: str) -> HttpResponse:
+    """End the session of this browser, have it forget what was its user's alone, and go to a page.
+
+    The cart, the shipping country and the devices known to an account stay, so the browser keeps its other cookies.
+    """
+    auth.logout(request)
+    response = redirect(to)
+    # What was typed at the checkout, and the orders that were opened here: the next user of this browser may be another.
+    for name in (settings.CHECKOUT_COOKIE_NAME, settings.ORDER_COOKIE_NAME):
+        response.delete_cookie(name, samesite="Lax")
+    # Pages behind the Back button, and whatever a page has put aside (S56).
+    response["Clear-Site-Data"] = '"cache", "storage"'
     return response
 
 

@@ -41,9 +41,7 @@ class SessionMiddleware(sessions.SessionMiddleware):
     def _ended(request: HttpRequest) -> HttpResponse:
         request.session = SessionStore()
         request.user = AnonymousUser()
-        ended = render(request, "accounts/ended.html", status=403)
-        ended["Cache-Control"] = "no-store"
-        return ended
+        return render(request, "accounts/ended.html", status=403)
 
 
 class UserMiddleware:

@@ -266,7 +266,12 @@ class _Entry(Model):
     subject = columns.Text()
     fields = columns.Text()  # JSON: what was sent, without secrets
     outcome = columns.Text()
+    # JSON, in the second row: what it was before and after, by field; personal ones by name alone
+    changes = columns.Text()
     request_id = columns.UUID()
+    # Where it was done from: a network address and a browser in words. These two go after 90 days.
+    address = columns.Text()
+    device = columns.Text()
 
 
 class AuditEntry(_Entry):
@@ -281,7 +286,7 @@ class AuditEntry(_Entry):
     __personal_data__ = {
         "columns": ("actor_id",),
         "on_erase": "expires",
-        "why": "who did what in the shop has to be known for 400 days",
+        "why": "who did what in the shop has to be known for 400 days, and from where for 90",
     }
     book = columns.Text(partition_key=True)  # staff or accounts
     day = columns.Date(partition_key=True)  # UTC
@@ -302,7 +307,7 @@ class AuditEntryByActor(_Entry):
     __personal_data__ = {
         "columns": ("actor_id",),
         "on_erase": "expires",
-        "why": "who did what in the shop has to be known for 400 days",
+        "why": "who did what in the shop has to be known for 400 days, and from where for 90",
     }
     actor_id = columns.UUID(partition_key=True)
     month = columns.Date(partition_key=True)  # its first day

@@ -53,7 +53,13 @@ def export_personal_data(person: Person) -> dict[str, Any]:
 
 
 def _exported_entry(entry: audit_log.LogEntry) -> dict[str, Any]:
-    exported = {"at": entry.moment, "what": entry.act, "ended": entry.outcome}
+    exported = {
+        "at": entry.moment,
+        "what": entry.act,
+        "ended": entry.outcome,
+        "from": entry.origin.address,
+        "device": entry.origin.device,
+    }
     # Whom and what one of the staff worked on is about others, and behind the second factor.
     return (
         exported

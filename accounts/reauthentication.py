@@ -1,10 +1,13 @@
-"""Asking a signed-in user for the password again, before what only they may do."""
+"""Asking a signed-in user for the password again, or one of the staff for a code, before what only they may do."""
+
+from datetime import UTC, datetime
 
 from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from accounts.second_factor import note_code, use_code
 from accounts.validators import is_too_long
 from web.rate_limits import hit_rate_limit
 
@@ -22,4 +25,17 @@ def verify_password(request: HttpRequest, user: User, password: str) -> bool:
     right = check_password(password, user.password)
     if right:
         attempt.release_slots()
+    return right
+
+
+def verify_code(request: HttpRequest, user: User, code: str) -> bool:
+    """Use a code of one of the staff up, and return whether it was right: then the session need not ask again for five minutes.
+
+    Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable.
+    """
+    attempt = hit_rate_limit(request, "code", str(user.pk))
+    right = use_code(user.pk, code, datetime.now(UTC))
+    if right:
+        attempt.release_slots()
+        note_code(request.session)
     return right

@@ -50,6 +50,8 @@ RESET = conditional_write(
     "second factor", "DELETE FROM second_factors WHERE user_id = :user_id IF EXISTS"
 )
 
+CODE_AT = "_code_at"  # in a session: when its person last entered a code, after the one that they passed with
+FRESH_FOR = 5 * 60  # seconds in which nothing asks for another code
 SECONDS = 30  # a code's time
 DRIFT = 1  # steps that a telephone's clock may be ahead or behind
 RECOVERY_CODES = 10
@@ -194,10 +196,21 @@ def has_passed_second_factor(session: SessionBase | MutableMapping[str, Any], us
     return bool(session.get(SECOND_FACTOR) == str(user.pk))
 
 
+def note_code(session: SessionBase) -> None:
+    """Note in a session that its person has just entered a code again; its end stays where it was."""
+    session[CODE_AT] = int(time.time())
+
+
+def has_fresh_code(session: SessionBase | MutableMapping[str, Any]) -> bool:
+    """Return whether this session's person has entered a code in the last five minutes."""
+    last = max(session.get(PASSED_AT, 0), session.get(CODE_AT, 0))
+    return bool(time.time() - last < FRESH_FOR)
+
+
 def clear_second_factor_pass(session: SessionBase) -> None:
     """Have a session asked for its second factor again: a user has just logged in with it."""
-    session.pop(SECOND_FACTOR, None)
-    session.pop(PASSED_AT, None)
+    for key in (SECOND_FACTOR, PASSED_AT, CODE_AT):
+        session.pop(key, None)
     session.set_expiry(None)
 
 

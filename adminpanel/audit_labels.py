@@ -111,7 +111,11 @@ def _line(entry: LogEntry, people: dict[UUID, User]) -> LogLine:
         _who(entry, people),
         str(ACTS.get(entry.act) or _("Asked for %(page)s") % {"page": entry.act}),
         f"{about.name}, {about.email}" if about else entry.subject,
-        tuple((name, value) for name, value in entry.fields.items() if value),
+        tuple(
+            (name, value)
+            for name, value in (*entry.fields.items(), *entry.changes.items())
+            if value
+        ),
         entry.outcome or _("no outcome: interrupted, or still running"),
         TONES.get(word, "plain") if entry.outcome else "warn",
     )

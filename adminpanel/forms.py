@@ -105,6 +105,11 @@ class NoteForm(Form):
         super().__init__(*args, auto_id="note-%s", **kwargs)
 
 
+WRONG_CODE = gettext_lazy(
+    "This code is wrong, or was already used. Wait for your app to show the next one and enter that."
+)
+
+
 class CodeForm(Form):
     """The six digits that a telephone shows."""
 

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.access import current_member
+from accounts.access import current_member, note_changes
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
 from adminpanel.forms import FindOrderForm, NoteForm, TransitionForm
@@ -71,8 +71,9 @@ def render_conflict(
     )
 
 
-def render_changed_order(request: HttpRequest, changed: Order) -> HttpResponse:
-    """Answer a submit that has changed an order."""
+def render_changed_order(request: HttpRequest, before: Order, changed: Order) -> HttpResponse:
+    """Answer a submit that has changed an order, and have the audit log say what."""
+    note_changes(request, _audited(before), _audited(changed), personal=["delivery_address"])
     to = reverse("adminpanel:order", args=[changed.number])
     return render_or_redirect(
         request,
@@ -81,6 +82,24 @@ def render_changed_order(request: HttpRequest, changed: Order) -> HttpResponse:
         lambda: _context(request, queries.get_order_page(changed)),
         part="order",
     )
+
+
+def _audited(order: Order) -> dict[str, object]:
+    """Return what the audit log compares of an order, before and after an act of the staff."""
+    return {
+        "status": order.state,
+        "payment": order.payment,
+        "fulfilment": order.fulfilment,
+        "total": order.total,
+        "received": order.captured,
+        "refunds": ", ".join(str(each.amount) for each in order.refunds) or "none",
+        "refunded": order.refunded,
+        "items": ", ".join(f"{line}: {units}" for line, units in sorted(order.quantities.items())),
+        "parcels": ", ".join(f"{each.parcel_id}: {each.state}" for each in order.parcels())
+        or "none",
+        "returns": ", ".join(f"{each.return_id}: {each.state}" for each in order.returns) or "none",
+        "delivery_address": order.delivery_address,
+    }
 
 
 def render_order_page(

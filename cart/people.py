@@ -34,6 +34,9 @@ PERSON_ROW = read(
 )
 
 
+INVITING_CARTS = read("sharing", "SELECT cart_id FROM invitations_by_email WHERE email = :email")
+
+
 @dataclass(frozen=True)
 class Member:
     """A member, as far as the cart needs to know."""
@@ -178,6 +181,20 @@ def get_invitation(cart_id: UUID, key: str) -> Invitation | None:
     """Return an open invitation, or None. Raises CassandraUnavailable."""
     row = PERSON_ROW.one(cart_id=cart_id, kind=INVITATION, key=key)
     return _invitation(cart_id, row) if row and row.key is not None else None
+
+
+def list_inviting_cart_ids(email: str) -> list[UUID]:
+    """Return the carts to which an e-mail address was invited in the last 14 days. Raises CassandraUnavailable."""
+    return [row.cart_id for row in INVITING_CARTS.all(email=email_key(email))]
+
+
+def list_invitations(email: str) -> list[Invitation]:
+    """Return the open invitations to an e-mail address. Raises CassandraUnavailable."""
+    found = (
+        get_invitation(cart_id, invitation_key(cart_id, email))
+        for cart_id in list_inviting_cart_ids(email)
+    )
+    return [each for each in found if each]
 
 
 def has_joined(cart_id: UUID, user_id: UUID) -> bool:

@@ -6,12 +6,13 @@ from typing import Any
 from cart import people, queries
 from cart.entities import Line
 from cart.operations.erasure import erase_carts
+from cart.operations.sharing import delete_invitations
 from cassandra_db import Row
 from web.personal_data import Person
 
 
 def export_personal_data(person: Person) -> dict[str, Any]:
-    """Return the person's carts with lines, saved lines, and whom they are shared with; and the carts of others."""
+    """Return the person's carts with lines, saved lines, and whom they are shared with; the carts of others, and invitations to them."""
     listed = [row for row in queries.CARTS.all(owner_id=person.user_id) if row.cart_id is not None]
     return {
         "carts": [_export_cart(row) for row in listed if not row.role],
@@ -24,6 +25,15 @@ def export_personal_data(person: Person) -> dict[str, Any]:
             }
             for row in listed
             if row.role
+        ],
+        "invitations": [
+            {
+                "name": each.cart_name,
+                "shared_by": each.owner_name,
+                "role": each.role,
+                "invited_at": each.invited_at,
+            }
+            for each in people.list_invitations(person.email)
         ],
     }
 
@@ -68,5 +78,6 @@ def _export_line(line: Line) -> dict[str, Any]:
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:
-    """Leave the carts of others, and remove the person's own."""
+    """Leave the carts of others, decline their invitations, and remove the person's own carts."""
+    delete_invitations(person.email)
     erase_carts(person.user_id, now)

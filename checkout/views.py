@@ -13,7 +13,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from cart import owner
 from cart.errors import CartChanged, CartError
@@ -71,7 +70,6 @@ OTHER_ACTIONS = ("to", "update")
 
 
 @get_or_post
-@never_cache
 @owner_only
 def details(request: HttpRequest) -> HttpResponse:
     """Ask who orders, and for the delivery address. A link or form of the former kind is redirected to its step, with all its fields."""
@@ -83,7 +81,6 @@ def details(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 def delivery(request: HttpRequest) -> HttpResponse:
     """Ask for the delivery and payment methods, and the billing address."""
@@ -95,7 +92,6 @@ def delivery(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 def review(request: HttpRequest) -> HttpResponse:
     """Show all that would be ordered. Its button orders that, once, however often it is clicked."""

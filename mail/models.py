@@ -56,3 +56,18 @@ class MailByRecipient(Model):
     __personal_data__ = {"columns": ("recipient",), "on_erase": "deleted"}
     recipient = columns.Text(partition_key=True)  # casefolded
     mail_id = columns.UUID(primary_key=True)
+
+
+class MailByPerson(Model):
+    """Which mails to other mailboxes may name a person: so that they can be dropped. Written before the mail itself.
+
+    Bound: a person's orders, changes of address and invitations to carts in 30 days, at 16 bytes a mail: by the limit of
+    invitations (LIMIT_INVITATION, 30 an hour) 350 kB at most.
+    Writer: mail.operations.queue_mail.
+    """
+
+    __table_name__ = "mails_by_person"
+    __options__ = {"default_time_to_live": 30 * 24 * 3600}
+    __personal_data__ = {"columns": ("person_id",), "on_erase": "deleted"}
+    person_id = columns.UUID(partition_key=True)
+    mail_id = columns.UUID(primary_key=True)

@@ -36,6 +36,10 @@ TO_RECIPIENT = write(
     "mail", "INSERT INTO mails_by_recipient (recipient, mail_id) VALUES (:recipient, :mail_id)"
 )
 DELETE_RECIPIENT = write("mail", "DELETE FROM mails_by_recipient WHERE recipient = :recipient")
+ABOUT_PERSON = write(
+    "mail", "INSERT INTO mails_by_person (person_id, mail_id) VALUES (:person_id, :mail_id)"
+)
+DELETE_ABOUT_PERSON = write("mail", "DELETE FROM mails_by_person WHERE person_id = :person_id")
 DROPPED = conditional_write("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
 CLAIM = conditional_write(
     "mail",
@@ -86,17 +90,20 @@ def queue_mail(
     now: datetime,
     *,
     plain: bool = False,
+    about: UUID | None = None,
 ) -> UUID:
     """Write a mail that the worker will send, once for each subject and event however often this is called.
 
-    `template` names templates/mail/<template>.subject.txt, .txt and .html, which is left out of a `plain` one. Return
-    the mail's id.
+    `template` names templates/mail/<template>.subject.txt, .txt and .html, which is left out of a `plain` one. `about` is the
+    member whom a mail to another mailbox may name: to erase that person drops it. Return the mail's id.
     Raises CassandraUnavailable; then call it again: nothing is sent twice.
     """
     mail_id = queries.derive_mail_id(subject_id, event)
     # `now` may be when a long run began, and the sender does not look that far back.
     INSERT_OUTBOX_ENTRY.run(minute=floor_to_minute(max(now, datetime.now(UTC))), mail_id=mail_id)
     TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)
+    if about:
+        ABOUT_PERSON.run(person_id=about, mail_id=mail_id)
     CLAIM.apply(
         # Ours or another's of the same id: it is the same mail.
         if_lost=REFUSED_MEANS_DONE,
@@ -110,11 +117,14 @@ def queue_mail(
     return mail_id
 
 
-def delete_mails(email: str, keep: UUID) -> None:
-    """Drop all mails to a mailbox, also those that are still to be sent, but for the one with the id `keep`.
+def delete_mails(person_id: UUID, email: str, keep: UUID) -> None:
+    """Drop all mails to a mailbox or about its owner, also those that are still to be sent, but for the one with the id `keep`.
 
     That one goes by itself after 30 days. Raises CassandraUnavailable.
     """
+    for mail_id in queries.list_mail_ids_about(person_id):
+        DROPPED.apply(if_lost=SEND_AGAIN, mail_id=mail_id)
+    DELETE_ABOUT_PERSON.run(person_id=person_id)
     for row in queries.list_recipient_mails(email):
         if row.mail_id != keep:
             DROPPED.apply(if_lost=SEND_AGAIN, mail_id=row.mail_id)

@@ -24,5 +24,5 @@ def export_personal_data(person: Person) -> dict[str, Any]:
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:
-    """Drop what was sent and what is still to be sent, but for the mail that says goodbye."""
-    delete_mails(person.email, person.farewell_mail_id)
+    """Drop what was sent and is still to be sent to the person, or to others about them, but for the mail that says goodbye."""
+    delete_mails(person.user_id, person.email, person.farewell_mail_id)

@@ -17,6 +17,7 @@ MAIL = read(
 
 WRITTEN = read("mail", "SELECT mail_id FROM mails WHERE mail_id = :mail_id")
 OF_RECIPIENT = read("mail", "SELECT mail_id FROM mails_by_recipient WHERE recipient = :recipient")
+ABOUT_PERSON = read("mail", "SELECT mail_id FROM mails_by_person WHERE person_id = :person_id")
 
 
 def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
@@ -56,6 +57,11 @@ def list_recipient_mails(email: str) -> list[Row]:
     reading = [prefetch_mail(row.mail_id) for row in OF_RECIPIENT.all(recipient=email_key(email))]
     # A row may stand for a mail that was never written, or has been dropped.
     return [row for pending in reading if (row := pending.one()) and row.recipient is not None]
+
+
+def list_mail_ids_about(person_id: UUID) -> list[UUID]:
+    """Return the ids of the mails of the last 30 days to other mailboxes that may name a person. Raises CassandraUnavailable."""
+    return [row.mail_id for row in ABOUT_PERSON.all(person_id=person_id)]
 
 
 def list_due_mail_minutes(since: datetime, until: datetime, most: int) -> list[datetime]:

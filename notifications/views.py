@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
@@ -27,7 +26,6 @@ from web.rendering import render_or_redirect, render_page, render_too_many_attem
 
 
 @get_or_post
-@never_cache
 @owner_only
 def subscribe(request: HttpRequest) -> HttpResponse:
     """Subscribe to a variant that is sold out. A member's address is known; a guest's is confirmed by a mail."""
@@ -53,7 +51,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
     elif request.user.is_authenticated:
         email = request.user.get_username()
         operations.subscribe(_subscription(product_and_variant, email), datetime.now(UTC))
-        message = _subscribed_message(email, *product_and_variant)
+        message = _subscribed_message(*product_and_variant)
     elif form.is_valid():
         email = form.cleaned_data["email"]
         try:
@@ -63,9 +61,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         operations.request_subscription(
             _subscription(product_and_variant, email), *product_and_variant, datetime.now(UTC)
         )
-        message = _(
-            "We’ve sent an email to %(email)s. Follow the link in it to confirm your email address."
-        ) % {"email": email}
+        message = _("We’ve sent you an email. Follow the link in it to confirm your email address.")
     else:
         return render_page(
             request, "notifications/subscribe.html", context, part="answer", status=422
@@ -81,7 +77,6 @@ def subscribe(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
     """Confirm a subscription by the mailed link and a submit."""
@@ -97,12 +92,11 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
             {"subscription": subscription, "product": found, "variant": variant, "token": token},
         )
     operations.subscribe(subscription, datetime.now(UTC))
-    messages.success(request, _subscribed_message(subscription.email, found, variant))
+    messages.success(request, _subscribed_message(found, variant))
     return redirect(_product_url(found, variant))
 
 
 @get_or_post
-@never_cache
 @owner_only
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """End all subscriptions of an address by the link in a mail and a submit."""
@@ -116,8 +110,7 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     operations.unsubscribe(email)
     messages.success(
         request,
-        _("You’ve unsubscribed. %(email)s won’t get any more back-in-stock emails.")
-        % {"email": email},
+        _("You’ve unsubscribed. You won’t get any more back-in-stock emails."),
     )
     return redirect("home")
 
@@ -131,10 +124,9 @@ def _available_units(found: Product, variant: Variant) -> int:
     return stock.available if stock else 0
 
 
-def _subscribed_message(email: str, found: Product, variant: Variant) -> str:
-    return _("We’ll email %(email)s as soon as %(name)s is back in stock.") % {
-        "email": email,
-        "name": _label(found, variant),
+def _subscribed_message(found: Product, variant: Variant) -> str:
+    return _("We’ll email you as soon as %(name)s is back in stock.") % {
+        "name": _label(found, variant)
     }
 
 

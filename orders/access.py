@@ -1,8 +1,10 @@
-"""Who may open an order: its member, or a browser that has its cookie.
+"""Who may open an order: a member's own that member alone, signed in; a guest's a browser that has its cookie.
 
-The cookie lasts long, and a number and an e-mail address are enough to get it. So it opens a member's order for reading only.
+A mailed link, or a number and an e-mail address, gives the cookie. Of a member's order it shows no more than that there is one to
+sign in for, so whatever ends the member's sessions (another password or address, "sign out everywhere") closes the order, too.
 """
 
+import time
 from collections.abc import Callable
 from functools import wraps
 from uuid import UUID
@@ -21,72 +23,76 @@ from orders.entities import Order
 _SALT = "orders.cookie"
 # A browser remembers this many orders, the last ones.
 MAX_REMEMBERED_ORDERS = 20
-COOKIE_SECONDS = 400 * 24 * 3600
 
 
 def get_own_order(request: HttpRequest, number: str) -> Order:
     """Return the order with this number if it is the visitor's own. Raises Http404, the same whether it exists or not."""
+    order = _get_existing_order(number)
+    if not is_own_order(request, order):
+        raise Http404("no such order")
+    return order
+
+
+def _get_existing_order(number: str) -> Order:
+    """Return an order. Once its person was erased it is nobody's, not by a cookie or a mailed link. Raises Http404."""
     order = queries.get_order_by_number(numbers.normalize_order_number(number))
-    if order is None or not is_own_order(request, order):
+    if order is None or order.is_erased:
         raise Http404("no such order")
     return order
 
 
 def is_own_order(request: HttpRequest, order: Order) -> bool:
-    """Return whether the visitor may see the order. Once its person was erased nobody may, not with a cookie or a mailed link."""
-    if order.is_erased:
-        return False
-    if order.order_id in list_remembered_order_ids(request):
-        return True
-    return order.user_id is not None and _is_members(request, order)
-
-
-def has_change_permission(request: HttpRequest, order: Order) -> bool:
-    """Return whether a visitor who may see the order may also change it: a member's only as that member."""
-    return order.user_id is None or _is_members(request, order)
-
-
-def _is_members(request: HttpRequest, order: Order) -> bool:
+    """Return whether the visitor may see the order, and change it."""
+    if order.user_id is None:
+        return order.order_id in list_remembered_order_ids(request)
     return request.user.is_authenticated and request.user.pk == order.user_id
 
 
 def order_owner_required(
     view: Callable[[HttpRequest, Order], HttpResponse],
 ) -> Callable[[HttpRequest, str], HttpResponse]:
-    """Give a view the visitor's own order; a visitor who may only read it is sent to sign in.
+    """Give a view the visitor's own order; a visitor whose browser knows of a member's order is sent to sign in.
 
     It raises Http404 where there is no such order, or it is not the visitor's.
     """
 
     @wraps(view)
     def checked(request: HttpRequest, number: str) -> HttpResponse:
-        order = get_own_order(request, number)
-        if has_change_permission(request, order):
+        order = _get_existing_order(number)
+        if is_own_order(request, order):
             return view(request, order)
+        if order.order_id not in list_remembered_order_ids(request):
+            raise Http404("no such order")
         if not request.user.is_authenticated:
             return send_to_login(request)
         messages.info(
             request,
-            _("This order belongs to another account. Sign in to that account to change it."),
+            _("This order belongs to another account. Sign in to that account to see it."),
         )
-        return redirect("orders:detail", order.number)
+        return redirect("orders:lookup")
 
     return checked
 
 
 def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:
     """Set the cookie that opens this order's page for this browser, along with those of earlier ones."""
-    order_ids = [
-        order_id,
-        *(each for each in list_remembered_order_ids(request) if each != order_id),
-    ][:MAX_REMEMBERED_ORDERS]
+    known = {order_id: int(time.time())} | {
+        each: at for each, at in _remembered_orders(request).items() if each != order_id
+    }
     response.set_cookie(
         settings.ORDER_COOKIE_NAME,
-        signing.dumps([each.hex for each in order_ids], salt=_SALT, compress=True),
-        max_age=COOKIE_SECONDS,
+        make_order_cookie(dict(list(known.items())[:MAX_REMEMBERED_ORDERS])),
+        max_age=settings.ORDER_LINK_SECONDS,
         secure=settings.HTTPS,
         httponly=True,
         samesite="Lax",
+    )
+
+
+def make_order_cookie(remembered: dict[UUID, int]) -> str:
+    """Return the cookie for a browser that remembers these orders, each since a time in seconds, the last one first."""
+    return signing.dumps(
+        [[each.hex, at] for each, at in remembered.items()], salt=_SALT, compress=True
     )
 
 
@@ -97,9 +103,14 @@ def remember_guest_order(request: HttpRequest, response: HttpResponse, order: Or
 
 
 def list_remembered_order_ids(request: HttpRequest) -> list[UUID]:
-    """Return the orders that this browser may open without a session, the last one first."""
+    """Return the orders that this browser knows of, by a link or by a number and address, the last one first."""
+    return list(_remembered_orders(request))
+
+
+def _remembered_orders(request: HttpRequest) -> dict[UUID, int]:
+    oldest = time.time() - settings.ORDER_LINK_SECONDS
     try:
         found = signing.loads(request.COOKIES.get(settings.ORDER_COOKIE_NAME, ""), salt=_SALT)
-        return [UUID(hex=each) for each in found]
+        return {UUID(hex=each): at for each, at in found if at > oldest}
     except (signing.BadSignature, ValueError, TypeError):
-        return []
+        return {}

@@ -12,6 +12,7 @@ from orders import operations, queries
 from orders.entities import Order, PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED, PENDING
 from orders.transitions import Transition
+from payments.gateways import MANUAL_METHODS
 from web.personal_data import ErasureNotYetPossible, Person
 
 # How far back a person's orders may go: longer than any law requires them to be stored.
@@ -124,7 +125,12 @@ def _is_under_way(order: Order, now: datetime) -> bool:
 
 
 def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
-    return attempt.state == "started" and now - attempt.started_at < BANK_DECIDES
+    # Of a transfer or cash no gateway has anything to report.
+    return (
+        attempt.state == "started"
+        and attempt.gateway not in MANUAL_METHODS
+        and now - attempt.started_at < BANK_DECIDES
+    )
 
 
 def erase_personal_data(person: Person, now: datetime) -> None:

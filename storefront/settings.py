@@ -68,6 +68,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "web.middleware.RequestIdMiddleware",
+    "web.middleware.ResponseHeadersMiddleware",
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -178,7 +179,8 @@ CHECKOUT_COOKIE_NAME = f"{_host_prefix}stoa_checkout"
 COUNTRY_COOKIE_NAME = f"{_host_prefix}stoa_country"
 QUEUE_COOKIE_NAME = f"{_host_prefix}stoa_turn"
 VIEWED_COOKIE_NAME = f"{_host_prefix}stoa_viewed"
-MESSAGE_STORAGE = "django.contrib.messages.storage.cookie.CookieStorage"
+MESSAGES_COOKIE_NAME = f"{_host_prefix}stoa_messages"
+MESSAGE_STORAGE = "web.messages.MessageStorage"
 
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
@@ -189,6 +191,27 @@ BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# The shop's pages use none of these, nor may a page that got into one of them.
+PERMISSIONS_POLICY = ", ".join(
+    f"{feature}=()"
+    for feature in [
+        "accelerometer",
+        "camera",
+        "display-capture",
+        "geolocation",
+        "gyroscope",
+        "hid",
+        "idle-detection",
+        "magnetometer",
+        "microphone",
+        "midi",
+        "payment",
+        "screen-wake-lock",
+        "serial",
+        "usb",
+        "xr-spatial-tracking",
+    ]
+)
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 # Who can take the money, by name; and who does: one of them, or `none`. A shop has to name it; the test bank is for trying out.
 PAYMENT_GATEWAYS = {"stripe": "payments.gateways.stripe"}
@@ -278,6 +301,12 @@ SELLER = {
 }
 # So long after it has arrived may a thing be sent back.
 RETURN_DAYS = env.int("RETURN_DAYS", default=30)
+# Staff who give back more than this of an order, in the shop's currency, are asked for a code of their second factor again.
+REFUND_CODE_ABOVE = env.int("REFUND_CODE_ABOVE", default=200)
+# So long a mailed link opens a guest's order, and a browser that has opened it remembers it: until things that were on their way
+# for weeks can be sent back no more.
+ORDER_LINK_DAYS = env.int("ORDER_LINK_DAYS", default=RETURN_DAYS + 60)
+ORDER_LINK_SECONDS = ORDER_LINK_DAYS * 24 * 3600
 # Over so many partitions what has happened to a variant in a warehouse is spread: a million sales are some ten megabytes in
 # each of 16. It may be changed at any time; inventory.queries reads no more than 16.
 STOCK_LEDGER_SHARDS = min(max(env.int("STOCK_LEDGER_SHARDS", default=16), 1), 16)

@@ -18,6 +18,7 @@ from cassandra_db.session import close_session, get_session
 from mail.addresses import email_key
 from tests.environment import KEYSPACE
 from tests.sidecars import Toxiproxy, run_stripe_mock, run_toxiproxy
+from web.messages import MessageStorage
 
 pytest_plugins = ["tests.proof"]
 
@@ -44,6 +45,20 @@ def reset_driver_clock(keyspace: str) -> Iterator[None]:
     yield
     clock = get_session().cluster.timestamp_generator
     clock.last = min(clock.last, time.time_ns() // 1000)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_address_in_messages() -> Iterator[None]:
+    """Fail whatever puts an e-mail address into a message for the next page: until then it stands in a cookie."""
+    add = MessageStorage.add
+
+    def checked(self: MessageStorage, level: int, message: Any, extra_tags: str = "") -> None:
+        assert "@" not in str(message), f"a message holds an e-mail address: {message}"
+        add(self, level, message, extra_tags)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MessageStorage, "add", checked)
+        yield
 
 
 # ---- For tests that know Django and pytest-django, and nothing of this shop (tests/accounts/plain_django.py)

@@ -150,7 +150,6 @@ def render_queue_page(request: HttpRequest, wait: QueueWait) -> HttpResponse:
     response["Retry-After"] = str(wait.seconds)
     if request.method != "POST":  # a browser would ask for a page, and forget what was sent
         response["Refresh"] = str(wait.seconds)
-    response["Cache-Control"] = "no-store"
     response["Content-Length"] = str(len(response.content))
     cookie = signing.dumps(wait.ticket, salt="web.turn")
     response.set_cookie(

@@ -6,7 +6,6 @@ from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 P = ParamSpec("P")
@@ -17,14 +16,13 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
-    """Declare that a view takes submits alone. Opening its address again leads to a page; and no cache keeps an answer.
+    """Declare that a view takes submits alone. Opening its address again leads to a page.
 
     `given` names what of the submit's address stands in the page's, too: `@post_only("orders:detail", "number")`.
     """
 
     def decorated(view: View[P]) -> View[P]:
         @get_or_post
-        @never_cache
         @wraps(view)
         def submitted(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if request.method == "POST":
@@ -47,4 +45,13 @@ def public(view: View[P]) -> View[P]:
 def owner_only(view: View[P]) -> View[P]:
     """Declare that a page is for everybody, and opens only what is the visitor's own: all else answers as if it were not there."""
     view.access = "own"  # type: ignore[attr-defined]
+    return view
+
+
+def no_store(view: View[P]) -> View[P]:
+    """Declare that no cache keeps a page that is for everybody, because of what is typed or named there: a login, a mailed link.
+
+    Whatever is not public is kept by none anyway (web.middleware.ResponseHeadersMiddleware).
+    """
+    view.no_store = True  # type: ignore[attr-defined]
     return view

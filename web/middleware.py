@@ -17,6 +17,7 @@ from cassandra_db import CassandraUnavailable, count_statements
 from web.checkout_queue import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id
+from web.origin import set_current_request
 from web.rendering import render_too_many_attempts, view_name
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -28,7 +29,7 @@ _OF_THE_REDIRECT = {"Location", "Content-Type", "Content-Length"}
 class RequestIdMiddleware:
     """Gives each request an id: `request.id`, in the answer's header, in the log's lines and in the audit log.
 
-    It is always our own: a number that a visitor may choose finds nothing.
+    It is always our own: a number that a visitor may choose finds nothing. The audit log finds the request, too (web.origin).
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -36,12 +37,44 @@ class RequestIdMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.id = start_request_id()  # type: ignore[attr-defined]
+        set_current_request(request)
         try:
             response = self.get_response(request)
         finally:
             clear_request_id()
+            set_current_request(None)
         response["X-Request-Id"] = str(request.id)  # type: ignore[attr-defined]
         return response
+
+
+class ResponseHeadersMiddleware:
+    """Says with each response who may keep it, and that its page uses none of the browser's devices.
+
+    Pages for everybody show a cart's badge and a form's token, so a browser keeps them for itself and asks before it shows one again. All
+    others, and errors, are kept by nobody. What never changes (pictures, files with a hash in their name) says so itself.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if not response.has_header("Cache-Control"):
+            response["Cache-Control"] = (
+                "private, no-cache" if _may_be_kept(request, response) else "no-store"
+            )
+        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY
+        return response
+
+
+def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
+    """Return whether a response is a page for everybody, as its view declares (web.decorators)."""
+    view = request.resolver_match.func if request.resolver_match else None
+    return (
+        getattr(view, "access", "") == "public"
+        and not getattr(view, "no_store", False)
+        and response.status_code < HTTPStatus.BAD_REQUEST
+    )
 
 
 class StatementCountMiddleware:
@@ -146,7 +179,6 @@ def render_unavailable(request: HttpRequest) -> HttpResponse:
     )
     response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
-    response["Cache-Control"] = "no-store"
     return response
 
 

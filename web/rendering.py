@@ -83,7 +83,6 @@ def render_too_many_attempts(
             form.add_error(None, str(error))
         response = render_page(request, template, context, status=429)
     response["Retry-After"] = str(error.retry_after)
-    response["Cache-Control"] = "no-store"
     return response
 
 

@@ -140,7 +140,15 @@ def finish_email_change(member: User, now: datetime) -> User:
         f"email changed {member.verified_at.isoformat()}",
         {"name": member.name, "email": member.email},
     )
-    queue_mail(member.user_id, f"{event}, old", before, "email_changed", context, now)
+    queue_mail(
+        member.user_id,
+        f"{event}, old",
+        before,
+        "email_changed",
+        context,
+        now,
+        about=member.user_id,
+    )
     queue_mail(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
     audit_log.add_entry("email_changed", now, by=member.user_id)
     record_email_proof(member, now)

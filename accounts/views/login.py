@@ -3,27 +3,24 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from django.conf import settings
 from django.contrib import auth, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from accounts import audit_log, demo_logins
 from accounts.access import current_member
 from accounts.forms import LoginForm
-from accounts.login import log_in, next_url
+from accounts.login import log_in, log_out, next_url
 from accounts.models import User
-from web.decorators import get_or_post, public
+from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
 from web.rendering import render_page, render_too_many_attempts
 
 
 @sensitive_post_parameters("password")
 @get_or_post
-@never_cache
+@no_store
 @public
 def login(request: HttpRequest) -> HttpResponse:
     """Log in by e-mail address and password."""
@@ -67,7 +64,7 @@ def _context(form: LoginForm) -> dict[str, Any]:
 
 
 @get_or_post
-@never_cache
+@no_store
 @public
 def logout(request: HttpRequest) -> HttpResponse:
     """End the session, by a submit and never by a link."""
@@ -75,9 +72,6 @@ def logout(request: HttpRequest) -> HttpResponse:
         return render_page(request, "accounts/logout.html", {})
     if request.user.is_authenticated:
         audit_log.add_entry("logout", datetime.now(UTC), by=current_member(request).pk)
-    auth.logout(request)
+    response = log_out(request, "home")
     messages.info(request, _("You have signed out."))
-    response = redirect("home")
-    # What was typed at the checkout is this user's, and the next one at this browser may be another.
-    response.delete_cookie(settings.CHECKOUT_COOKIE_NAME, samesite="Lax")
     return response

@@ -7,7 +7,6 @@ from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -17,7 +16,7 @@ from accounts.errors import ChangedMeanwhile
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
 from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
-from web.decorators import get_or_post, public
+from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
@@ -66,7 +65,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
 
 
 @get_or_post
-@never_cache
+@no_store
 @public
 def request_password_reset(request: HttpRequest) -> HttpResponse:
     """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
@@ -83,7 +82,6 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "accounts/reset.html", {"form": form})
         operations.request_password_reset(email, datetime.now(UTC))
-        messages.info(request, _("We have sent an email to %(email)s.") % {"email": email})
         return redirect("accounts:reset_sent")
     return render_page(
         request, "accounts/reset.html", {"form": form}, status=422 if form.is_bound else 200
@@ -91,7 +89,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@never_cache
+@no_store
 @public
 def password_reset_sent(request: HttpRequest) -> HttpResponse:
     """Say that a mail is on its way."""
@@ -100,7 +98,7 @@ def password_reset_sent(request: HttpRequest) -> HttpResponse:
 
 @sensitive_post_parameters("password")
 @get_or_post
-@never_cache
+@no_store
 @public
 def reset_password(request: HttpRequest, token: str) -> HttpResponse:
     """Let a user who follows the mailed link choose a password; it works once."""

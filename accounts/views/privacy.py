@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import cast
 
-from django.contrib import auth
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -17,9 +15,10 @@ from accounts import operations
 from accounts.access import current_member, member_required
 from accounts.errors import NoSuchUser
 from accounts.forms import PasswordConfirmationForm
+from accounts.login import log_out
 from accounts.models import User
 from web import personal_data as people
-from web.decorators import get_or_post, post_only, public
+from web.decorators import get_or_post, no_store, post_only, public
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
 
@@ -90,12 +89,11 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
     except NoSuchUser:
         # An admin has given them a role in this very moment: the page says what is against it now.
         return redirect("accounts:erase")
-    auth.logout(request)
-    return redirect("accounts:erased")
+    return log_out(request, "accounts:erased")
 
 
 @require_safe
-@never_cache
+@no_store
 @public
 def erasure_done(request: HttpRequest) -> HttpResponse:
     """Say goodbye."""

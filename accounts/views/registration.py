@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -14,14 +13,14 @@ from accounts import audit_log, known_devices, operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishRegistrationForm, RegisterForm
 from accounts.login import log_in
-from web.decorators import get_or_post, public
+from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
 @get_or_post
-@never_cache
+@no_store
 @public
 def register(request: HttpRequest) -> HttpResponse:
     """Ask for an e-mail address, and send it a link; the answer is the same for every address."""
@@ -40,7 +39,6 @@ def register(request: HttpRequest) -> HttpResponse:
                 request, error, "accounts/register.html", {"form": form}
             )
         operations.request_registration(email, datetime.now(UTC))
-        messages.info(request, _("We have sent an email to %(email)s.") % {"email": email})
         return redirect("accounts:sent")
     return render_page(
         request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200
@@ -48,7 +46,7 @@ def register(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@never_cache
+@no_store
 @public
 def registration_sent(request: HttpRequest) -> HttpResponse:
     """Say that a mail is on its way."""
@@ -57,7 +55,7 @@ def registration_sent(request: HttpRequest) -> HttpResponse:
 
 @sensitive_post_parameters("password")
 @get_or_post
-@never_cache
+@no_store
 @public
 def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
     """Make the account of the user who follows the mailed link, and log in."""
@@ -81,5 +79,5 @@ def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
     except EmailTaken:
         return render_page(request, "accounts/link_used.html", {})
     audit_log.add_entry("registered", datetime.now(UTC), by=user.pk)
-    messages.success(request, _("Welcome, %(name)s. Your account is ready.") % {"name": user.name})
+    messages.success(request, _("Welcome. Your account is ready."))
     return log_in(request, user, "")

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from django.contrib import auth, messages
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
@@ -13,6 +13,7 @@ from accounts import audit_log, known_devices, operations
 from accounts.access import current_member, member_required
 from accounts.errors import EmailTaken
 from accounts.forms import EmailChangeForm
+from accounts.login import log_out
 from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
 from accounts.sessions import end_session, end_sessions, list_sessions
 from web.decorators import get_or_post, post_only
@@ -68,9 +69,9 @@ def end_all_sessions(request: HttpRequest) -> HttpResponse:
     audit_log.add_entry(
         "sessions_ended", datetime.now(UTC), by=current_member(request).pk, outcome="done: all"
     )
-    auth.logout(request)
+    response = log_out(request, "accounts:login")
     messages.success(request, _("You are signed out everywhere."))
-    return redirect("accounts:login")
+    return response
 
 
 @sensitive_post_parameters("current")
@@ -92,8 +93,9 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             operations.request_email_change(user, new, datetime.now(UTC))
             messages.success(
                 request,
-                _("We have sent an email to %(email)s. Open the link in it within 24 hours.")
-                % {"email": new},
+                _(
+                    "We have sent an email to your new address. Open the link in it within 24 hours."
+                ),
             )
             return redirect("accounts:profile")
     return render_page(
@@ -120,7 +122,6 @@ def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
     request.session.cycle_key()
     messages.success(
         request,
-        _("Your email address is now %(email)s. We have also sent an email to your old address.")
-        % {"email": new},
+        _("Your email address was changed. We have also sent an email to your old address."),
     )
     return known_devices.renew_device_cookie(request, redirect("accounts:profile"), user.pk)

@@ -9,14 +9,17 @@ from datetime import UTC, datetime
 from typing import TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from moneyed import Money
 
 from accounts.access import current_member, staff_required
 from accounts.roles import MONEY_STAFF, ORDER_STAFF
 from adminpanel import queries
+from adminpanel.code_again import confirm_by_code
 from adminpanel.order_forms import (
     AnyForm,
     ChangeLinesForm,
@@ -37,6 +40,7 @@ from adminpanel.order_pages import (
     render_order_page,
 )
 from orders import operations
+from orders.balance import refundable_amount
 from orders.entities import Order
 from orders.errors import NotPayable, StaleOrder, TransitionRefused
 from orders.items import Item
@@ -49,6 +53,8 @@ F = TypeVar("F", bound=AnyForm)
 BuildForm = Callable[[Order, tuple[Item, ...]], F | None]
 # What is done, by whom and when; it returns the order and what to say.
 ApplyForm = Callable[[Order, F, str, datetime], tuple[Order, str]]
+# Whether a valid form may be acted upon; if not, it has an error.
+ConfirmForm = Callable[[HttpRequest, Order, F], bool]
 
 
 @staff_required(ORDER_STAFF)
@@ -132,6 +138,7 @@ def update_return(request: HttpRequest, number: str, return_id: str) -> HttpResp
     return _handle_submit(request, number, build_form, apply)
 
 
+@sensitive_post_parameters("code")
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
 def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> HttpResponse:
@@ -157,7 +164,7 @@ def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> Htt
         )
         return changed, _("%(amount)s will be refunded") % {"amount": in_words(sent["amount"])}
 
-    return _handle_submit(request, number, build_form, apply)
+    return _handle_submit(request, number, build_form, apply, confirm=_confirm_refund)
 
 
 @staff_required(ORDER_STAFF)
@@ -225,18 +232,29 @@ def record_sent_refund(request: HttpRequest, number: str) -> HttpResponse:
     except (NotPayable, StaleOrder, TransitionRefused) as refused:
         return render_conflict(request, _conflict_error(refused, order))
     messages.success(request, _("Order %(number)s: refund sent.") % {"number": order.number})
-    return render_changed_order(request, changed)
+    return render_changed_order(request, order, changed)
+
+
+def _confirm_refund(request: HttpRequest, order: Order, form: RefundForm) -> bool:
+    """Ask for a code again if more goes back, with all that went back of the order before, than one may give without."""
+    given_back = order.captured - refundable_amount(order) + form.cleaned_data["amount"]
+    limit = Money(settings.REFUND_CODE_ABOVE, given_back.currency)
+    return given_back <= limit or confirm_by_code(request, form)
 
 
 def _handle_submit(
-    request: HttpRequest, number: str, build_form: BuildForm[F], apply: ApplyForm[F]
+    request: HttpRequest,
+    number: str,
+    build_form: BuildForm[F],
+    apply: ApplyForm[F],
+    confirm: ConfirmForm[F] | None = None,
 ) -> HttpResponse:
     order = get_order_or_404(number)
     order_items = list_items(order)
     form = build_form(order, order_items)
     if form is None or request.POST.get("version") != str(order.version):
         return render_conflict(request, StaleOrder(order), typed=form.typed_values if form else [])
-    if not form.is_valid():
+    if not form.is_valid() or (confirm and not confirm(request, order, form)):
         return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     try:
         changed, message = apply(
@@ -246,7 +264,7 @@ def _handle_submit(
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
     text = _("Order %(number)s: %(what)s.") % {"number": changed.number, "what": message}
     messages.success(request, text)
-    return render_changed_order(request, changed)
+    return render_changed_order(request, order, changed)
 
 
 def _conflict_error(

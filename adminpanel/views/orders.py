@@ -92,7 +92,7 @@ def transition_order(request: HttpRequest, number: str) -> HttpResponse:
     said = _("Order %(number)s: %(what)s.")
     what = queries.EVENTS[sent["event"]].lower()
     messages.success(request, said % {"number": changed.number, "what": what})
-    return render_changed_order(request, changed)
+    return render_changed_order(request, found, changed)
 
 
 @staff_required(ORDER_STAFF)
@@ -109,4 +109,4 @@ def add_staff_note(request: HttpRequest, number: str) -> HttpResponse:
         now=datetime.now(UTC),
     )
     messages.success(request, _("Note added to order %(number)s.") % {"number": noted.number})
-    return render_changed_order(request, noted)
+    return render_changed_order(request, found, noted)

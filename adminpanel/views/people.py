@@ -9,18 +9,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts import operations, queries
-from accounts.access import current_member, staff_required
+from accounts.access import current_member, note_changes, staff_required
 from accounts.errors import LastAdmin, NoSuchUser
 from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
+from adminpanel.code_again import confirm_by_code
 from adminpanel.forms import FindPersonForm, RoleForm
 from adminpanel.templatetags.roles import role_label
 from web.decorators import post_only
+from web.forms import Form
 from web.rendering import render_page
 
 OWN_ACCOUNT = gettext_lazy("You cannot do this to your own account. Ask another admin.")
@@ -58,6 +61,7 @@ def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
     return _page(request, _get_person(user_id))
 
 
+@sensitive_post_parameters("code")
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
@@ -65,7 +69,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     found, form = _get_person(user_id), RoleForm(request.POST)
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
-    elif form.is_valid():
+    elif form.is_valid() and confirm_by_code(request, form):
         role = form.cleaned_data["role"]
         try:
             operations.set_role(user_id, role, datetime.now(UTC))
@@ -74,8 +78,9 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
         except NoSuchUser as error:
             raise Http404 from error
         else:
-            said = _("%(name)s now has the role %(role)s, and has to sign in again.")
-            messages.success(request, said % {"name": found.name, "role": role_label(role)})
+            note_changes(request, {"role": found.role or "none"}, {"role": role or "none"})
+            said = _("The role is now %(role)s. This person has to sign in again.")
+            messages.success(request, said % {"role": role_label(role)})
             return redirect("adminpanel:person", user_id)
     return _page(request, found, form)
 
@@ -86,26 +91,29 @@ def end_person_sessions(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """End all of a user's sessions."""
     found = _get_person(user_id)
     count = end_sessions(user_id)
+    note_changes(request, {"sessions": count}, {"sessions": 0})
     if found == current_member(request):
         return redirect("accounts:login")
-    ended = ngettext(
-        "%(count)s session of %(name)s ended.", "%(count)s sessions of %(name)s ended.", count
-    )
-    messages.success(request, ended % {"count": count, "name": found.name})
+    ended = ngettext("%(count)s session ended.", "%(count)s sessions ended.", count)
+    messages.success(request, ended % {"count": count})
     return redirect("adminpanel:person", user_id)
 
 
+@sensitive_post_parameters("code")
 @staff_required((ADMIN,))
 @post_only("adminpanel:person", "user_id")
 def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Take a user's second factor away, so that their next login enrols a new one; it ends their sessions."""
-    found, form = _get_person(user_id), RoleForm({})
+    found, form = _get_person(user_id), Form({})
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
-        return _page(request, found, form)
-    operations.reset_second_factor(found, datetime.now(UTC))
-    said = _("Second factor reset. %(name)s sets up a new one at the next sign-in.")
-    messages.success(request, said % {"name": found.name})
+    if not (form.is_valid() and confirm_by_code(request, form)):
+        return _page(request, found, reset_form=form)
+    had_one = operations.reset_second_factor(found, datetime.now(UTC))
+    note_changes(request, {"second factor": had_one}, {"second factor": False})
+    messages.success(
+        request, _("Second factor reset. This person sets up a new one at the next sign-in.")
+    )
     return redirect("adminpanel:person", user_id)
 
 
@@ -116,13 +124,21 @@ def _get_person(user_id: UUID) -> User:
     return found
 
 
-def _page(request: HttpRequest, person: User, form: RoleForm | None = None) -> HttpResponse:
+def _page(
+    request: HttpRequest,
+    person: User,
+    form: RoleForm | None = None,
+    *,
+    reset_form: Form | None = None,
+) -> HttpResponse:
     context: dict[str, Any] = {
         "person": person,
         "own": person == current_member(request),
         "form": form or RoleForm(initial={"role": person.role or "shopper"}),
+        "reset_form": reset_form,
         "factor": get_second_factor(person.pk),
         "sessions": list_sessions(person.pk, request.session.session_key),
         "now": datetime.now(UTC),
     }
-    return render_page(request, "adminpanel/person.html", context, status=422 if form else 200)
+    status = 422 if form or reset_form else 200
+    return render_page(request, "adminpanel/person.html", context, status=status)

@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from accounts.access import staff_required
+from accounts.access import note_changes, staff_required
 from adminpanel.forms import PromotionForm
 from adminpanel.promotions import list_promotion_lines
 from promotions import operations, queries
@@ -50,7 +50,9 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
     found = queries.get_promotion(trigger, name)
     if found is None:
         raise Http404("no such promotion")
-    operations.end_promotion(trigger, name, datetime.now(UTC))
+    now = datetime.now(UTC)
+    operations.end_promotion(trigger, name, now)
+    note_changes(request, {"ends": found.ends_at or "never"}, {"ends": now})
     messages.success(request, _("Promotion %(name)s ended.") % {"name": found.title})
     return redirect("adminpanel:promotions")
 

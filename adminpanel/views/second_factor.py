@@ -19,14 +19,11 @@ from accounts.access import current_member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.roles import ADMIN, ORDER_STAFF
-from adminpanel.forms import CodeForm, RecoveryCodeForm
+from adminpanel.forms import WRONG_CODE, CodeForm, RecoveryCodeForm
 from web.decorators import get_or_post, post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, without_header
 
-WRONG = gettext_lazy(
-    "This code is wrong, or was already used. Wait for your app to show the next one and enter that."
-)
 WRONG_RECOVERY = gettext_lazy("This is not one of your recovery codes, or it was already used.")
 
 
@@ -63,7 +60,7 @@ def _check_code(request: HttpRequest, user: User) -> HttpResponse:
     else:
         right = factors.use_code(user.pk, code, datetime.now(UTC))
     if not right:
-        form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryCodeForm) else WRONG)
+        form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryCodeForm) else WRONG_CODE)
         return _ask_for_code(request, user, form)
     attempt.release_slots()
     factors.mark_second_factor_passed(request.session, user)
@@ -159,7 +156,7 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
         ):
             attempt.release_slots()
             return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
-        form.add_error("code", WRONG)
+        form.add_error("code", WRONG_CODE)
     context = {"factor": factors.get_second_factor(user.pk), "form": form}
     return render_page(request, "adminpanel/own_factor.html", context, status=422)
 

@@ -40,6 +40,7 @@ from cassandra_db import (
     apply_batch,
     conditional_write,
     retry_attempts,
+    write,
 )
 from mail.addresses import email_key
 from mail.operations import queue_mail
@@ -67,6 +68,11 @@ INSERT_INVITATION = conditional_write(
     """INSERT INTO people_by_cart (cart_id, kind, key, role, email, added_at)
        VALUES (:cart_id, 'invitation', :key, :role, :email, :now) IF NOT EXISTS USING TTL :seconds""",
 )
+# Written first, so that there is no invitation that an erasure of its address does not find.
+INSERT_INVITED = write(
+    "sharing", "INSERT INTO invitations_by_email (email, cart_id) VALUES (:email, :cart_id)"
+)
+DELETE_INVITED = write("sharing", "DELETE FROM invitations_by_email WHERE email = :email")
 INSERT_LINK = conditional_write(
     "sharing",
     """INSERT INTO people_by_cart (cart_id, kind, key, added_at) VALUES (:cart_id, 'link', :key, :now) IF NOT EXISTS""",
@@ -147,17 +153,18 @@ def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: date
         now=now,
         seconds=int(INVITED_FOR.total_seconds()),
     )
+    INSERT_INVITED.run(email=email_key(email), cart_id=cart_id)
     _insert_row(found, owner.name, row, INVITATION, key)
     made = people.get_invitation(cart_id, key)
     if made is None:
         raise CartBusy  # withdrawn in the same moment
     if made.role != role:
         raise InvitedAlready(email, str(ROLE_NAMES[made.role]).lower())
-    _queue_invitation_mail(made, now)
+    _queue_invitation_mail(made, owner.user_id, now)
     return made
 
 
-def _queue_invitation_mail(made: Invitation, now: datetime) -> None:
+def _queue_invitation_mail(made: Invitation, owner_id: UUID, now: datetime) -> None:
     url = settings.PUBLIC_URL + reverse("cart:invitation", args=[made.token])
     context = {
         "invitation": made,
@@ -166,7 +173,13 @@ def _queue_invitation_mail(made: Invitation, now: datetime) -> None:
         "url": url,
     }
     queue_mail(
-        uuid5(made.cart_id, made.token), "invited", made.email, "cart_invitation", context, now
+        uuid5(made.cart_id, made.token),
+        "invited",
+        made.email,
+        "cart_invitation",
+        context,
+        now,
+        about=owner_id,
     )
 
 
@@ -177,6 +190,13 @@ def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:
     """
     require_access(owner_id, cart_id, OWN)
     _delete_row(cart_id, INVITATION, key)
+
+
+def delete_invitations(email: str) -> None:
+    """Delete all open invitations to an e-mail address. Raises CartBusy, CassandraUnavailable."""
+    for cart_id in people.list_inviting_cart_ids(email):
+        _delete_row(cart_id, INVITATION, people.invitation_key(cart_id, email))
+    DELETE_INVITED.run(email=email_key(email))
 
 
 def accept_invitation(token: str, member: Member, now: datetime) -> UUID:
@@ -243,8 +263,8 @@ def _admit_person(invitation: Invitation, member: Member, mine: Row | None, now:
         apply_batch(*batch, if_lost=RAISE_UNKNOWN)
 
 
-def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
-    """Give a person another role, and return the person's name.
+def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> None:
+    """Give a person another role.
 
     Raises NoSuchCart, NotAllowed, NoSuchPerson, CartBusy, CassandraUnavailable.
     """
@@ -263,7 +283,7 @@ def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> str:
             was=row.role,
         ):
             _update_list_role(user_id, cart_id, role)
-            return str(row.name)
+            return
     raise CartBusy
 
 

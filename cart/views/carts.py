@@ -14,7 +14,6 @@ from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import limits, operations, owner, queries
@@ -33,7 +32,6 @@ TOO_LATE = gettext_lazy("It’s too late to undo this.")
 
 
 @require_safe
-@never_cache
 @owner_only
 def cart_list(request: HttpRequest) -> HttpResponse:
     """Show all carts."""
@@ -64,7 +62,6 @@ def create_cart(request: HttpRequest) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a cart another name."""
@@ -175,7 +172,6 @@ _UNDO_OPERATIONS: dict[str, Callable[[UUID, Undo, datetime], str]] = {
 
 
 @get_or_post
-@never_cache
 @owner_only
 def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Preview merging one cart into another, and do it on submit."""
@@ -209,7 +205,6 @@ def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Move or copy a line into another cart."""

@@ -11,7 +11,6 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import operations, owner, people, queries
@@ -43,7 +42,6 @@ TOO_LATE = gettext_lazy(
 
 
 @require_safe
-@never_cache
 @owner_only
 def active_cart_detail(request: HttpRequest) -> HttpResponse:
     """Show the active cart, with its sums for the country that is chosen there."""
@@ -55,7 +53,6 @@ def active_cart_detail(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @owner_only
 def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show one of the person's carts, whichever is active."""
@@ -67,7 +64,6 @@ def cart_detail(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @without_header
 @owner_only
 def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
@@ -93,7 +89,6 @@ def _cart_badge(cart: Cart) -> CartBadge:
 
 
 @require_safe
-@never_cache
 @owner_only
 def cart_panel(request: HttpRequest) -> HttpResponse:
     """Show the header's cart again, after a change elsewhere."""

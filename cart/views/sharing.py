@@ -10,7 +10,6 @@ from django.core.signing import BadSignature
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart import owner, people
@@ -31,7 +30,6 @@ Action = Callable[[UUID], str]
 
 
 @require_safe
-@never_cache
 @owner_only
 def cart_people(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Show who is in a cart; its owner can change that, everybody else can leave."""
@@ -66,9 +64,7 @@ def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     except CartError as error:
         form.add_error("email", str(error))
         return _people_page(request, found, form=form, status=422)
-    messages.success(
-        request, _("Invitation sent to %(email)s. It’s valid for 14 days.") % {"email": email}
-    )
+    messages.success(request, _("Invitation sent. It’s valid for 14 days."))
     return redirect("cart:people", cart_id)
 
 
@@ -93,11 +89,8 @@ def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
     def act(owner_id: UUID) -> str:
         sent = _cleaned_data(RoleForm(request.POST))
-        name = sharing.change_role(owner_id, cart_id, sent["person"], sent["role"])
-        return _("%(name)s %(role)s now.") % {
-            "name": name,
-            "role": ROLE_DESCRIPTIONS[sent["role"]],
-        }
+        sharing.change_role(owner_id, cart_id, sent["person"], sent["role"])
+        return _("This person %(role)s now.") % {"role": ROLE_DESCRIPTIONS[sent["role"]]}
 
     return _run_action(request, cart_id, act)
 
@@ -165,7 +158,6 @@ def leave_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation, and let the person it is for into the cart."""
@@ -194,7 +186,6 @@ def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @owner_only
 def shared_cart_detail(request: HttpRequest, token: str) -> HttpResponse:
     """Show the cart that a link is for, as it is now, to everyone who has the link."""

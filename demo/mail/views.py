@@ -4,11 +4,10 @@ from functools import wraps
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
-from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from demo.mail import maildir
-from web.decorators import P, View, public
+from web.decorators import P, View, no_store, public
 from web.rendering import render_page
 
 
@@ -26,7 +25,7 @@ def demo_only(view: View[P]) -> View[P]:
 
 @demo_only
 @require_safe
-@cache_control(no_store=True)
+@no_store
 @public
 def mail_list(request: HttpRequest) -> HttpResponse:
     """Show the list of caught mails."""
@@ -35,7 +34,7 @@ def mail_list(request: HttpRequest) -> HttpResponse:
 
 @demo_only
 @require_safe
-@cache_control(no_store=True)
+@no_store
 @public
 def mail_detail(request: HttpRequest, key: str) -> HttpResponse:
     """Show one mail's text, its links to be followed."""

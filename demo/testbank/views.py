@@ -7,19 +7,18 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from demo.testbank import operations, queries
 from demo.testbank.cards import CARDS, CODE
 from demo.testbank.forms import CardForm, CodeForm
 from pricing.money import from_minor_units
-from web.decorators import get_or_post, public
+from web.decorators import get_or_post, no_store, public
 from web.rendering import without_header
 
 
 @get_or_post
-@never_cache
 @without_header
+@no_store
 @public
 def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
     """Ask for a card, and for a code where the card wants one; decide, and send the payer back to the shop."""

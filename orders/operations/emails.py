@@ -86,6 +86,8 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             mail_context(order, items, content),
             now,
             plain=plain,
+            # A member may have it sent to another mailbox than the account's.
+            about=order.user_id,
         )
 
 

@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from orders import access, operations, parcels, presentation, queries
 from orders.change_forms import ChangeForm, DeliveryAddressForm, SendBackForm
@@ -26,7 +25,6 @@ _TRIES = 3
 
 
 @get_or_post
-@never_cache
 @owner_only
 @access.order_owner_required
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
@@ -46,7 +44,6 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 @access.order_owner_required
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
@@ -66,7 +63,6 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
 
 
 @get_or_post
-@never_cache
 @owner_only
 @access.order_owner_required
 def request_return(request: HttpRequest, order: Order) -> HttpResponse:

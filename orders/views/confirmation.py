@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 
 from mail.addresses import email_key
 from orders import access, links, operations, queries
@@ -18,7 +17,6 @@ from web.rendering import render_page
 
 
 @get_or_post
-@never_cache
 @owner_only
 def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
     """The mailed link: ask whether the order is theirs. Only its buttons do something: mail scanners open links, too."""

@@ -10,7 +10,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts import known_devices
@@ -23,19 +22,19 @@ from orders.invoice import render_invoice as as_pdf
 from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
-from web.decorators import get_or_post, owner_only, public
+from web.decorators import get_or_post, no_store, owner_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
 
 
 @require_safe
-@never_cache
 @owner_only
-def order_detail(request: HttpRequest, number: str) -> HttpResponse:
+@access.order_owner_required
+def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
     """An order: its status, its lines, its delivery address."""
     # While a payment is open, opening the page asks the gateway; the worker would find out a little later.
-    order = poll_open_payment(access.get_own_order(request, number))
+    order = poll_open_payment(order)
     attempts = queries.list_payment_attempts(order.order_id)
     items = queries.list_items(order)
     context = {
@@ -46,10 +45,10 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
         "arrives": _delivery_days_text(*presentation.delivery_estimate(order)),
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
+        "link_days": settings.ORDER_LINK_DAYS,
         "has_invoice": has_invoice(order),
         "left": _time_left(order),
         "can_extend": operations.next_payment_deadline(order, datetime.now(UTC)) is not None,
-        "may": access.has_change_permission(request, order),
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
         **_progress_context(order, items),
     }
@@ -105,11 +104,10 @@ def _is_new(order: Order) -> bool:
 
 
 @require_safe
-@never_cache
 @owner_only
-def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
+@access.order_owner_required
+def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
     """An order's invoice as a PDF file to download."""
-    order = access.get_own_order(request, number)
     if not has_invoice(order):
         messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
@@ -122,21 +120,26 @@ def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
 
 
 @require_safe
-@never_cache
 @owner_only
 def open_tracking_link(request: HttpRequest, token: str) -> HttpResponse:
-    """The mailed link: remember the order in this browser and redirect to its page."""
+    """The mailed link: remember the order in this browser and redirect to its page, which asks for the login to a member's.
+
+    An old link opens no guest's order any more: the page says so, and asks for the number and the e-mail address.
+    """
     order_id = links.order_id_from_token(token)
     order = queries.get_order(order_id) if order_id else None
     if order is None:
         raise Http404("no such order")
+    if order.user_id is None and links.is_expired(token):
+        context = {"form": LookupForm(), "expired_after_days": settings.ORDER_LINK_DAYS}
+        return render_page(request, "orders/lookup.html", context, status=410)
     response = redirect("orders:detail", order.number)
     access.remember_order(request, response, order.order_id)
     return response
 
 
 @get_or_post
-@never_cache
+@no_store
 @public
 def order_lookup(request: HttpRequest) -> HttpResponse:
     """Find an order by its number and the e-mail address it was placed with."""

@@ -10,7 +10,6 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.formats import time_format
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
@@ -23,7 +22,7 @@ from orders.payment_status import poll_open_payment, poll_payment
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
-from web.decorators import owner_only, post_only, public
+from web.decorators import no_store, owner_only, post_only, public
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
@@ -31,9 +30,9 @@ log = logging.getLogger(__name__)
 
 @post_only("orders:detail", "number")
 @owner_only
-def pay_order(request: HttpRequest, number: str) -> HttpResponse:
+@access.order_owner_required
+def pay_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Start another attempt to pay an order."""
-    order = access.get_own_order(request, number)
     if order.is_awaiting_payment and order.pay_until < datetime.now(UTC):
         messages.warning(
             request, _("The time to pay for this order has run out. Nothing was charged.")
@@ -67,9 +66,9 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
 
 @post_only("orders:detail", "number")
 @owner_only
-def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
+@access.order_owner_required
+def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
     """Extend the reservation of an order's units, as the shopper is still about to pay."""
-    order = access.get_own_order(request, number)
     try:
         until = operations.extend_payment_deadline(order, datetime.now(UTC))
         messages.success(
@@ -79,11 +78,10 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
         )
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
-    return redirect("orders:detail", number)
+    return redirect("orders:detail", order.number)
 
 
 @require_safe
-@never_cache
 @owner_only
 def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it for the payment's outcome, whatever the address says."""
@@ -107,6 +105,7 @@ def _has_lost_session(number: str, payment_id: UUID) -> bool:
 @csrf_exempt
 @require_POST
 @without_header
+@no_store
 @public
 def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
     """A gateway's webhook says that a payment has changed: verify its signature, and ask the gateway for the rest."""

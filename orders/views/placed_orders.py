@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
@@ -86,7 +85,6 @@ def _start_of_day(day: date) -> datetime:
 
 
 @get_or_post
-@never_cache
 @owner_only
 @access.order_owner_required
 def reorder(request: HttpRequest, order: Order) -> HttpResponse:
@@ -164,7 +162,6 @@ def _add_reorder_messages(request: HttpRequest, name: str, added: int, total: in
 
 
 @get_or_post
-@never_cache
 @owner_only
 @access.order_owner_required
 def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:

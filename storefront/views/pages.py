@@ -6,13 +6,13 @@ from hashlib import blake2b
 from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from cart.forms import build_add_form
@@ -161,7 +161,6 @@ def _trail(found: Product) -> list[CategoryNode]:
 
 
 @require_safe
-@never_cache
 @owner_only
 def viewed_products(request: HttpRequest) -> HttpResponse:
     """Show what this browser has looked at lately, without the product that the address names."""
@@ -232,7 +231,8 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @public
 def privacy(request: HttpRequest) -> HttpResponse:
     """Say what is kept of a shopper."""
-    return render_page(request, "storefront/privacy.html", {})
+    context = {"order_days": settings.ORDER_LINK_DAYS}
+    return render_page(request, "storefront/privacy.html", context)
 
 
 @require_safe

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
@@ -15,7 +16,14 @@ from accounts import jobs, queries
 from accounts.addresses import Address
 from accounts.errors import NoSuchUser
 from accounts.models import User
-from accounts.operations import erase_account, register_user, request_erasure, save_address
+from accounts.operations import (
+    change_email,
+    erase_account,
+    person_from_user,
+    register_user,
+    request_erasure,
+    save_address,
+)
 from accounts.operations.erasure import RETRY_AFTER
 from adminpanel.queries import get_order_page, staff_history
 from cart import people
@@ -36,18 +44,34 @@ from orders.links import track_token
 from orders.operations import (
     apply_effects,
     guest_orders,
+    place_order,
     reject_return,
     request_return,
+    start_payment,
     transition_order,
 )
 from orders.privacy import _is_under_way
 from orders.states import BOARD_COLUMNS
 from orders.transitions import Transition
-from tests.cart.shared_carts import as_cart_user, list_cart_names, make_person, make_shared_cart
-from tests.factories import PASSWORD, make_order, make_user, sign_in_staff
+from tests.cart.shared_carts import (
+    as_cart_user,
+    get_row_count,
+    list_cart_names,
+    make_person,
+    make_shared_cart,
+)
+from tests.factories import (
+    PASSWORD,
+    make_draft,
+    make_order,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
 from tests.orders import paper_orders
 from web import personal_data
-from web.personal_data import ErasureNotYetPossible
+from web.personal_data import ErasureNotYetPossible, list_erasure_obstacles
 
 EXPORT, ERASE = "accounts:export", "accounts:erase"
 
@@ -171,6 +195,42 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     assert people.get_people(of_cem).people == ()
 
 
+def test_s52_s73_an_invitation_to_the_address_is_told_and_goes_with_the_person(
+    browser: Client, alice: User
+) -> None:
+    garden = make_shared_cart(cem := make_user("Cem"), "Garden")
+    invited = sharing.invite_person(
+        as_cart_user(cem), garden, alice.email.upper(), "viewer", datetime.now(UTC)
+    )
+    (told,) = exported(browser)["cart"]["invitations"]
+    assert (told["name"], told["shared_by"], told["role"]) == ("Garden", "Cem", "viewer")
+    request_erasure(alice.pk, datetime.now(UTC))
+    erase_account(alice.pk, datetime.now(UTC))
+    assert people.get_people(garden).invitations == ()
+    assert get_row_count(garden) == 0
+    assert people.list_inviting_cart_ids(alice.email) == []
+    assert people.find_invitation(invited.token) == (garden, None)
+
+
+@pytest.mark.parametrize("way", ["invitation", "order to another mailbox", "old address"])
+def test_s73_mails_to_others_go_with_the_person_whom_they_name(alice: User, way: str) -> None:
+    others, now = f"ben-{uuid4().hex}@example.com", datetime.now(UTC)
+    if way == "invitation":
+        cart_id = make_shared_cart(alice, "Birthday")
+        sharing.invite_person(as_cart_user(alice), cart_id, others, "viewer", now)
+    elif way == "order to another mailbox":
+        order = make_order(paid=True, user_id=alice.pk, email=others)
+        for kind in ("packed", "shipped", "delivered"):
+            order = transition_order(order, Transition(kind, actor="system", at=now))
+    else:
+        others = alice.email
+        change_email(alice, f"alice-{uuid4().hex}@example.com", now)
+    assert list_recipient_mails(others)
+    request_erasure(alice.pk, now)
+    erase_account(alice.pk, now)
+    assert list_recipient_mails(others) == []
+
+
 def test_s52_whom_one_of_the_staff_worked_on_is_not_shown_to_who_knows_a_password_alone(
     client: Client,
 ) -> None:
@@ -292,6 +352,7 @@ def test_s53_links_and_cookies_open_an_erased_order_no_more(client: Client, alic
         reverse("orders:detail", args=[order.number]),
     )
     client.get(link)
+    client.force_login(alice)
     assert client.get(page).status_code == 200
     request_erasure(alice.pk, datetime.now(UTC))
     erase_account(alice.pk, datetime.now(UTC))
@@ -331,6 +392,26 @@ def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> No
     for kind in ("packed", "shipped", "delivered"):
         order = transition_order(order, Transition(kind, actor="system", at=datetime.now(UTC)))
     assert erase_account(alice.pk, datetime.now(UTC))
+
+
+@pytest.mark.parametrize("method", ["transfer", "cod", "card"])
+def test_s73_an_order_given_up_waits_for_a_bank_only_where_one_decides(
+    alice: User, method: str
+) -> None:
+    product, now = make_product(), datetime.now(UTC)
+    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    draft = make_draft((product, 1), user_id=alice.pk, email=alice.email)
+    order = place_order(replace(draft, payment_method=method), now)
+    start_payment(order, "http://testserver", now)
+    order = orders.get_order(order.order_id) or order
+    order = transition_order(order, Transition("cancelled", actor="shopper", at=now))
+    assert bool(list_erasure_obstacles(person_from_user(alice))) == (method == "card")
+    request_erasure(alice.pk, datetime.now(UTC))
+    if method == "card":
+        with pytest.raises(ErasureNotYetPossible, match=order.number):
+            erase_account(alice.pk, datetime.now(UTC))
+    else:
+        assert erase_account(alice.pk, datetime.now(UTC))
 
 
 def test_s53_not_while_something_of_an_order_is_on_its_way_back(alice: User) -> None:

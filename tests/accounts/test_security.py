@@ -279,7 +279,9 @@ def test_s5_a_password_that_was_reset_ends_all_sessions() -> None:
     assert OF_USER.all(user_id=alice.pk) == []
 
 
-def test_s7_each_cookie_is_this_hosts_alone_and_out_of_scripts_reach(tmp_path: Path) -> None:
+def test_s7_s74_each_cookie_is_this_hosts_alone_and_a_file_with_a_hash_is_kept(
+    tmp_path: Path,
+) -> None:
     alice = make_user()
     with serve_shop(
         tmp_path, STOA_HTTPS="1", BEHIND_PROXY="1", PUBLIC_URL="https://127.0.0.1"
@@ -290,12 +292,25 @@ def test_s7_each_cookie_is_this_hosts_alone_and_out_of_scripts_reach(tmp_path: P
             line.post(LOGIN, {"email": alice.email, "password": PASSWORD}) == HTTPStatus.SEE_OTHER
         ), line.text[:300]
         cookies = dict(each.split("=", 1) for each in line.set_cookies)
-    assert {"__Host-stoa_session", "__Host-stoa_device", "__Host-stoa_csrf"} <= set(cookies)
+        line.cookies["__Host-stoa_csrf"] = "a" * 32  # the login has made another one
+        assert line.post("/account/logout/", {}) == HTTPStatus.SEE_OTHER
+        cookies |= dict(each.split("=", 1) for each in line.set_cookies if "stoa_mess" in each)
+        line.get("/")
+        file = re.search(r'href="(/static/css/\w+\.[0-9a-f]+\.css)"', line.text)
+        assert file
+        line.get(file[1])
+        assert {"public", "immutable"} <= set(line.headers["Cache-Control"].split(", "))
+    assert {
+        "__Host-stoa_session",
+        "__Host-stoa_device",
+        "__Host-stoa_csrf",
+        "__Host-stoa_messages",
+    } <= set(cookies)
     for name, rest in cookies.items():
         flags = {part.strip().lower() for part in rest.split(";")[1:]}
         assert {"secure", "httponly", "samesite=lax", "path=/"} <= flags, (name, flags)
         assert not any(flag.startswith("domain") for flag in flags)
-        assert name.startswith("__Host-") or name == "messages"
+        assert name.startswith("__Host-")
 
 
 # ---- Passwords, and what an answer tells

@@ -16,7 +16,7 @@ from accounts import audit_log, operations
 from accounts.models import User
 from adminpanel import audit_labels
 from adminpanel.urls import urlpatterns
-from cassandra_db import REGISTRY, CassandraUnavailable
+from cassandra_db import REGISTRY, CassandraUnavailable, read
 from orders import queries
 from tests.adminpanel.audit_entries import list_entries_this_month
 from tests.adminpanel.conftest import make_order_with_events
@@ -29,7 +29,13 @@ from web.logs import (
     escape_control_characters,
     start_request_id,
 )
+from web.origin import Origin
 
+ORIGIN_TTL = read(
+    "test",
+    """SELECT TTL(address) AS left, TTL(act) AS kept FROM audit_log_by_actor
+       WHERE actor_id = :actor_id AND month = :month AND at = :at AND part = :part""",
+)
 LOG = "/staff/log/"
 TODAY = datetime.now(UTC).date()
 
@@ -177,10 +183,60 @@ def test_s50_no_statement_of_the_shop_changes_or_deletes_an_entry() -> None:
         for each in REGISTRY
         if each.question != "test" and re.search(r"\baudit_log", each.cql)
     ]
-    assert len(ours) == 6
+    assert len(ours) == 8
     for cql in ours:
         assert cql.startswith(("INSERT INTO audit_log", "SELECT ")), cql
-        assert not re.search(r"\b(UPDATE|DELETE|TRUNCATE|TTL|TIMESTAMP)\b", cql), cql
+        assert not re.search(r"\b(UPDATE|DELETE|TRUNCATE|TIMESTAMP)\b", cql), cql
+        # From where it was done goes before the entry does: these two columns, and nothing else.
+        assert not re.search(r"\bTTL\b", cql) or "at, part, address, device)" in cql, cql
+
+
+def test_s76_an_entry_says_from_where_it_was_done_and_that_goes_after_90_days(
+    staff_client: Client, ann: User
+) -> None:
+    agent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+    staff_client.post(note_of("AAAA-BBBB"), headers={"User-Agent": agent})
+    (entry,) = list_entries_this_month(ann)
+    assert entry.origin == Origin("127.0.0.1", "Firefox on Linux")
+    (row,) = ORIGIN_TTL.all(actor_id=ann.pk, month=TODAY.replace(day=1), at=entry.at, part=0)
+    assert 0 < row.left <= 90 * 24 * 3600 < row.kept
+    reader = sign_in_staff(Client(), make_user("Ada", role="admin"))
+    assert "127.0.0.1, Firefox on Linux" in reader.get(f"{LOG}?who={ann.pk}").content.decode()
+    # What calls itself otherwise is shortened, and cannot break a line.
+    staff_client.post(note_of("AAAA-BBBB"), headers={"User-Agent": "robot\x1b[31m" + "x" * 500})
+    device = list_entries_this_month(ann)[0].origin.device
+    assert device.startswith("robot\\x1b[31mx")
+    assert len(device) < 70
+
+
+def test_s76_an_entry_says_what_was_before_and_after_and_of_a_person_only_what(
+    support_client: Client, admin: Client
+) -> None:
+    order = make_order_with_events("paid")
+    about = make_user("Sam")
+    support_client.post(
+        reverse("adminpanel:move", args=[order.number]),
+        {"event": "packed", "version": order.version},
+    )
+    address = {
+        "name": "Sam Shopper",
+        "street": "Nebenstraße 2",
+        "postal_code": "10115",
+        "city": "Berlin",
+        "country": "DE",
+    }
+    second = make_order_with_events("paid")
+    admin.post(
+        reverse("adminpanel:door", args=[second.number]), {"version": second.version, **address}
+    )
+    admin.post(reverse("adminpanel:person_role", args=[about.pk]), {"role": "support"})
+    entries, _ = audit_log.list_day_entries(audit_log.STAFF, TODAY, "", 20)
+    changes = {entry.act: entry.changes for entry in entries[::-1] if entry.changes}
+    assert changes["adminpanel:move"]["parcels"] == "none → 1: packed"
+    assert changes["adminpanel:person_role"] == {"role": "none → support"}
+    assert changes["adminpanel:door"] == {"delivery_address": "changed"}
+    assert "Nebenstraße" not in repr(entries)
+    assert "none → support" in admin.get(LOG).content.decode()
 
 
 def test_s50_the_log_is_read_and_nothing_else(admin: Client) -> None:

@@ -2,23 +2,27 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import pyotp
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
+from lxml import html
 from moneyed import Money
 
 from accounts import audit_log
+from accounts import second_factor as factors
 from accounts.models import User
+from accounts.sessions import PASSED_AT
 from adminpanel import queries as staff_queries
 from orders import operations, queries
 from orders.entities import Order
 from orders.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
-from tests.factories import make_draft, make_product, make_stock
+from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
 
 HTMX = {"HX-Request": "true"}
 
@@ -281,6 +285,32 @@ def test_money_goes_back_for_lines_with_the_delivery(support_client: Client) -> 
     text = text_of(support_client, done)
     assert "Refunded</dt>" in text
     assert 'value="2"' not in text.split('id="refund"')[1], "one of the two is refunded already"
+
+
+def test_s76_a_large_refund_asks_for_a_code_again_and_keeps_what_was_typed() -> None:
+    bea, secret = make_user("Bea", role="support"), pyotp.random_base32()
+    earlier = datetime.now(UTC) - timedelta(minutes=10)
+    assert factors.enrol_second_factor(bea, secret, pyotp.TOTP(secret).at(earlier), earlier)
+    client, order = sign_in_staff(Client(), bea), make_order_with_events("paid")
+    session = client.session
+    session[PASSED_AT] -= 6 * 60
+    session.save()
+    with override_settings(REFUND_CODE_ABOVE=10):
+        small = seen(order, amount="6", reason="Sorry")
+        assert client.post(url("refund", order), small).status_code == 303
+        # With what went back before it is more than ten.
+        sent = seen(now_of(order), amount="5", reason="Broken on arrival")
+        answer = client.post(url("refund", order), sent)
+        assert answer.status_code == 422
+        (form,) = html.fromstring(answer.content).xpath(
+            f"//form[@action='{url('refund', order)}'][.//input[@name='code']]"
+        )
+        assert form.xpath(".//input[@name='amount']/@value") == ["5"]
+        assert form.xpath(".//input[@name='reason']/@value") == ["Broken on arrival"]
+        assert now_of(order).refunded == Money(6, "EUR")
+        sent["code"] = pyotp.TOTP(secret).now()
+        assert client.post(url("refund", order), sent).status_code == 303
+    assert now_of(order).refunded == Money(11, "EUR")
 
 
 def test_money_goes_back_for_nothing_in_particular(support_client: Client) -> None:

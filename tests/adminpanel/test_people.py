@@ -1,20 +1,24 @@
 """Who works here: roles, sessions and second factors in an admin's hands."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import pyotp
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 
 from accounts import operations, queries
 from accounts import second_factor as factors
 from accounts.errors import LastAdmin
 from accounts.models import User
 from accounts.roles import ADMIN
+from accounts.sessions import PASSED_AT
 from tests.accounts.mails import list_mails_to
 from tests.factories import make_user, sign_in_staff
 
@@ -69,6 +73,54 @@ def test_s1_a_role_given_or_taken_ends_the_sessions_and_lists_who_has_one(
     mail_texts = [row.text for row in list_mails_to(sam.email)]
     assert any("is now support" in text for text in mail_texts)
     assert any("no longer have staff access at Stoa" in text for text in mail_texts)
+
+
+def wait_six_minutes(client: Client) -> None:
+    """Make the code that a browser's user has passed with six minutes old."""
+    session = client.session
+    session[PASSED_AT] -= 6 * 60
+    session.save()
+
+
+@pytest.fixture
+def enrolled(ada: User) -> str:
+    """Ada's telephone: the secret by which it makes codes."""
+    earlier = datetime.now(UTC) - timedelta(minutes=10)
+    secret = pyotp.random_base32()
+    assert factors.enrol_second_factor(ada, secret, pyotp.TOTP(secret).at(earlier), earlier)
+    return secret
+
+
+@pytest.mark.parametrize("act", ["person_role", "person_factor_reset"])
+def test_s76_what_gives_or_opens_a_role_asks_for_a_code_again_and_keeps_what_was_typed(
+    admin: Client, sam: User, enrolled: str, act: str
+) -> None:
+    operations.set_role(sam.pk, "support", datetime.now(UTC))
+    factors.enrol_second_factor(sam, enrolled, pyotp.TOTP(enrolled).now(), datetime.now(UTC))
+    wait_six_minutes(admin)
+    sent = {"role": "warehouse"} if act == "person_role" else {}
+
+    def is_done() -> bool:
+        if act == "person_role":
+            return role_of(sam) == "warehouse"
+        return factors.get_second_factor(sam.pk) is None
+
+    for code, words in ((None, "more than five minutes old"), ("000000", "This code is wrong")):
+        answer = admin.post(of(sam, act), sent | ({"code": code} if code else {}))
+        page = html.fromstring(answer.content)
+        (field,) = page.xpath("//main//input[@name='code']")
+        form = field.xpath("ancestor::form")[0]
+        assert (answer.status_code, form.get("action")) == (422, of(sam, act))
+        assert words in page.text_content()
+        if act == "person_role":
+            assert form.xpath(".//input[@checked]/@value") == ["warehouse"]
+        assert not is_done()
+    right = {"code": pyotp.TOTP(enrolled).now()}
+    assert admin.post(of(sam, act), sent | right).status_code == 303
+    assert is_done()
+    # For five minutes it is enough; the session's end has not moved.
+    assert admin.post(of(sam, "person_role"), {"role": "support"}).status_code == 303
+    assert admin.session[PASSED_AT] < time.time() - 300
 
 
 def test_a_role_that_does_not_exist_is_refused(admin: Client, sam: User) -> None:

@@ -36,7 +36,7 @@ def test_the_page_shows_what_was_done_what_failed_and_which_mails_wait(
     assert "Has never run" in text
     assert "waiting to be sent, the oldest from" in text
     assert 'aria-current="page">Background jobs' in text
-    delete_mails(email, uuid4())
+    delete_mails(uuid4(), email, uuid4())
 
 
 def test_a_job_that_is_behind_says_by_how_much(

@@ -1,16 +1,21 @@
 """Each rule of security that holds in this shop has a test that bears its number; and what holds for every address."""
 
 import re
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 from django.conf import settings
+from django.contrib.messages import get_messages
 from django.test import Client
 from django.urls import reverse
 from django.utils.module_loading import import_string
 
+from accounts.operations import registration_link
 from accounts.roles import ADMIN, ROLES
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
-from tests.factories import PASSWORD, make_product, make_user, sign_in_staff
+from tests.cart.shared_carts import make_person, make_shared_cart
+from tests.factories import PASSWORD, make_category, make_product, make_user, sign_in_staff
 
 RULES = {*range(1, 26), *range(32, 41), 46, 47, 52, 53, 54}
 # How a visitor becomes a member, or is one again: all else below /account/ is for members.
@@ -97,6 +102,60 @@ def test_s19_the_token_is_looked_at_before_a_request_does_anything() -> None:
         for each in settings.MIDDLEWARE[:position]
         if hasattr(import_string(each), "process_view")
     ] == []
+
+
+def test_s56_s74_who_may_keep_a_page_is_decided_by_whom_it_is_for() -> None:
+    """Pages for everybody are the browser's own, and asked for again; all that is somebody's, and errors, nobody keeps."""
+    category = make_category()
+    product = make_product(category=category, listed=True)
+    guest, admin = (Client(raise_request_exception=False) for _ in range(2))
+    sign_in_staff(admin, make_user("Ada", role=ADMIN))
+    paths = {each.name: each.sample_path for each in ROUTES}
+    paths |= {"product": f"/p/{product.slug}/", "category": f"/c/{category.slug}/"}
+    violations, kept = [], set()
+    for each in ROUTES:
+        # What has no app's name before it is the shop window; its other pages are somebody's own.
+        public = each.access == "public" and ":" not in each.name
+        answer = (guest if each.access in ("public", "own") else admin).get(paths[each.name])
+        said = answer["Cache-Control"]
+        if public and answer.status_code < 400:
+            kept.add(each.name)
+        if said != ("private, no-cache" if each.name in kept else "no-store"):
+            violations.append(f"{each.name}, {answer.status_code}: {said}")
+    assert not violations, "\n".join(violations)
+    assert {"home", "product", "category", "search", "help"} <= kept
+    assert "no-store" in guest.get("/no/such/page")["Cache-Control"]
+
+
+def test_s75_what_is_said_atop_the_next_page_names_nobody() -> None:
+    """It stands in a cookie until then. An e-mail address in it fails any test (tests/conftest.py)."""
+    admin, about, email = (
+        Client(),
+        make_user("Ottilie", role="support"),
+        f"{uuid4().hex}@example.com",
+    )
+    sign_in_staff(admin, make_user("Ada", role=ADMIN))
+    owner, newcomer, cart_id = Client(), Client(), make_shared_cart(ann := make_user("Ann"))
+    owner.force_login(ann)
+    person = make_person(ann, cart_id, "viewer", name="Ottilie")
+    link = urlsplit(registration_link(email)).path
+    for client, path, sent in (
+        (newcomer, link, {"name": "Ottilie", "password": PASSWORD}),
+        (owner, f"/carts/{cart_id}/people/role/", {"person": person.pk, "role": "editor"}),
+        (admin, reverse("adminpanel:person_role", args=[about.pk]), {"role": "warehouse"}),
+        (admin, reverse("adminpanel:person_sessions_end", args=[about.pk]), {}),
+        (admin, reverse("adminpanel:person_factor_reset", args=[about.pk]), {}),
+    ):
+        answer = client.post(path, sent)
+        assert answer.status_code == 303, path
+        *_, said = get_messages(answer.wsgi_request)
+        assert "Ottilie" not in str(said), path
+
+
+def test_s31_no_page_may_use_the_browsers_devices() -> None:
+    for path in ("/", "/no/such/page", "/account/", "/pictures/mug/c8724c-efeae0.svg", "/healthz"):
+        policy = Client().get(path)["Permissions-Policy"]
+        assert {"camera=()", "geolocation=()", "microphone=()"} <= set(policy.split(", ")), path
 
 
 def test_s19_htmx_sends_it_by_header_and_it_is_another_one_after_login() -> None:

@@ -39,6 +39,7 @@ from demo import catalogue_data as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
 from notifications.queries import Subscription, sign_unsubscribe_token
+from orders.access import make_order_cookie
 from orders.entities import Order
 from orders.links import confirmation_url
 from orders.operations import (
@@ -82,8 +83,8 @@ def make_shop_data() -> None:
         for each in _products_in_stock(steps.TWO_CHOICES)[:2]
     ]
     guest = make_guest_cart(wanted, "guest@example.org")
-    guest[settings.ORDER_COOKIE_NAME] = signing.dumps(
-        [each.order_id.hex for each in orders.values()], salt="orders.cookie"
+    guest[settings.ORDER_COOKIE_NAME] = make_order_cookie(
+        {each.order_id: int(now.timestamp()) for each in orders.values()}
     )
     guest[settings.CHECKOUT_COOKIE_NAME] = _checkout_draft_cookie(guest)
     things = _make_addressed(ann, now) | _make_carts(guest, now) | _start_payments(orders, now)

@@ -209,7 +209,7 @@ def test_a_changed_role_counts_at_once_and_a_removed_person_has_no_such_cart(
     ben = make_person(ann, gifts, "viewer")
     with pytest.raises(NotAllowed):
         require_access(ben.user_id, gifts, EDIT)
-    assert sharing.change_role(ann.user_id, gifts, ben.user_id, "editor") == "Ben"
+    sharing.change_role(ann.user_id, gifts, ben.user_id, "editor")
     assert require_access(ben.user_id, gifts, EDIT).role == "editor"
     listed = queries.get_listed_cart_row(ben.user_id, gifts)
     assert listed is not None

@@ -253,14 +253,12 @@ def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
         return text_of(client.get(page))
 
     text = submitted_page("invite", email=email, role="editor")
-    assert f"Invitation sent to {email}" in text
+    assert "Invitation sent" in text
     made = people.get_invitation(scene.cart_id, people.invitation_key(scene.cart_id, email))
     assert made is not None
-    assert email not in submitted_page("withdraw", key=made.key).partition("<main")[2].replace(
-        f"to {email}", ""
-    )
+    assert email not in submitted_page("withdraw", key=made.key)
     cem = make_person(scene.ann, scene.cart_id, "viewer", name="Cem")
-    assert "Cem can view and edit it now." in submitted_page(
+    assert "This person can view and edit it now." in submitted_page(
         "role", person=cem.user_id, role="editor"
     )
     assert 'Remove<span class="vh"> Cem' not in submitted_page("exclude", person=cem.user_id)

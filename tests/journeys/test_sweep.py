@@ -299,7 +299,7 @@ class Visitor:
         )
         body = {key: value.format_map(filled) for key, value in request.body.items()}
         # The message of an earlier submit belongs to that submit.
-        self.client.cookies.pop("messages", None)
+        self.client.cookies.pop(settings.MESSAGES_COOKIE_NAME, None)
         send = getattr(self.client, method)
         headers = {"HX-Request": "true"} if htmx else {}
         response = (

@@ -93,7 +93,7 @@ def test_a_member_submits_once(client: Client) -> None:
     client.force_login(member)
     response = ask(client, lamp)
     assert response.status_code == 303
-    assert f"We’ll email {member.email}" in client.get(response["Location"]).content.decode()
+    assert "We’ll email you as soon as" in client.get(response["Location"]).content.decode()
     assert subscribed_emails(lamp) == {member.email}
     assert not list_mails_to(member.email)
 
@@ -103,7 +103,7 @@ def test_a_guest_is_asked_by_mail_first(client: Client, headers: dict[str, str])
     lamp, email = sold_out(), address()
     response = ask(client, lamp, headers, email=email)
     text = (response if headers else client.get(response["Location"])).content.decode()
-    assert f"We’ve sent an email to {email}." in text
+    assert "We’ve sent you an email." in text
     assert subscribed_emails(lamp) == set()  # nobody has proved anything yet
     (mail,) = list_mails_to(email)
     assert mail.subject == "Confirm your back-in-stock alert for Lamp"

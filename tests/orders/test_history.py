@@ -1,6 +1,7 @@
 """Placed orders: found by year and days, claimed for an account, bought again, cancelled."""
 
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -451,39 +452,115 @@ def test_x72_each_change_of_an_account_is_confirmed_on_the_screen() -> None:
 
 
 @pytest.mark.parametrize("way", ["number and address", "mailed link"])
-def test_s22_a_members_order_is_read_by_cookie_and_changed_by_the_member_alone(way: str) -> None:
+def test_s71_a_members_order_asks_for_the_login_whatever_leads_to_it(way: str) -> None:
     alice = make_user()
     order = place_paid_order((make_stocked_product(), 2), user_id=alice.pk, email=alice.email)
-    detail = reverse("orders:detail", args=[order.number])
-    addresses = {name: reverse(f"orders:{name}", args=[order.number]) for name in CHANGING}
-    for visitor in (Client(), signed_in(make_user("Bob"))):
+    detail, login = reverse("orders:detail", args=[order.number]), reverse("accounts:login")
+
+    def open_order(visitor: Client) -> str:
         if way == "mailed link":
-            visitor.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
-        else:
-            visitor.post(reverse("orders:lookup"), {"number": order.number, "email": alice.email})
-        page = visitor.get(detail)
-        assert page.status_code == 200
-        assert visitor.get(reverse("orders:invoice", args=[order.number])).status_code == 200
-        for address in addresses.values():
-            assert address not in page.content.decode()
-        guest = settings.SESSION_COOKIE_NAME not in visitor.cookies
-        assert ("Sign in to change this order" if guest else "belongs to another account") in text(
-            page
-        )
-        login = reverse("accounts:login")
-        for name, address in addresses.items():
+            return visitor.get(mailed_link(order))["Location"]
+        typed = {"number": order.number, "email": alice.email}
+        return visitor.post(reverse("orders:lookup"), typed)["Location"]
+
+    nobody, bob = Client(), signed_in(make_user("Bob"))
+    for visitor in (nobody, bob):
+        assert open_order(visitor) == detail
+        for name in ("detail", "invoice", "pay", "extend_deadline", *CHANGING):
+            address = reverse(f"orders:{name}", args=[order.number])
             opened, sent = visitor.get(address), visitor.post(address, SENT.get(name, {}))
-            assert {opened.status_code, sent.status_code} <= {302, 303}, name
-            # An address that only takes POST redirects a visitor to the order's page, which asks them to sign in.
-            assert opened["Location"].startswith((login, detail)), name
-            assert sent["Location"].startswith(login if guest else detail), name
+            assert {opened.status_code, sent.status_code} <= {302, 303, 405}, name
+            for answer in (each for each in (opened, sent) if each.status_code != 405):
+                # An address that only takes POST leads to the order's page, which asks to sign in.
+                assert answer["Location"].startswith(
+                    (login, detail) if visitor is nobody else (reverse("orders:lookup"), detail)
+                ), name
+    assert "belongs to another account" in text(bob.get(detail, follow=True))
     assert queries.get_order(order.order_id) == order
-    # Signed in, she is redirected back, and the buttons are there.
-    client = signed_in(alice)
-    assert addresses["cancel"] in client.get(detail).content.decode()
-    assert client.post(addresses["cancel"]).status_code == 303
-    client.post(reverse("accounts:logout"))
-    assert client.get(detail).status_code == 404
+    # Once signed in, she is on the order's page, and may change it.
+    asked = nobody.get(detail)["Location"]
+    assert asked == f"{login}?next={detail}"
+    typed = {"email": alice.email, "password": "seven wet otters", "next": detail}
+    assert nobody.post(login, typed)["Location"] == detail
+    assert reverse("orders:cancel", args=[order.number]) in text_of_links(nobody.get(detail))
+
+
+def mailed_link(order: Order) -> str:
+    return reverse("orders:track", args=[links.track_token(order.order_id)])
+
+
+def text_of_links(answer: Any) -> list[str]:
+    return [str(each) for each in html.fromstring(answer.content).xpath("//a/@href")]
+
+
+@pytest.mark.parametrize("end", ["logout", "sessions_end_others", "new password", "new address"])
+def test_s71_what_ends_a_members_sessions_closes_their_orders_links_and_cookies(end: str) -> None:
+    alice = make_user()
+    order = place_paid_order((make_stocked_product(), 1), user_id=alice.pk, email=alice.email)
+    detail, old_link = reverse("orders:detail", args=[order.number]), mailed_link(order)
+    browser = signed_in(alice)
+    browser.get(old_link)
+    assert browser.get(detail).status_code == 200
+    now = datetime.now(UTC)
+    if end == "logout":
+        browser.post(reverse("accounts:logout"))
+        assert not browser.cookies[settings.ORDER_COOKIE_NAME].value
+    elif end == "sessions_end_others":
+        signed_in(alice).post(reverse("accounts:sessions_end_others"))
+    elif end == "new password":
+        accounts.change_password(alice, "nine dry badgers", now)
+    else:
+        elsewhere = signed_in(alice)
+        link = accounts.email_change_link(alice, fresh_email())
+        assert elsewhere.post(link[link.index("/account/") :]).status_code == 303
+    for step in (detail, old_link, detail):
+        answer = browser.get(step, follow=True)
+        assert "Torstraße" not in text(answer)
+        assert order.name not in text(answer)
+    assert answer.redirect_chain[-1][0].startswith(reverse("accounts:login"))
+
+
+def test_s72_links_and_cookies_of_a_guests_order_have_an_age(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order = place_paid_order((make_stocked_product(), 1))
+    detail, link, guest = (
+        reverse("orders:detail", args=[order.number]),
+        mailed_link(order),
+        Client(),
+    )
+    assert guest.get(link)["Location"] == detail
+    assert guest.cookies[settings.ORDER_COOKIE_NAME]["max-age"] == settings.ORDER_LINK_SECONDS
+    later = time.time() + settings.ORDER_LINK_SECONDS - 60
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert guest.get(detail).status_code == 200
+    assert Client().get(link)["Location"] == detail
+    # To open another one does not make this one younger.
+    other = make_order()
+    guest.get(mailed_link(other))
+    later += 120
+    assert guest.get(detail).status_code == 404
+    assert guest.get(reverse("orders:detail", args=[other.number])).status_code == 200
+    expired = guest.get(link)
+    assert expired.status_code == 410
+    assert f"opens an order for {settings.ORDER_LINK_DAYS} days" in text(expired)
+    # The page has the way on.
+    (form,) = html.fromstring(expired.content).xpath("//main//form")
+    typed = {"number": order.number, "email": order.email}
+    assert guest.post(form.get("action"), typed)["Location"] == detail
+    assert guest.get(detail).status_code == 200
+
+
+def test_s56_s71_a_logout_forgets_the_orders_that_were_opened_here_and_keeps_the_cart() -> None:
+    guests_order, browser = place_paid_order((make_stocked_product(), 1)), signed_in(make_user())
+    detail = reverse("orders:detail", args=[guests_order.number])
+    browser.cookies[settings.CART_COOKIE_NAME] = "kept"
+    browser.get(mailed_link(guests_order))
+    assert browser.get(detail).status_code == 200
+    answer = browser.post(reverse("accounts:logout"))
+    assert answer["Clear-Site-Data"] == '"cache", "storage"'
+    assert browser.get(detail).status_code == 404
+    assert browser.cookies[settings.CART_COOKIE_NAME].value == "kept"
 
 
 def test_s22_an_unpaid_order_of_a_member_is_given_up_by_the_member_alone() -> None:
@@ -492,7 +569,6 @@ def test_s22_an_unpaid_order_of_a_member_is_given_up_by_the_member_alone() -> No
     up, detail = (reverse(f"orders:{name}", args=[order.number]) for name in ("give_up", "detail"))
     reader = Client()
     reader.post(reverse("orders:lookup"), {"number": order.number, "email": alice.email})
-    assert up not in reader.get(detail).content.decode()
     assert reader.post(up)["Location"].startswith(reverse("accounts:login"))
     assert queries.get_order(order.order_id).state == "pending_payment"  # type: ignore[union-attr]
     assert up in signed_in(alice).get(detail).content.decode()

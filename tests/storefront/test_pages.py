@@ -530,10 +530,10 @@ def test_x32_suggestions_are_options_and_a_page_of_their_own(client: Client) -> 
 # ---- What stands beside
 
 
-def test_a_picture_is_kept_for_ever(client: Client) -> None:
+def test_s74_a_picture_is_kept_for_a_year(client: Client) -> None:
     response = client.get("/pictures/mug/c8724c-efeae0.svg")
     assert response["Content-Type"] == "image/svg+xml"
-    assert "immutable" in response["Cache-Control"]
+    assert response["Cache-Control"] == "public, max-age=31536000, immutable"
     again = client.get(
         "/pictures/mug/c8724c-efeae0.svg", headers={"If-None-Match": response["ETag"]}
     )

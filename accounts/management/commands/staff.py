@@ -76,7 +76,11 @@ class Command(BaseCommand):
         except LastAdmin as error:
             audit_log.close_entry(entry, "refused")
             raise CommandError(str(error)) from error
-        audit_log.close_entry(entry, "done")
+        changes = {}
+        if found and action in ("add", "remove"):
+            now = {"role": options.get("role") or "none"}
+            changes = audit_log.describe_changes({"role": found.role or "none"}, now)
+        audit_log.close_entry(entry, "done", changes)
         return None
 
     def add_staff(

@@ -1,0 +1,53 @@
+"""Asks one of the staff for the code of their second factor again, before what does the most harm in a stranger's hands.
+
+The field stands in the form that was sent, beside all that was typed.
+"""
+
+from datetime import UTC, datetime
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.access import current_member
+from accounts.models import User
+from accounts.reauthentication import verify_code
+from accounts.second_factor import get_demo_code, has_fresh_code
+from adminpanel.forms import WRONG_CODE, CodeForm
+from web.errors import TooManyAttempts
+from web.forms import Form
+
+ENTER_CODE = gettext_lazy(
+    "Nothing was changed yet. Enter the code that your app shows now: your last one is more than five minutes old."
+)
+
+
+def confirm_by_code(request: HttpRequest, form: Form) -> bool:
+    """Return whether the user behind a valid form has entered a code within five minutes, or with this form.
+
+    If not, the form has a field for it from now on, with what is wrong. Wrong codes are counted. Raises CassandraUnavailable.
+    """
+    if has_fresh_code(request.session):
+        return True
+    user, code = current_member(request), request.POST.get("code", "").strip()
+    form.fields["code"] = CodeForm().fields["code"]
+    form.fields["code"].help_text += _demo_help(user)
+    try:
+        if code and verify_code(request, user, code):
+            return True
+        form.add_error("code", WRONG_CODE if code else ENTER_CODE)
+    except TooManyAttempts as error:
+        form.add_error("code", str(error))
+    return False
+
+
+def _demo_help(user: User) -> str:
+    code, wait = get_demo_code(user, datetime.now(UTC))
+    if not code:
+        return ""
+    words = (
+        _(" This is a demo shop: the code is %(code)s, valid in %(seconds)s seconds.")
+        if wait
+        else _(" This is a demo shop: the code is %(code)s.")
+    )
+    return words % {"code": code, "seconds": wait}
