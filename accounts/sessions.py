@@ -23,7 +23,14 @@ from django.contrib.sessions.exceptions import SessionInterrupted
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
 from accounts.known_devices import forget_devices
-from cassandra_db import SEND_AGAIN, applied_if, conditional_write, read, write
+from cassandra_db import (
+    SEND_AGAIN,
+    applied_if,
+    conditional_write,
+    is_clock_right,
+    read,
+    write,
+)
 
 LOAD = read("session", "SELECT data, user_id FROM sessions WHERE session_key = :key")
 EXISTS = read("session", "SELECT session_key FROM sessions WHERE session_key = :key")
@@ -180,7 +187,7 @@ class SessionStore(SessionBase):
     def renew(self) -> None:
         """Have the expiry moved on with this request's answer, unless that was done within the last hour (staff: minute)."""
         seldom = STAFF_RENEWED_AFTER if SECOND_FACTOR in self else RENEWED_AFTER
-        if int(time.time()) - self.get(_RENEWED, 0) > seldom:
+        if int(time.time()) - self.get(_RENEWED, 0) > seldom and is_clock_right():
             self.modified = True
 
     def delete(self, session_key: str | None = None) -> None:

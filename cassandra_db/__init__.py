@@ -1,6 +1,15 @@
 """Prepared statements, batches, conditional writes and pages of Apache Cassandra. This is all that most callers need."""
 
-from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutcome
+from cassandra_db.clock import (
+    compare_clocks,
+    current_microseconds,
+    current_time,
+    earliest_node_time,
+    is_clock_right,
+    is_in_future,
+    require_right_clock,
+)
+from cassandra_db.errors import BadPageToken, CassandraUnavailable, ClockWrong, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
 from cassandra_db.page_tokens import page_key, page_token
 from cassandra_db.retry import retry_attempts

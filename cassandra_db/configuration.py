@@ -22,10 +22,24 @@ from cassandra.policies import (
     RetryPolicy,
     TokenAwarePolicy,
 )
+from cassandra.timestamps import MonotonicTimestampGenerator
 
 from cassandra_db.rows import row_factory
 
 READ, WRITE, CONDITIONAL = "read", "write", "conditional"
+# A clock that moves by this much against the processor's own time was set, in seconds.
+CLOCK_JUMP = 1.0
+
+
+class WriteTimestamps(MonotonicTimestampGenerator):  # type: ignore[misc]
+    """The timestamps of plain writes: each is later than the one before, unless the clock was set back.
+
+    The driver's own generator goes on from where the clock stood before: all that it stamps then wins against the writes
+    of other processes until their clocks are there, too.
+    """
+
+    def _next_timestamp(self, now: int, last: int) -> int:
+        return int(super()._next_timestamp(now, 0 if last > now + CLOCK_JUMP * 1e6 else last))
 
 
 class RetryOncePolicy(RetryPolicy):  # type: ignore[misc]
@@ -64,12 +78,17 @@ class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
         """Note that this node has not answered in time."""
         cls._silent[host] = monotonic() + cls.SILENT_SECONDS
 
+    @classmethod
+    def is_silent(cls, host: Any) -> bool:
+        """Return whether this node has left a request unanswered a short while ago."""
+        return cls._silent.get(host, 0.0) > monotonic()
+
     def make_query_plan(
         self, working_keyspace: str | None = None, query: Any = None
     ) -> Iterator[Any]:
-        now, silent = monotonic(), []
+        silent = []
         for host in super().make_query_plan(working_keyspace, query):
-            if self._silent.get(host, 0.0) > now:
+            if self.is_silent(host):
                 silent.append(host)
             else:
                 yield host
@@ -107,6 +126,7 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
                 # The other nodes prepare it when they are first asked: else each first use of a statement waits ten seconds for
                 # each of them that hangs, and not once for the one that is asked (cassandra_db.statements).
                 "prepare_on_all_hosts": False,
+                "timestamp_generator": WriteTimestamps(),
                 "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),
                 "execution_profiles": _profiles(local_dc),
             },

@@ -3,12 +3,22 @@
 import logging
 import threading
 
+from cassandra import DriverException, OperationTimedOut, RequestExecutionException
 from cassandra.cluster import NoHostAvailable, Session
+from cassandra.connection import ConnectionException
 from cassandra.cqlengine import connection as cqlengine
 
 from cassandra_db.errors import CassandraUnavailable
 
 ALIAS = "default"
+# What the driver raises when nodes are away.
+DRIVER_ERRORS = (
+    NoHostAvailable,
+    OperationTimedOut,
+    RequestExecutionException,
+    ConnectionException,
+    DriverException,
+)
 _lock = threading.Lock()
 _session: Session | None = None
 log = logging.getLogger(__name__)

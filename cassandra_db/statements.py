@@ -24,7 +24,6 @@ from typing import Any
 
 from cassandra import (
     ConsistencyLevel,
-    DriverException,
     InvalidRequest,
     OperationTimedOut,
     RequestExecutionException,
@@ -37,11 +36,12 @@ from cassandra.cqltypes import DateType, TimeUUIDType
 from cassandra.protocol import ErrorMessage
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
+from cassandra_db.clock import require_right_clock
 from cassandra_db.configuration import CONDITIONAL, READ, WRITE, SilentNodesLastPolicy
 from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import LostAnswerPolicy
 from cassandra_db.rows import Row, mark_all_utc, mark_utc
-from cassandra_db.session import get_session, keyspace_name
+from cassandra_db.session import DRIVER_ERRORS, get_session, keyspace_name
 
 LOCAL_ONE = ConsistencyLevel.LOCAL_ONE
 LOCAL_QUORUM = ConsistencyLevel.LOCAL_QUORUM
@@ -268,6 +268,8 @@ class Pending:
             meter.statement_count += 1
             meter.round_count = max(meter.round_count, self.depth)
         bound = statement.bind(**params)
+        if statement.profile != READ:
+            require_right_clock()
         self._started = monotonic()
         self._took: float | None = None
         with _translate_errors(statement):
@@ -382,6 +384,7 @@ def _apply_with_retries(
     first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: LostAnswerPolicy
 ) -> Outcome:
     cql = first.prepared_statement.query_string
+    require_right_clock()
     if meter := _meter.get():
         meter.statement_count += 1
     unknown: Exception | None = None
@@ -456,6 +459,7 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
     for statement in statements:
         batch.add(statement)
     batch.is_idempotent = True
+    require_right_clock()
     if meter := _meter.get():
         meter.statement_count += 1
     with _translate_errors(statements[0].prepared_statement.query_string):
@@ -471,13 +475,7 @@ def _translate_errors(what: object) -> Iterator[None]:
         if "Keyspace" in str(error) and "does not exist" in str(error):
             raise CassandraUnavailable(f"{error}: run `manage.py sync_cassandra`") from error
         raise
-    except (
-        NoHostAvailable,
-        OperationTimedOut,
-        RequestExecutionException,
-        ConnectionException,
-        DriverException,
-    ) as error:
+    except DRIVER_ERRORS as error:
         raise CassandraUnavailable(f"{what}: {error}") from error
 
 

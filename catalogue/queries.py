@@ -284,9 +284,9 @@ def find_category_by_slug(slug: str) -> CategoryNode | None:
     return get_category_tree().by_slug.get(slug)
 
 
-def is_database_answering() -> bool:
-    """Return whether Cassandra answers one of the shop's reads. Raises CassandraUnavailable if it does not."""
-    CATEGORIES.all(tree=SHOP_TREE)
+def is_majority_answering() -> bool:
+    """Return whether a majority of replicas answers, without which nothing can be sold. Raises CassandraUnavailable if not."""
+    CATEGORIES_NOW.all(tree=SHOP_TREE)
     return True
 
 

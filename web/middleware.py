@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
-from cassandra_db import CassandraUnavailable, count_statements
+from cassandra_db import CassandraUnavailable, ClockWrong, count_statements
 from web.checkout_queue import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id
@@ -141,10 +141,11 @@ class RateLimitMiddleware:
 
 def render_unavailable(request: HttpRequest) -> HttpResponse:
     """Return the styled 503, which needs no database. To be called while the exception is being handled."""
-    log.warning(
-        "%s %s: %s", request.method, view_name(request), sys.exc_info()[1] or "Cassandra is away"
+    error = sys.exc_info()[1]
+    log.warning("%s %s: %s", request.method, view_name(request), error or "Cassandra is away")
+    response = render(
+        None, "errors/503.html", {"is_read_only": isinstance(error, ClockWrong)}, status=503
     )
-    response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
     response["Cache-Control"] = "no-store"
     return response
