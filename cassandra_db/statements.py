@@ -56,6 +56,11 @@ log = logging.getLogger(__name__)
 # takes to come back (see the reconnection policy).
 _PAUSES = (0.05, 0.2, 0.8)
 
+# When it is no longer sent again, in seconds after it was sent first. A coordinator that says that replicas are silent has
+# waited for them already: whoever waits for a page is told soon that no majority answers. A node that hangs is waited for
+# once, and then another one is asked.
+_REPLICAS_SILENT, _NODE_SILENT = 3.0, 7.0
+
 # Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
 _RING_START, _RING_END = -(2**63), 2**63 - 1
 
@@ -206,13 +211,16 @@ class Statement:
 
 
 def _prepare_cql(current: Session, cql: str) -> PreparedStatement:
-    try:
-        return current.prepare(cql)
-    except OperationTimedOut as silent:
-        # The driver has asked one node alone, and one that hangs does not answer.
-        if silent.last_host is not None:
-            SilentNodesLastPolicy.mark_silent(silent.last_host)
-        return current.prepare(cql)
+    # The driver asks one node alone, and one that hangs does not answer: so a second one, and a third.
+    for is_last in (False, False, True):
+        try:
+            return current.prepare(cql)
+        except OperationTimedOut as silent:
+            if silent.last_host is not None:
+                SilentNodesLastPolicy.mark_silent(silent.last_host)
+            if is_last:
+                raise
+    raise AssertionError("unreachable")
 
 
 def read(
@@ -388,6 +396,7 @@ def _apply_with_retries(
     if meter := _meter.get():
         meter.statement_count += 1
     unknown: Exception | None = None
+    began = monotonic()
     for pause in (*_PAUSES, None):
         started = monotonic()
         try:
@@ -422,7 +431,8 @@ def _apply_with_retries(
                 again = "applies now" if applied else "was refused"
                 _log_outcome(cql, "had applied" if won_before else again)
             return Outcome(applied or won_before, rows)
-        if not if_lost.is_resent or pause is None:
+        longest = _NODE_SILENT if isinstance(unknown, OperationTimedOut) else _REPLICAS_SILENT
+        if not if_lost.is_resent or pause is None or monotonic() - began > longest:
             break
         log.warning(
             "no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown

@@ -30,6 +30,7 @@ from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.offers import CheckoutSnapshot, Offer
 from checkout.pages import (
     checkout_conflict_page,
+    placing_page,
     redirect_to_existing_order,
     step_context,
     step_page,
@@ -265,7 +266,9 @@ def _place_order(
         )
     except (CheckoutUsed, CartOrdered) as used:
         return redirect_to_existing_order(request, visit.owner_id, used.order)
-    except (CartError, CheckoutBusy, CheckoutAbandoned, GatewayUnavailable) as refused:
+    except CheckoutBusy:
+        return placing_page(request)
+    except (CartError, CheckoutAbandoned, GatewayUnavailable) as refused:
         return step_page(
             request, visit, REVIEW, visit.get_offer(), extra_messages=[str(refused)], status=409
         )
