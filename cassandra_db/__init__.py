@@ -2,7 +2,6 @@
 
 from cassandra_db.clock import (
     compare_clocks,
-    current_microseconds,
     current_time,
     earliest_node_time,
     is_clock_right,
@@ -31,3 +30,4 @@ from cassandra_db.statements import (
     write,
     write_batch,
 )
+from cassandra_db.timestamps import current_microseconds, write_after

@@ -15,16 +15,17 @@ import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
-from time import monotonic, time, time_ns
+from time import monotonic, time
 
 from cassandra import OperationTimedOut
 from cassandra.cluster import ResponseFuture, Session
 from cassandra.pool import Host
 
-from cassandra_db.configuration import CLOCK_JUMP, READ, SilentNodesLastPolicy
+from cassandra_db.configuration import READ, SilentNodesLastPolicy
 from cassandra_db.errors import CassandraUnavailable, ClockWrong
 from cassandra_db.rows import truncate_to_milliseconds
 from cassandra_db.session import DRIVER_ERRORS, get_session
+from cassandra_db.timestamps import CLOCK_JUMP
 
 MAX_CLOCK_ERROR = timedelta(seconds=5)
 # So far apart two right clocks may be.
@@ -46,11 +47,6 @@ _last: ClockComparison | None = None
 def current_time() -> datetime:
     """Return the present moment (UTC), to the millisecond. Nothing else in the shop reads the clock."""
     return truncate_to_milliseconds(datetime.now(UTC))
-
-
-def current_microseconds() -> int:
-    """Return the present moment in microseconds since 1970, which is what Cassandra's write timestamps count."""
-    return time_ns() // 1000
 
 
 def is_in_future(moment: datetime, now: datetime) -> bool:

@@ -22,24 +22,11 @@ from cassandra.policies import (
     RetryPolicy,
     TokenAwarePolicy,
 )
-from cassandra.timestamps import MonotonicTimestampGenerator
 
 from cassandra_db.rows import row_factory
+from cassandra_db.timestamps import WriteTimestamps
 
 READ, WRITE, CONDITIONAL = "read", "write", "conditional"
-# A clock that moves by this much against the processor's own time was set, in seconds.
-CLOCK_JUMP = 1.0
-
-
-class WriteTimestamps(MonotonicTimestampGenerator):  # type: ignore[misc]
-    """The timestamps of plain writes: each is later than the one before, unless the clock was set back.
-
-    The driver's own generator goes on from where the clock stood before: all that it stamps then wins against the writes
-    of other processes until their clocks are there, too.
-    """
-
-    def _next_timestamp(self, now: int, last: int) -> int:
-        return int(super()._next_timestamp(now, 0 if last > now + CLOCK_JUMP * 1e6 else last))
 
 
 class RetryOncePolicy(RetryPolicy):  # type: ignore[misc]

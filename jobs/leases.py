@@ -70,6 +70,11 @@ RELEASE = conditional_write(
     """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, result = :result, result_at = :result_at,
               duration_ms = :duration_ms, failure = :failure WHERE job = :job IF holder = :me""",
 )
+FORGET_FUTURE = conditional_write(
+    "lease",
+    """UPDATE leases SET position = :position, last_run = :last_run, held_until = :until WHERE job = :job
+       IF holder = :seen_holder AND held_until = :seen_until AND last_run = :seen_run""",
+)
 
 log = logging.getLogger(__name__)
 _held_leases: ContextVar[dict[str, Lease]] = ContextVar("held")
@@ -112,6 +117,10 @@ class LeaseRow:
         return reached is not None and is_in_future(
             reached, min(now, self.position_saved_at or now)
         )
+
+    def look_back_from(self, now: datetime) -> datetime:
+        """Return from where the job goes on when its position is wrong."""
+        return min(now, self.position_saved_at or now) - LOOK_BACK
 
     def is_in_future(self, now: datetime) -> bool:
         """Return whether the row says what only a wrong clock can have written."""
@@ -278,6 +287,24 @@ def hold_lease(job: str) -> Lease:
     return lease
 
 
+def forget_future(seen: LeaseRow, now: datetime) -> None:
+    """Take what lies in the future out of a lease, unless it has changed since it was seen. Raises CassandraUnavailable."""
+    if not seen.is_position_wrong(now):
+        position = seen.position
+    else:
+        position = seen.look_back_from(now).isoformat()
+    FORGET_FUTURE.apply(
+        if_lost=SEND_AGAIN,
+        job=seen.job,
+        position=position or None,
+        last_run=seen.find_last_run(now),
+        until=None if seen.is_free(now) else seen.held_until,
+        seen_holder=seen.holder,
+        seen_until=seen.held_until,
+        seen_run=seen.last_run,
+    )
+
+
 def get_position(job: str) -> str:
     """Return how far the job has come, as it noted itself by `save_position`; '' at first. Raises CassandraUnavailable.
 
@@ -287,7 +314,7 @@ def get_position(job: str) -> str:
     lease, now = get_lease(job), current_time()
     if not lease.is_position_wrong(now):
         return lease.position
-    since = min(now, lease.position_saved_at or now) - LOOK_BACK
+    since = lease.look_back_from(now)
     log.warning(
         "%s: its position, %s, is in the future; it goes on at %s", job, lease.position, since
     )

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from cassandra_db import ClockWrong, bulk, clock, current_time
-from cassandra_db.configuration import WriteTimestamps
+from cassandra_db.timestamps import WriteTimestamps
 from jobs.leases import SAVE_POSITION, SELECT_LEASE, hold_lease
 from tests.factories import make_product, make_stock
 

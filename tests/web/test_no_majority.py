@@ -65,5 +65,8 @@ def test_a_page_waits_once(request: pytest.FixtureRequest) -> None:
 
 def test_without_a_majority_it_is_not_ready(client: Client, waits: list[str]) -> None:
     ready = client.get("/readyz")
-    assert (ready.status_code, ready.content) == (503, b"no majority of Cassandra's nodes answers\n")
+    assert (ready.status_code, ready.content) == (
+        503,
+        b"no majority of Cassandra's nodes answers\n",
+    )
     assert len(waits) == 1
