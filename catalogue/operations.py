@@ -17,6 +17,7 @@ from cassandra_db import (
     applied_if,
     conditional_write,
     current_microseconds,
+    current_time,
     read,
     scan,
     write,
@@ -153,12 +154,12 @@ def save_product(product: Product, now: datetime) -> Product:
         availability=before.availability if before else "out",
     )
     # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
-    record_product_change(product.product_id, datetime.now(UTC))
+    record_product_change(product.product_id, current_time())
     write_batch(product_statements(saved))
     refresh_cards(product.product_id)
     if before and before.name != saved.name:
         refresh_prefixes(saved, [before.name])
-    record_product_change(product.product_id, datetime.now(UTC))
+    record_product_change(product.product_id, current_time())
     return saved
 
 
@@ -297,10 +298,10 @@ def set_availability(product_id: UUID, availability: str) -> None:
     """
     if availability not in AVAILABILITIES:
         raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
-    record_product_change(product_id, datetime.now(UTC))
+    record_product_change(product_id, current_time())
     UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
     refresh_cards(product_id)
-    record_product_change(product_id, datetime.now(UTC))
+    record_product_change(product_id, current_time())
 
 
 # ---- Cards
@@ -708,7 +709,7 @@ _LAST_DAY = 100_000
 
 def prefix_rank(product: Product, place: int) -> int:
     """Return a product's rank under a prefix: early words first, then what is in stock, then the newest."""
-    days = (product.created_at or datetime.now(UTC)).timestamp() // 86_400
+    days = (product.created_at or current_time()).timestamp() // 86_400
     return (
         min(place, 9) * 1_000_000
         + (500_000 if product.availability == "out" else 0)

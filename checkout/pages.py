@@ -1,7 +1,6 @@
 """The checkout's pages: its steps, and those instead of a step when the cart cannot be ordered any more."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +10,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from accounts import queries as accounts
+from cassandra_db import current_time
 from checkout import offers
 from checkout.form_cookie import FIELD_NAMES
 from checkout.forms import BillingForm, CheckoutForm
@@ -103,7 +103,7 @@ def _describe_changes(
 
 def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
     """The context of what is ordered: lines, sums, delivery, payment and addresses."""
-    form, now = visit.form, datetime.now(UTC)
+    form, now = visit.form, current_time()
     return {
         "step": step,
         "here": step_url(step),

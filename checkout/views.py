@@ -6,7 +6,6 @@ shows the one before it. What was typed is stored in the browser (checkout.form_
 was reviewed is what is ordered.
 """
 
-from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -18,6 +17,7 @@ from django.views.decorators.cache import never_cache
 from cart import owner
 from cart.errors import CartChanged, CartError
 from cart.shipping_country import get_shipping_country
+from cassandra_db import current_time
 from checkout import offers
 from checkout.access import orderable_cart_required
 from checkout.form_cookie import (
@@ -96,7 +96,7 @@ def review(request: HttpRequest) -> HttpResponse:
         return _show_step(request, REVIEW)
     if any(each in request.POST for each in OTHER_ACTIONS):
         return _submit_step(request, REVIEW)
-    owner_id, now = owner.get_checked_owner_id(request), datetime.now(UTC)
+    owner_id, now = owner.get_checked_owner_id(request), current_time()
     snapshot = offers.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
     placed = queries.get_order(snapshot.order_id) if snapshot else None
     if snapshot and placed and not placed.is_over(now):
@@ -205,7 +205,7 @@ def _place_order(
         if ended
         else []
     )
-    offer, now = visit.get_offer(), datetime.now(UTC)
+    offer, now = visit.get_offer(), current_time()
     # A request without a snapshot has seen no price rise: the page compares with the cart's own prices.
     previous_snapshot = snapshot or (
         offers.cart_snapshot(visit.cart, visit.owner_id) if offer.price_rises else None
@@ -236,7 +236,7 @@ def _place_order(
     try:
         order = place_reviewed_order(visit, snapshot, offer, now)
     except CartChanged as changed:
-        visit = reload_cart(visit, datetime.now(UTC))
+        visit = reload_cart(visit, current_time())
         return step_page(
             request,
             visit,

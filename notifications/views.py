@@ -1,6 +1,5 @@
 """Back-in-stock subscriptions: a member subscribes with one click, a guest by a mailed link."""
 
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
+from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
@@ -52,7 +52,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         message = _("%(name)s is in stock.") % {"name": _label(*product_and_variant)}
     elif request.user.is_authenticated:
         email = request.user.get_username()
-        operations.subscribe(_subscription(product_and_variant, email), datetime.now(UTC))
+        operations.subscribe(_subscription(product_and_variant, email), current_time())
         message = _subscribed_message(email, *product_and_variant)
     elif form.is_valid():
         email = form.cleaned_data["email"]
@@ -61,7 +61,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "notifications/wait.html", context)
         operations.request_subscription(
-            _subscription(product_and_variant, email), *product_and_variant, datetime.now(UTC)
+            _subscription(product_and_variant, email), *product_and_variant, current_time()
         )
         message = _(
             "We’ve sent an email to %(email)s. Follow the link in it to confirm your email address."
@@ -94,7 +94,7 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
             "notifications/waiting.html",
             {"wish": subscription, "product": found, "variant": variant, "token": token},
         )
-    operations.subscribe(subscription, datetime.now(UTC))
+    operations.subscribe(subscription, current_time())
     messages.success(request, _subscribed_message(subscription.email, found, variant))
     return redirect(_product_url(found, variant))
 

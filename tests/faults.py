@@ -105,8 +105,8 @@ FAULTS = (
     _fault(
         "A hold is written before the hint that leads to it",
         "inventory/operations/reservations.py",
-        "            if left:\n                record_reservation_expiries(\n                    self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR\n                )\n            if all(self._reserve(each) for each in left):\n                return plan\n",
-        "            if all(self._reserve(each) for each in left):\n                if left:\n                    record_reservation_expiries(self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR)\n                return plan\n",
+        "            if left:\n                record_reservation_expiries(\n                    self.order_id, left, max(self.now, current_time()) + RESERVED_FOR\n                )\n            if all(self._reserve(each) for each in left):\n                return plan\n",
+        "            if all(self._reserve(each) for each in left):\n                if left:\n                    record_reservation_expiries(self.order_id, left, max(self.now, current_time()) + RESERVED_FOR)\n                return plan\n",
         "tests/inventory/test_operations.py",
     ),
     _fault(
@@ -369,7 +369,7 @@ FAULTS = (
     _fault(
         "A product is written before its change is noted",
         "catalogue/operations.py",
-        "    record_product_change(product.product_id, datetime.now(UTC))\n    write_batch(product_statements(saved))\n",
+        "    record_product_change(product.product_id, current_time())\n    write_batch(product_statements(saved))\n",
         "    write_batch(product_statements(saved))\n",
         "tests/catalogue/test_products.py",
     ),
@@ -640,11 +640,11 @@ FAULTS = (
         "tests/consistency/test_check_consistency.py",
     ),
     _fault(
-        "A promotion whose making had no answer is taken for somebody else's",
-        "promotions/operations.py",
-        "row.made_at == truncate_to_milliseconds(now)",
-        "row.made_at == now",
-        "tests/promotions/test_vouchers.py",
+        "A clock that counts microseconds: a delivery or promotion whose booking had no answer is taken for somebody else's",
+        "cassandra_db/clock.py",
+        "return truncate_to_milliseconds(datetime.now(UTC))",
+        "return datetime.now(UTC)",
+        "tests/architecture/test_clock.py",
     ),
     _fault(
         "A sum that was asked for before the form was sent takes back what was typed since",

@@ -1,7 +1,5 @@
 """Another password: for members who know theirs, and for those who read their mail."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +15,7 @@ from accounts.errors import ChangedMeanwhile
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
 from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
+from cassandra_db import current_time
 from web.decorators import get_or_post, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
@@ -51,7 +50,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
             changed = operations.change_password(
                 user,
                 form.cleaned_data["password"],
-                datetime.now(UTC),
+                current_time(),
                 current_session_key=request.session.session_key,
             )
         except ChangedMeanwhile:
@@ -82,7 +81,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
             )
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "accounts/reset.html", {"form": form})
-        operations.request_password_reset(email, datetime.now(UTC))
+        operations.request_password_reset(email, current_time())
         messages.info(request, _("We have sent an email to %(email)s.") % {"email": email})
         return redirect("accounts:reset_sent")
     return render_page(
@@ -108,7 +107,7 @@ def reset_password(request: HttpRequest, token: str) -> HttpResponse:
     form = NewPasswordForm(request.POST or None, email=user.email if user else "")
     if user is not None and form.is_valid():
         try:
-            operations.reset_password(user, form.cleaned_data["password"], datetime.now(UTC))
+            operations.reset_password(user, form.cleaned_data["password"], current_time())
         except ChangedMeanwhile:
             user = None
         else:

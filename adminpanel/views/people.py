@@ -1,6 +1,5 @@
 """Who works here: roles, sessions and second factors, given and taken by an admin."""
 
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.forms import FindPersonForm, RoleForm
 from adminpanel.templatetags.roles import role_label
+from cassandra_db import current_time
 from web.decorators import post_only
 from web.rendering import render_page
 
@@ -68,7 +68,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     elif form.is_valid():
         role = form.cleaned_data["role"]
         try:
-            operations.set_role(user_id, role, datetime.now(UTC))
+            operations.set_role(user_id, role, current_time())
         except LastAdmin as error:
             form.add_error(None, str(error))
         except NoSuchUser as error:
@@ -103,7 +103,7 @@ def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpRespo
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
         return _page(request, found, form)
-    operations.reset_second_factor(found, datetime.now(UTC))
+    operations.reset_second_factor(found, current_time())
     said = _("Second factor reset. %(name)s sets up a new one at the next sign-in.")
     messages.success(request, said % {"name": found.name})
     return redirect("adminpanel:person", user_id)
@@ -123,6 +123,6 @@ def _page(request: HttpRequest, person: User, form: RoleForm | None = None) -> H
         "form": form or RoleForm(initial={"role": person.role or "shopper"}),
         "factor": get_second_factor(person.pk),
         "sessions": list_sessions(person.pk, request.session.session_key),
-        "now": datetime.now(UTC),
+        "now": current_time(),
     }
     return render_page(request, "adminpanel/person.html", context, status=422 if form else 200)

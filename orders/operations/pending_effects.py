@@ -5,10 +5,14 @@ event's pending effect spares the one that another event has written later for t
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import current_microseconds, write
+from cassandra_db import (
+    current_microseconds,
+    current_time,
+    write,
+)
 from jobs.minutes import floor_to_minute
 
 INSERT_PENDING_EFFECT = write(
@@ -43,7 +47,7 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
         # look at it, two minutes later (orders.jobs).
         write_timestamp = max(write_timestamp, int((look_at + SWEPT_AFTER).timestamp() * 1_000_000))
     pending_effect = PendingEffect(
-        floor_to_minute(look_at or datetime.now(UTC)), order_id, write_timestamp
+        floor_to_minute(look_at or current_time()), order_id, write_timestamp
     )
     INSERT_PENDING_EFFECT.run(
         minute=pending_effect.minute, order_id=order_id, written=pending_effect.write_timestamp

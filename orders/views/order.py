@@ -1,7 +1,7 @@
 """An order's own page, and how its buyer gets there."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from accounts import known_devices
 from accounts import queries as accounts
+from cassandra_db import current_time
 from orders import access, links, operations, presentation, queries
 from orders.entities import Order
 from orders.forms import LookupForm
@@ -42,13 +43,13 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
         "order": order,
         "items": order.current_lines(items) or items,
         "attempt": attempts[-1] if attempts else None,
-        "now": datetime.now(UTC),
+        "now": current_time(),
         "arrives": _delivery_days_text(*presentation.delivery_estimate(order)),
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
         "has_invoice": has_invoice(order),
         "left": _time_left(order),
-        "can_keep": operations.next_payment_deadline(order, datetime.now(UTC)) is not None,
+        "can_keep": operations.next_payment_deadline(order, current_time()) is not None,
         "may": access.has_change_permission(request, order),
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
         **_progress_context(order, items),
@@ -72,14 +73,14 @@ def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
         "account": settings.BANK_ACCOUNT.split("|"),
         "may_change": presentation.can_change_lines(order),
         "may_change_address": presentation.can_change_address(order),
-        "may_send_back": bool(order.returnable_units(datetime.now(UTC))),
+        "may_send_back": bool(order.returnable_units(current_time())),
         "return_until": presentation.return_deadline(order),
     }
 
 
 def _time_left(order: Order) -> str:
     """How long an order's units stay reserved, as a countdown; '' where there is none."""
-    seconds = round((order.pay_until - datetime.now(UTC)).total_seconds())
+    seconds = round((order.pay_until - current_time()).total_seconds())
     if not order.is_awaiting_payment or not presentation.is_paid_by_card(order) or seconds <= 0:
         return ""
     minutes, seconds = divmod(seconds, 60)
@@ -100,7 +101,7 @@ def _is_new(order: Order) -> bool:
     return (
         paid is not None
         and order.board_column == "to_pack"
-        and (datetime.now(UTC) - paid.at).total_seconds() < 3600
+        and (current_time() - paid.at).total_seconds() < 3600
     )
 
 
