@@ -129,8 +129,9 @@ RULES = {
 
 
 def _log_values(row: Row) -> Mapping[str, Any]:
-    values = row._asdict()
-    return values | {"month": values.pop("day").date().replace(day=1)}
+    values: dict[str, Any] = row._asdict()
+    values["month"] = values.pop("day").date().replace(day=1)
+    return values
 
 
 def _iterate_tables(scope: Scope | None) -> Iterator[str]:

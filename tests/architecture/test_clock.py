@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from uuid import uuid4
 
 import pytest
@@ -68,7 +69,7 @@ def test_a_write_that_is_sent_again_recognises_its_own_row(monkeypatch: pytest.M
     )
     assert get_stock_numbers(variant_id, "berlin").available == 3
     key = create_promotion(
-        PromotionTerms(code=code, title="Ten", kind=PERCENTAGE, percent=10), current_time()
+        PromotionTerms(code=code, title="Ten", kind=PERCENTAGE, percent=Decimal(10)), current_time()
     )
     assert key == code_key(code)
     assert end_promotion(CODE, key, current_time())
