@@ -63,11 +63,11 @@ def on_starting(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Open the process's session before the first visitor waits for it; without a database the worker serves 503."""
-    from cassandra_db.session import get_session
+    """Open the process's session before the first visitor waits for it, and look at its clock; without a database it serves 503."""
+    from cassandra_db import compare_clocks
 
     try:
-        get_session()
+        compare_clocks()
     except CassandraUnavailable as error:
         log.warning("starting without a database: %s", error)
 

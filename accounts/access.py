@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping
-from datetime import UTC, datetime
 from functools import wraps
 from typing import cast, overload
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from accounts import audit_log
 from accounts.models import User
 from accounts.roles import ADMIN, ROLES, is_allowed
 from accounts.second_factor import has_passed_second_factor
+from cassandra_db import current_time
 from web.decorators import P, View
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
@@ -134,9 +134,7 @@ def _log_refusal(request: HttpRequest, user: User, why: str) -> None:
         hit_rate_limit(request, "password", f"refused {user.pk}")
     except TooManyAttempts:
         return  # logged often enough: repeated requests must not fill the audit log
-    audit_log.add_entry(
-        view_name(request), datetime.now(UTC), by=user.pk, outcome=f"refused: {why}"
-    )
+    audit_log.add_entry(view_name(request), current_time(), by=user.pk, outcome=f"refused: {why}")
 
 
 def _run_audited(
@@ -146,7 +144,7 @@ def _run_audited(
     found = request.resolver_match
     entry = audit_log.open_entry(
         view_name(request),
-        datetime.now(UTC),
+        current_time(),
         by=user.pk,
         name=str(user),
         subject=" ".join(str(each) for each in found.kwargs.values()) if found else "",

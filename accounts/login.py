@@ -1,7 +1,6 @@
 """What follows a login that was right (a session, the guest's carts, the page to go on to), and what a logout forgets."""
 
 import logging
-from datetime import UTC, datetime
 
 from django.conf import settings
 from django.contrib import auth
@@ -15,6 +14,7 @@ from accounts.second_factor import clear_second_factor_pass
 from cart.errors import CartError
 from cart.operations import AdoptionResult, adopt_guest_carts
 from cart.owner import delete_cart_cookie, get_guest_id
+from cassandra_db import current_time
 from web.devices import device_kind
 
 log = logging.getLogger(__name__)
@@ -25,8 +25,8 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     adopted = _adopt_guest_carts(request, user)
     auth.login(request, user)
     clear_second_factor_pass(request.session)
-    audit_log.add_entry("login", datetime.now(UTC), by=user.pk)
-    operations.process_sign_in(user, datetime.now(UTC))
+    audit_log.add_entry("login", current_time(), by=user.pk)
+    operations.process_sign_in(user, current_time())
     # Staff who want nothing else go where their work is, by way of the second factor.
     response = HttpResponseRedirect(
         next_url(request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
@@ -57,7 +57,7 @@ def _adopt_guest_carts(request: HttpRequest, user: User) -> AdoptionResult | Non
     if (guest_id := get_guest_id(request)) is None:
         return None
     try:
-        return adopt_guest_carts(guest_id, user.pk, datetime.now(UTC), device_kind(request))
+        return adopt_guest_carts(guest_id, user.pk, current_time(), device_kind(request))
     except CartError as busy:
         log.warning("the carts of guest %s stay the guest's: %s", guest_id, busy)
         return None

@@ -1,7 +1,7 @@
 """What accounts hold about a person. The claim of the e-mail address and the user's row go last: operations.erasure."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,6 +10,7 @@ from accounts import audit_log, queries
 from accounts.operations.erasure import remove_access
 from accounts.second_factor import get_second_factor
 from accounts.sessions import list_sessions
+from cassandra_db import current_time
 from web.personal_data import Person
 
 # For so many days the audit log keeps its entries.
@@ -69,7 +70,7 @@ def _exported_entry(entry: audit_log.LogEntry) -> dict[str, Any]:
 
 
 def _entries(person: Person) -> Iterator[audit_log.LogEntry]:
-    for month in _months(datetime.now(UTC).date()):
+    for month in _months(current_time().date()):
         after = ""
         while True:
             entries, after = audit_log.list_actor_entries(person.user_id, month, after, _A_PAGE)

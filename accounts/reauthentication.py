@@ -1,7 +1,5 @@
 """Asking a signed-in user for the password again, or one of the staff for a code, before what only they may do."""
 
-from datetime import UTC, datetime
-
 from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
@@ -9,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from accounts.second_factor import note_code, use_code
 from accounts.validators import is_too_long
+from cassandra_db import current_time
 from web.rate_limits import hit_rate_limit
 
 REAUTHENTICATION_FAILED = _("This is not your password. Nothing was changed.")
@@ -34,7 +33,7 @@ def verify_code(request: HttpRequest, user: User, code: str) -> bool:
     Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable.
     """
     attempt = hit_rate_limit(request, "code", str(user.pk))
-    right = use_code(user.pk, code, datetime.now(UTC))
+    right = use_code(user.pk, code, current_time())
     if right:
         attempt.release_slots()
         note_code(request.session)

@@ -6,7 +6,6 @@ later one is taken after it. Sessions that have passed say so themselves; whatev
 
 import base64
 import secrets
-import time
 from collections.abc import MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +19,15 @@ from accounts import demo_logins, encryption
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, end_sessions
-from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional_write, read
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    SEND_AGAIN,
+    Row,
+    applied_if,
+    conditional_write,
+    current_time,
+    read,
+)
 
 FACTOR = read(
     "second factor",
@@ -187,7 +194,7 @@ def delete_second_factor(user_id: UUID) -> bool:
 def mark_second_factor_passed(session: SessionBase, user: User) -> None:
     """Note in a session that its person has passed; it gets a new key, and a staff session's short life."""
     session.cycle_key()
-    session[SECOND_FACTOR], session[PASSED_AT] = str(user.pk), int(time.time())
+    session[SECOND_FACTOR], session[PASSED_AT] = str(user.pk), int(current_time().timestamp())
     session.set_expiry(STAFF_IDLE)
 
 
@@ -198,13 +205,13 @@ def has_passed_second_factor(session: SessionBase | MutableMapping[str, Any], us
 
 def note_code(session: SessionBase) -> None:
     """Note in a session that its person has just entered a code again; its end stays where it was."""
-    session[CODE_AT] = int(time.time())
+    session[CODE_AT] = int(current_time().timestamp())
 
 
 def has_fresh_code(session: SessionBase | MutableMapping[str, Any]) -> bool:
     """Return whether this session's person has entered a code in the last five minutes."""
     last = max(session.get(PASSED_AT, 0), session.get(CODE_AT, 0))
-    return bool(time.time() - last < FRESH_FOR)
+    return bool(current_time().timestamp() - last < FRESH_FOR)
 
 
 def clear_second_factor_pass(session: SessionBase) -> None:

@@ -6,7 +6,6 @@ by UPDATE … IF EXISTS. Every write is conditional, because conditional and pla
 """
 
 import re
-import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -23,7 +22,15 @@ from django.contrib.sessions.exceptions import SessionInterrupted
 from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
 
 from accounts.known_devices import forget_devices
-from cassandra_db import SEND_AGAIN, applied_if, conditional_write, read, write
+from cassandra_db import (
+    SEND_AGAIN,
+    applied_if,
+    conditional_write,
+    current_time,
+    is_clock_right,
+    read,
+    write,
+)
 
 LOAD = read("session", "SELECT data, user_id FROM sessions WHERE session_key = :key")
 EXISTS = read("session", "SELECT session_key FROM sessions WHERE session_key = :key")
@@ -160,14 +167,14 @@ class SessionStore(SessionBase):
                 user_id=self.user_id,
                 key=self.session_key,
                 began=datetime.fromtimestamp(data[_BEGAN], UTC),
-                now=datetime.now(UTC),
+                now=current_time(),
                 device=self.device,
                 ttl=seconds,
             )
 
     def _set_times(self, data: dict[str, Any], *, began: bool) -> int:
         """Note when the session began and was renewed; return the seconds it has left (a TTL of 0 would be for ever)."""
-        now = int(time.time())
+        now = int(current_time().timestamp())
         if began or _BEGAN not in data:
             data[_BEGAN] = now
         data[_RENEWED] = now
@@ -180,7 +187,7 @@ class SessionStore(SessionBase):
     def renew(self) -> None:
         """Have the expiry moved on with this request's answer, unless that was done within the last hour (staff: minute)."""
         seldom = STAFF_RENEWED_AFTER if SECOND_FACTOR in self else RENEWED_AFTER
-        if int(time.time()) - self.get(_RENEWED, 0) > seldom:
+        if int(current_time().timestamp()) - self.get(_RENEWED, 0) > seldom and is_clock_right():
             self.modified = True
 
     def delete(self, session_key: str | None = None) -> None:

@@ -4,7 +4,6 @@ There is no queryset behind it: by anything but its key, an account could only b
 """
 
 from collections.abc import Collection
-from datetime import UTC, datetime
 from typing import Any, NoReturn
 from uuid import UUID
 
@@ -22,6 +21,7 @@ from accounts.operations import (
     set_role,
 )
 from accounts.roles import ADMIN, ROLES
+from cassandra_db import current_time
 
 _NAMES = ("objects", "default_manager", "_default_manager", "base_manager", "_base_manager")
 _SAVED = ("password", "name", "role")
@@ -80,7 +80,7 @@ class UserManager:
             )
         if user.role not in ("", *ROLES):
             raise ValueError(f"There is no role {user.role}.")
-        now = datetime.now(UTC)
+        now = current_time()
         for name in (name for name in _SAVED if name in changed):
             if name == "password":
                 change_password_hash(user, read.password, user.password, now)
@@ -141,7 +141,7 @@ def _register_user(
             )
     if fields:
         raise TypeError(f"An account has no {', '.join(sorted(fields))}: it has a name and a role.")
-    return register_user(address, name, password, datetime.now(UTC), role)
+    return register_user(address, name, password, current_time(), role)
 
 
 def _found(user: User | None, key: str) -> User:

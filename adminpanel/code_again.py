@@ -3,8 +3,6 @@
 The field stands in the form that was sent, beside all that was typed.
 """
 
-from datetime import UTC, datetime
-
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,6 +12,7 @@ from accounts.models import User
 from accounts.reauthentication import verify_code
 from accounts.second_factor import get_demo_code, has_fresh_code
 from adminpanel.forms import WRONG_CODE, CodeForm
+from cassandra_db import current_time
 from web.errors import TooManyAttempts
 from web.forms import Form
 
@@ -42,7 +41,7 @@ def confirm_by_code(request: HttpRequest, form: Form) -> bool:
 
 
 def _demo_help(user: User) -> str:
-    code, wait = get_demo_code(user, datetime.now(UTC))
+    code, wait = get_demo_code(user, current_time())
     if not code:
         return ""
     words = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from adminpanel.order_forms import AnyForm, line_contents
+from cassandra_db import current_time
 from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
 from orders.entities import BoardEntry, CappedCount, Order, PaymentAttempt
@@ -294,7 +295,7 @@ def get_order_page(order: Order) -> OrderPage:
         order,
         queries.items_from_rows(order, items.rows()),
         queries.payment_attempts_from_rows(attempts.rows()),
-        datetime.now(UTC),
+        current_time(),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from cassandra_db import compare_clocks
 from jobs.progress import TOO_LATE, JobProgress, list_progress
 from jobs.registry import list_jobs
 from mail import jobs as mail
@@ -25,6 +26,7 @@ class WorkerStatus:
     mails: CappedCount
     oldest_mail: datetime | None
     now: datetime
+    is_clock_right: bool = True
 
     @property
     def problem_count(self) -> int:
@@ -40,7 +42,9 @@ def get_worker_status(now: datetime) -> WorkerStatus:
     found = list_progress(list_jobs(), now)
     minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
-    return WorkerStatus(tuple(found), count, min(minutes, default=None), now)
+    return WorkerStatus(
+        tuple(found), count, min(minutes, default=None), now, compare_clocks().is_right
+    )
 
 
 def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
@@ -50,4 +54,8 @@ def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
 
 
 def _is_mail_job(each: JobProgress) -> bool:
-    return each.job.has_name(mail.NAME) and bool(each.lease.position)
+    return (
+        each.job.has_name(mail.NAME)
+        and bool(each.lease.position)
+        and not each.lease.is_position_wrong(each.now)
+    )

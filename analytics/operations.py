@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from time import time_ns
 from uuid import UUID
 
 from cassandra.query import BoundStatement
@@ -13,7 +12,7 @@ from analytics import queries
 from analytics.days import month_start, order_shard, shop_day
 from analytics.figures import DailySales, Fact, SoldLine, roll_up_facts
 from analytics.queries import SHOP
-from cassandra_db import write, write_batch
+from cassandra_db import current_microseconds, write, write_batch
 from catalogue import queries as catalogue
 
 # A process that was delayed may write its facts so long after it has noted the day; so long the day is added up again.
@@ -90,7 +89,7 @@ def record_sale(sale: Sale) -> bool:
 
 def mark_day_changed(day: date) -> None:
     """Note that a day is to be added up. Raises CassandraUnavailable."""
-    DAY_CHANGED.run(shop=SHOP, day=day, written=time_ns() // 1000)
+    DAY_CHANGED.run(shop=SHOP, day=day, written=current_microseconds())
 
 
 def _categories(product_ids: set[UUID]) -> dict[UUID, tuple[UUID, ...]]:
@@ -152,7 +151,7 @@ DAILY = write(
 
 def roll_up_day(day: date) -> None:
     """Add a day up anew, from its facts; doing it again changes nothing. Raises CassandraUnavailable."""
-    read_at = time_ns() // 1000
+    read_at = current_microseconds()
     fresh = roll_up_facts(day, queries.list_day_facts(day))
     emptied = DAY_EMPTIED.bind(month=month_start(day), day=day, at=read_at - 1)
     write_batch([emptied, *_daily_rows(fresh, read_at)])

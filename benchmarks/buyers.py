@@ -19,6 +19,8 @@ from time import perf_counter
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID, uuid4
 
+from cassandra_db import current_time
+
 HOST = "127.0.0.1"
 CSRF = "b" * 32
 GOOD_CARD, BAD_CARD = "4242424242424242", "4000000000000002"
@@ -298,7 +300,6 @@ def make_guest_cart(lines: Sequence[tuple[UUID, UUID, int]], email: str = "") ->
 
     With an `email` the checkout is filled in as well, up to its last step.
     """
-    from datetime import UTC, datetime
 
     from django.conf import settings
     from django.core import signing
@@ -306,7 +307,7 @@ def make_guest_cart(lines: Sequence[tuple[UUID, UUID, int]], email: str = "") ->
     from cart import operations
     from catalogue import queries
 
-    person_id, now = uuid4(), datetime.now(UTC)
+    person_id, now = uuid4(), current_time()
     for product_id, variant_id, quantity in lines:
         product = queries.get_product(product_id)
         assert product

@@ -22,7 +22,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import cycle
 from statistics import median
 from time import perf_counter, sleep
@@ -31,7 +30,10 @@ from uuid import UUID, uuid4
 
 from benchmarks.load import CartSubmits, Load, Slice
 from benchmarks.pages import ROOT, PageFigures, serve_shop, shop_environment
-from cassandra_db import RAISE_UNKNOWN
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    current_time,
+)
 
 if TYPE_CHECKING:
     from catalogue.entities import Product, Variant
@@ -196,7 +198,7 @@ def _shopper(variants: tuple[tuple[Product, Variant], ...], lines: int) -> Shopp
     from cart import operations
     from cart.operations.contents import CartChange, change_contents
 
-    person_id, now = uuid4(), datetime.now(UTC)
+    person_id, now = uuid4(), current_time()
     for each in variants:
         cart_id = operations.add_line(person_id, *each, 1, uuid4(), now, guest=True).cart_id
 
@@ -249,7 +251,7 @@ def _adding(shopper: Shopper) -> Callable[[], None]:
 
     def add() -> None:
         operations.add_line(
-            shopper.person_id, *next(variants), 1, uuid4(), datetime.now(UTC), guest=True
+            shopper.person_id, *next(variants), 1, uuid4(), current_time(), guest=True
         )
 
     return add
@@ -324,7 +326,7 @@ def _bury(shopper: Shopper) -> None:
     from cart import operations
     from cassandra_db.session import get_session
 
-    operations.empty_cart(shopper.person_id, shopper.cart_id, uuid4(), datetime.now(UTC))
+    operations.empty_cart(shopper.person_id, shopper.cart_id, uuid4(), current_time())
     dead = get_session().prepare(
         "INSERT INTO items_by_cart (cart_id, kind, key) VALUES (?, 'op', ?) USING TTL 1"
     )

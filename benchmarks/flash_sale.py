@@ -28,6 +28,7 @@ from uuid import UUID, uuid4
 
 from benchmarks.buyers import BAD_CARD, GOOD_CARD, Buyer, PageViewer, make_guest_cart, run_buyers
 from benchmarks.pages import ROOT, serve_shop, shop_environment
+from cassandra_db import current_time
 
 KEYSPACE = "stoa_flash_sale"
 # What 99 of 100 looks at other pages have to stay below, in ms, while buyers, shop and database share a small machine.
@@ -113,7 +114,6 @@ def make_sale(name: str, kind: SaleKind, ports: Sequence[int], buyers: int, unit
 
 def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
     """Receive so many units of a new product; return its id, its variant's and its slug."""
-    from datetime import UTC, datetime
 
     from moneyed import EUR, Money
 
@@ -121,7 +121,7 @@ def make_stocked_product(name: str, units: int) -> tuple[UUID, UUID, str]:
     from catalogue.entities import Product, Variant
     from inventory.operations import copy_stock, receive_stock
 
-    now, product_id = datetime.now(UTC), uuid4()
+    now, product_id = current_time(), uuid4()
     category_id = catalogue.save_category(
         category_id=UUID(int=1),
         slug="sale",

@@ -16,7 +16,6 @@ import argparse
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import count
 from random import Random
 from statistics import median, quantiles
@@ -24,6 +23,8 @@ from time import perf_counter, thread_time
 from uuid import uuid4
 
 import django
+
+from cassandra_db import current_time
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
 
@@ -90,7 +91,7 @@ def _measured(where: str, tries: int, form: Callable[[str], dict[str, str]]) -> 
 
     known = [f"known-{uuid4().hex}@bench.example" for _ in range(tries // 2 + 2)]
     for email in known:
-        register_user(email, "Benchmark", PASSWORD, datetime.now(UTC))
+        register_user(email, "Benchmark", PASSWORD, current_time())
     turns = list(_in_turn(known))
     times, client, addresses = Times(), Client(), count()
     for turn, (email, known_address) in enumerate(turns):

@@ -23,7 +23,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import monotonic, sleep
@@ -32,6 +31,7 @@ from typing import Any
 import psutil
 
 from benchmarks.load import HOST, Load, Slice
+from cassandra_db import current_time
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("front", "category", "product", "cart", "search")
@@ -145,7 +145,7 @@ def probe_pages() -> dict[str, Any]:
     from benchmarks import visitors
     from catalogue.search import refresh_index
 
-    refresh_index(datetime.now(UTC))
+    refresh_index(current_time())
     settings.ALLOWED_HOSTS.append("testserver")
     urls = visitors.page_urls()
     guest, member = visitors.make_guest_cookies(), visitors.make_member_cookies()

@@ -24,7 +24,6 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import count
 from statistics import median
 from typing import TYPE_CHECKING
@@ -33,7 +32,10 @@ from uuid import UUID, uuid4
 from benchmarks.carts import in_threads
 from benchmarks.load import Slice
 from benchmarks.pages import PageFigures, shop_environment
-from cassandra_db import RAISE_UNKNOWN
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    current_time,
+)
 
 if TYPE_CHECKING:
     from inventory.entities import StockNumbers
@@ -104,7 +106,7 @@ def _stocked(units: int) -> UUID:
     from inventory.operations import receive_stock
 
     variant_id = uuid4()
-    receive_stock(uuid4(), variant_id, PLACE, units, 3, uuid4(), datetime.now(UTC))
+    receive_stock(uuid4(), variant_id, PLACE, units, 3, uuid4(), current_time())
     return variant_id
 
 
@@ -115,7 +117,7 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
 
     def make_request() -> ReservationRequest:
         return ReservationRequest(
-            reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=datetime.now(UTC)
+            reservation_id=uuid4(), order_id=uuid4(), line_number=1, units=1, now=current_time()
         )
 
     def combined() -> None:
@@ -130,7 +132,7 @@ def _ours(variants: dict[str, UUID]) -> list[Way]:
 
     def whole() -> None:
         want = WantedLine(1, variants["with its expiry"], variants["with its expiry"], 1)
-        operations.reserve_stock(uuid4(), [want], datetime.now(UTC), retry=False)
+        operations.reserve_stock(uuid4(), [want], current_time(), retry=False)
 
     return [Way("combined", combined), Way("plain", plain), Way("with its expiry", whole)]
 
@@ -224,7 +226,7 @@ def _rushed() -> list[str]:
                 reserve_stock(
                     uuid4(),
                     [WantedLine(1, variant_id, variant_id, 1)],
-                    datetime.now(UTC),
+                    current_time(),
                     retry=False,
                 )
             )

@@ -6,7 +6,7 @@ conditional statements go without their conditions, many at once, from several p
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice, product
 from random import Random
 from uuid import UUID
@@ -15,7 +15,10 @@ from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
-from cassandra_db import write
+from cassandra_db import (
+    current_time,
+    write,
+)
 from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries, search
 from catalogue.entities import CategoryTree, Product, Variant
@@ -459,5 +462,5 @@ def rebuild_derived(part: Part) -> int:
     if part.number == part.part_count - 1:
         operations.rebuild_featured(queries.iterate_products())
         operations.rebuild_prefixes(queries.iterate_products())
-        write_sitemap(queries.iterate_products(), datetime.now(UTC))
+        write_sitemap(queries.iterate_products(), current_time())
     return 0

@@ -1,6 +1,5 @@
 """The visitors of the measured pages, and which pages of a keyspace they look at."""
 
-from datetime import UTC, datetime
 from uuid import NAMESPACE_URL, uuid4, uuid5
 
 from django.conf import settings
@@ -10,6 +9,7 @@ from accounts.errors import EmailTaken
 from accounts.operations import register_user
 from accounts.queries import find_user_by_email, get_user
 from cart.operations import add_line
+from cassandra_db import current_time
 from catalogue.entities import Card
 from catalogue.queries import get_category_page, get_product, list_root_categories
 
@@ -48,7 +48,7 @@ def make_guest_cookies() -> dict[str, str]:
 def make_member_cookies() -> dict[str, str]:
     """Return the cookies of a member who is logged in and has a product in the cart."""
     try:
-        member = register_user(MEMBER_EMAIL, "Benchmark", None, datetime.now(UTC), user_id=MEMBER)
+        member = register_user(MEMBER_EMAIL, "Benchmark", None, current_time(), user_id=MEMBER)
     except EmailTaken:
         found = get_user(MEMBER) or find_user_by_email(MEMBER_EMAIL)
         if found is None:
@@ -62,7 +62,7 @@ def make_member_cookies() -> dict[str, str]:
             found_product.variants[0],
             1,
             uuid5(MEMBER, "once"),
-            datetime.now(UTC),
+            current_time(),
         )
     client = Client()
     client.force_login(member)

@@ -1,7 +1,6 @@
 """The page of a cart: its context, and the responses to a submit."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,6 +19,7 @@ from cart.priced_cart import PricedCart, get_active_priced_cart, get_priced_cart
 from cart.request_cart import get_request_cart
 from cart.shipping_country import get_shipping_country, list_shipping_countries
 from cart.undo import RemovedLine, parse_removed_line
+from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
 from pricing import delivery
 from pricing.templatetags.money import format_money as in_words
@@ -195,7 +195,7 @@ def _active_cart_id(request: HttpRequest) -> UUID | None:
 
 def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
     """Return what the cart comes to in the chosen country, with each delivery method."""
-    country, now = get_shipping_country(request), datetime.now(UTC)
+    country, now = get_shipping_country(request), current_time()
     methods = delivery.list_delivery_methods(country)
     quote = found.compute_quote(country, methods[0])
     return {

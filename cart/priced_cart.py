@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from uuid import UUID
 
@@ -10,7 +9,11 @@ from moneyed import Money
 
 from cart import queries
 from cart.entities import Cart, Line
-from cassandra_db import Chain, Row
+from cassandra_db import (
+    Chain,
+    Row,
+    current_time,
+)
 from catalogue.entities import Variant
 from catalogue.queries import get_sellable_variant
 from inventory.entities import Backorder, Stock
@@ -184,7 +187,7 @@ def price_cart(
     return replace(
         found,
         applied_promotions=pending_promotions.collect(
-            found.quoted_lines, datetime.now(UTC), refusal_reason=refusal_reason
+            found.quoted_lines, current_time(), refusal_reason=refusal_reason
         ),
     )
 

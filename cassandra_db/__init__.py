@@ -1,6 +1,14 @@
 """Prepared statements, batches, conditional writes and pages of Apache Cassandra. This is all that most callers need."""
 
-from cassandra_db.errors import BadPageToken, CassandraUnavailable, UnknownOutcome
+from cassandra_db.clock import (
+    compare_clocks,
+    current_time,
+    earliest_node_time,
+    is_clock_right,
+    is_in_future,
+    require_right_clock,
+)
+from cassandra_db.errors import BadPageToken, CassandraUnavailable, ClockWrong, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
 from cassandra_db.page_tokens import page_key, page_token
 from cassandra_db.retry import retry_attempts
@@ -22,3 +30,4 @@ from cassandra_db.statements import (
     write,
     write_batch,
 )
+from cassandra_db.timestamps import current_microseconds, write_after

@@ -10,6 +10,7 @@ from typing import Any
 
 from cassandra.query import BatchStatement, BatchType, BoundStatement
 
+from cassandra_db.clock import require_right_clock
 from cassandra_db.configuration import WRITE
 from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.session import get_session
@@ -48,6 +49,7 @@ class BulkWriter:
         self._send(bound[0] if len(bound) == 1 else _make_batch(bound))
 
     def _send(self, statement: BoundStatement | BatchStatement) -> None:
+        require_right_clock()
         self._free.acquire()
         future = get_session().execute_async(statement, execution_profile=WRITE)
         future.add_callbacks(self._done, self._note, errback_args=(statement,))

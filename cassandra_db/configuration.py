@@ -24,6 +24,7 @@ from cassandra.policies import (
 )
 
 from cassandra_db.rows import row_factory
+from cassandra_db.timestamps import WriteTimestamps
 
 READ, WRITE, CONDITIONAL = "read", "write", "conditional"
 
@@ -64,12 +65,17 @@ class SilentNodesLastPolicy(TokenAwarePolicy):  # type: ignore[misc]
         """Note that this node has not answered in time."""
         cls._silent[host] = monotonic() + cls.SILENT_SECONDS
 
+    @classmethod
+    def is_silent(cls, host: Any) -> bool:
+        """Return whether this node has left a request unanswered a short while ago."""
+        return cls._silent.get(host, 0.0) > monotonic()
+
     def make_query_plan(
         self, working_keyspace: str | None = None, query: Any = None
     ) -> Iterator[Any]:
-        now, silent = monotonic(), []
+        silent = []
         for host in super().make_query_plan(working_keyspace, query):
-            if self._silent.get(host, 0.0) > now:
+            if self.is_silent(host):
                 silent.append(host)
             else:
                 yield host
@@ -107,6 +113,7 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
                 # The other nodes prepare it when they are first asked: else each first use of a statement waits ten seconds for
                 # each of them that hangs, and not once for the one that is asked (cassandra_db.statements).
                 "prepare_on_all_hosts": False,
+                "timestamp_generator": WriteTimestamps(),
                 "reconnection_policy": ExponentialReconnectionPolicy(0.5, 5.0),
                 "execution_profiles": _profiles(local_dc),
             },

@@ -5,6 +5,10 @@ class CassandraUnavailable(Exception):
     """The cluster did not answer, or not with the consistency that was asked for."""
 
 
+class ClockWrong(CassandraUnavailable):
+    """This process's clock is not that of the nodes: nothing was written."""
+
+
 class UnknownOutcome(CassandraUnavailable):
     """A conditional write was sent, and whether it applied could not be found out."""
 

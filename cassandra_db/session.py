@@ -3,12 +3,24 @@
 import logging
 import threading
 
+from cassandra import DriverException, OperationTimedOut, RequestExecutionException
 from cassandra.cluster import NoHostAvailable, Session
+from cassandra.connection import ConnectionException
 from cassandra.cqlengine import connection as cqlengine
 
 from cassandra_db.errors import CassandraUnavailable
 
 ALIAS = "default"
+# What the driver raises when nodes are away.
+DRIVER_ERRORS = (
+    NoHostAvailable,
+    OperationTimedOut,
+    RequestExecutionException,
+    ConnectionException,
+    DriverException,
+)
+# How long one node is waited for that is to prepare a statement, in seconds. The driver's own ten would be three pages long.
+PREPARE_SECONDS = 2.0
 _lock = threading.Lock()
 _session: Session | None = None
 log = logging.getLogger(__name__)
@@ -37,6 +49,8 @@ def _open() -> Session:
         keyspace = settings.DATABASES[ALIAS]["NAME"]
         if keyspace in opened.cluster.metadata.keyspaces:
             opened.set_keyspace(keyspace)
+        # The driver prepares by this timeout, and has no public name for it where there are profiles.
+        opened._default_timeout = PREPARE_SECONDS
     except Exception as error:
         # cqlengine clears its flag before it connects: any failure but NoHostAvailable would leave the process
         # without a session for ever.

@@ -24,7 +24,6 @@ from typing import Any
 
 from cassandra import (
     ConsistencyLevel,
-    DriverException,
     InvalidRequest,
     OperationTimedOut,
     RequestExecutionException,
@@ -37,11 +36,12 @@ from cassandra.cqltypes import DateType, TimeUUIDType
 from cassandra.protocol import ErrorMessage
 from cassandra.query import BatchStatement, BatchType, BoundStatement, PreparedStatement
 
+from cassandra_db.clock import require_right_clock
 from cassandra_db.configuration import CONDITIONAL, READ, WRITE, SilentNodesLastPolicy
 from cassandra_db.errors import CassandraUnavailable, UnknownOutcome
 from cassandra_db.lost_answers import LostAnswerPolicy
 from cassandra_db.rows import Row, mark_all_utc, mark_utc
-from cassandra_db.session import get_session, keyspace_name
+from cassandra_db.session import DRIVER_ERRORS, get_session, keyspace_name
 
 LOCAL_ONE = ConsistencyLevel.LOCAL_ONE
 LOCAL_QUORUM = ConsistencyLevel.LOCAL_QUORUM
@@ -55,6 +55,11 @@ log = logging.getLogger(__name__)
 # Before a conditional write whose outcome is unknown is sent again, in seconds: together longer than a lost connection
 # takes to come back (see the reconnection policy).
 _PAUSES = (0.05, 0.2, 0.8)
+
+# When it is no longer sent again, in seconds after it was sent first. A coordinator that says that replicas are silent has
+# waited for them already: whoever waits for a page is told soon that no majority answers. A node that hangs is waited for
+# once, and then another one is asked.
+_REPLICAS_SILENT, _NODE_SILENT = 3.0, 7.0
 
 # Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
 _RING_START, _RING_END = -(2**63), 2**63 - 1
@@ -206,13 +211,16 @@ class Statement:
 
 
 def _prepare_cql(current: Session, cql: str) -> PreparedStatement:
-    try:
-        return current.prepare(cql)
-    except OperationTimedOut as silent:
-        # The driver has asked one node alone, and one that hangs does not answer.
-        if silent.last_host is not None:
-            SilentNodesLastPolicy.mark_silent(silent.last_host)
-        return current.prepare(cql)
+    # The driver asks one node alone, and one that hangs does not answer: so a second one, and a third.
+    for is_last in (False, False, True):
+        try:
+            return current.prepare(cql)
+        except OperationTimedOut as silent:
+            if silent.last_host is not None:
+                SilentNodesLastPolicy.mark_silent(silent.last_host)
+            if is_last:
+                raise
+    raise AssertionError("unreachable")
 
 
 def read(
@@ -268,6 +276,8 @@ class Pending:
             meter.statement_count += 1
             meter.round_count = max(meter.round_count, self.depth)
         bound = statement.bind(**params)
+        if statement.profile != READ:
+            require_right_clock()
         self._started = monotonic()
         self._took: float | None = None
         with _translate_errors(statement):
@@ -382,9 +392,11 @@ def _apply_with_retries(
     first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: LostAnswerPolicy
 ) -> Outcome:
     cql = first.prepared_statement.query_string
+    require_right_clock()
     if meter := _meter.get():
         meter.statement_count += 1
     unknown: Exception | None = None
+    began = monotonic()
     for pause in (*_PAUSES, None):
         started = monotonic()
         try:
@@ -419,7 +431,8 @@ def _apply_with_retries(
                 again = "applies now" if applied else "was refused"
                 _log_outcome(cql, "had applied" if won_before else again)
             return Outcome(applied or won_before, rows)
-        if not if_lost.is_resent or pause is None:
+        longest = _NODE_SILENT if isinstance(unknown, OperationTimedOut) else _REPLICAS_SILENT
+        if not if_lost.is_resent or pause is None or monotonic() - began > longest:
             break
         log.warning(
             "no answer to a conditional write of %s, sent again: %s", _questions[cql], unknown
@@ -456,6 +469,7 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
     for statement in statements:
         batch.add(statement)
     batch.is_idempotent = True
+    require_right_clock()
     if meter := _meter.get():
         meter.statement_count += 1
     with _translate_errors(statements[0].prepared_statement.query_string):
@@ -471,13 +485,7 @@ def _translate_errors(what: object) -> Iterator[None]:
         if "Keyspace" in str(error) and "does not exist" in str(error):
             raise CassandraUnavailable(f"{error}: run `manage.py sync_cassandra`") from error
         raise
-    except (
-        NoHostAvailable,
-        OperationTimedOut,
-        RequestExecutionException,
-        ConnectionException,
-        DriverException,
-    ) as error:
+    except DRIVER_ERRORS as error:
         raise CassandraUnavailable(f"{what}: {error}") from error
 
 

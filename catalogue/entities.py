@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from moneyed import Money
 
-from cassandra_db import Row
+from cassandra_db import (
+    Row,
+    current_time,
+)
 from pricing.quotes import QuotedLine
 
 NEW_FOR = timedelta(days=30)
@@ -107,7 +110,7 @@ class Card:
 
     @property
     def is_new(self) -> bool:
-        return self.created_at > datetime.now(UTC) - NEW_FOR
+        return self.created_at > current_time() - NEW_FOR
 
 
 @dataclass(eq=False, slots=True)

@@ -5,14 +5,24 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from time import time_ns
 from typing import Any
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
-from cassandra_db import Pending, Row, applied_if, conditional_write, read, scan, write, write_batch
+from cassandra_db import (
+    Pending,
+    Row,
+    applied_if,
+    conditional_write,
+    current_microseconds,
+    current_time,
+    read,
+    scan,
+    write,
+    write_batch,
+)
 from catalogue import queries
 from catalogue.entities import Card, CategoryNode, CategoryTree, Product, Variant
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
@@ -131,7 +141,7 @@ def save_product(product: Product, now: datetime) -> Product:
     """
     _check(product)
     before = queries.get_current_product(product.product_id)
-    _claim(product)
+    claim_names(product)
     left_out = _left_out_variants(product, before)
     saved = replace(
         product,
@@ -144,12 +154,12 @@ def save_product(product: Product, now: datetime) -> Product:
         availability=before.availability if before else "out",
     )
     # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
-    record_product_change(product.product_id, datetime.now(UTC))
+    record_product_change(product.product_id, current_time())
     write_batch(product_statements(saved))
     refresh_cards(product.product_id)
     if before and before.name != saved.name:
         refresh_prefixes(saved, [before.name])
-    record_product_change(product.product_id, datetime.now(UTC))
+    record_product_change(product.product_id, current_time())
     return saved
 
 
@@ -186,7 +196,7 @@ def _check(product: Product) -> None:
             )
 
 
-def _claim(product: Product) -> None:
+def claim_names(product: Product) -> None:
     """Claim the slug and the SKUs, those that this product does not have yet."""
     skus = {
         variant.sku: (variant, queries.prefetch_variant_by_sku(variant.sku))
@@ -288,10 +298,10 @@ def set_availability(product_id: UUID, availability: str) -> None:
     """
     if availability not in AVAILABILITIES:
         raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
-    record_product_change(product_id, datetime.now(UTC))
+    record_product_change(product_id, current_time())
     UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
     refresh_cards(product_id)
-    record_product_change(product_id, datetime.now(UTC))
+    record_product_change(product_id, current_time())
 
 
 # ---- Cards
@@ -404,6 +414,14 @@ def card_statements(
             )
         )
     return rows
+
+
+def list_positions(product_id: UUID) -> set[ListKey]:
+    """Return where a product's cards are, or may be. Raises CassandraUnavailable."""
+    return {
+        (row.category_id, row.sort, row.sort_key)
+        for row in LIST_POSITIONS.all(product_id=product_id)
+    }
 
 
 def _write_cards(product: Product) -> None:
@@ -691,7 +709,7 @@ _LAST_DAY = 100_000
 
 def prefix_rank(product: Product, place: int) -> int:
     """Return a product's rank under a prefix: early words first, then what is in stock, then the newest."""
-    days = (product.created_at or datetime.now(UTC)).timestamp() // 86_400
+    days = (product.created_at or current_time()).timestamp() // 86_400
     return (
         min(place, 9) * 1_000_000
         + (500_000 if product.availability == "out" else 0)
@@ -732,7 +750,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
             rows.append((prefix_rank(product, place), product.product_id, values))
             if len(rows) >= 8 * PREFIX_LENGTH:
                 rows[:] = _best_suggestions(rows)
-    at = time_ns() // 1000
+    at = current_microseconds()
     for row in PREFIXES.iterate_table():
         if row.prefix not in best:
             DELETE_PREFIX.run(prefix=row.prefix, at=at - 1)
@@ -764,7 +782,7 @@ def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None
         *(name_prefixes(name) for name in former_names), name_prefixes(product.name)
     )
     reading = {prefix: queries.BY_PREFIX.start(prefix=prefix) for prefix in sorted(looked_at)}
-    at = time_ns() // 1000
+    at = current_microseconds()
     for prefix, pending in reading.items():
         writes = [
             DELETE_PREFIX_ROW.bind(prefix=prefix, rank=row.rank, product_id=row.product_id)

@@ -2,14 +2,23 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from time import monotonic
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, page_key, page_token, read, scan
+from cassandra_db import (
+    LOCAL_ONE,
+    LOCAL_QUORUM,
+    Pending,
+    Row,
+    current_time,
+    page_key,
+    page_token,
+    read,
+    scan,
+)
 from cassandra_db.session import keyspace_name
 from catalogue.entities import (
     Card,
@@ -284,9 +293,9 @@ def find_category_by_slug(slug: str) -> CategoryNode | None:
     return get_category_tree().by_slug.get(slug)
 
 
-def is_database_answering() -> bool:
-    """Return whether Cassandra answers one of the shop's reads. Raises CassandraUnavailable if it does not."""
-    CATEGORIES.all(tree=SHOP_TREE)
+def is_majority_answering() -> bool:
+    """Return whether a majority of replicas answers, without which nothing can be sold. Raises CassandraUnavailable if not."""
+    CATEGORIES_NOW.all(tree=SHOP_TREE)
     return True
 
 
@@ -473,7 +482,7 @@ def product_card(product: Product) -> Card:
         rating=None,
         rating_count=0,
         availability=product.availability,
-        created_at=product.created_at or datetime.now(UTC),
+        created_at=product.created_at or current_time(),
     )
 
 

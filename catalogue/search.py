@@ -28,6 +28,7 @@ import tantivy
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Card, Product
@@ -235,7 +236,7 @@ def build_index(products: Iterable[Product] | None = None) -> int:
 
     Raises CassandraUnavailable; the index in use stays as it is until the new one is complete.
     """
-    began = datetime.now(UTC)
+    began = current_time()
     home = _home()
     home.mkdir(parents=True, exist_ok=True)
     with _writing(home):

@@ -1,7 +1,6 @@
 """Who may check out a cart: anyone who may order it, as long as it has not been ordered."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import wraps
 from typing import Concatenate
 
@@ -14,6 +13,7 @@ from cart import owner
 from cart import queries as carts
 from cart.access import BUY, require_access
 from cart.errors import CartError
+from cassandra_db import current_time
 from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
 from checkout.visit import Visit
@@ -31,7 +31,7 @@ def orderable_cart_required(
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        owner_id, now = owner.get_checked_owner_id(request), datetime.now(UTC)
+        owner_id, now = owner.get_checked_owner_id(request), current_time()
         cart = carts.get_active_cart(owner_id) if owner_id else None
         if cart is None or owner_id is None or not cart.lines:
             return redirect("cart:show")

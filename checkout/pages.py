@@ -1,7 +1,6 @@
 """The checkout's pages: its steps, and those instead of a step when the cart cannot be ordered any more."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,16 +11,21 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from accounts import queries as accounts
+from cassandra_db import current_time
 from checkout import offers
 from checkout.form_cookie import FIELD_NAMES
 from checkout.forms import BillingForm, CheckoutForm
 from checkout.steps import DETAILS, REVIEW, step_url
 from checkout.visit import Visit
+from orders import operations
 from orders.access import remember_guest_order
 from orders.entities import Order
 from payments import gateways
 from pricing import delivery
 from web.rendering import render_page
+
+# After so many seconds the page of an order that is being placed asks again.
+ASK_AGAIN_AFTER = 3
 
 
 def step_template(step: str) -> str:
@@ -100,7 +104,7 @@ def _describe_changes(
 
 def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
     """The context of what is ordered: lines, sums, delivery, payment and addresses."""
-    form, now = visit.form, datetime.now(UTC)
+    form, now = visit.form, current_time()
     needs_confirmation = (
         step == REVIEW
         and not visit.is_wrong(DETAILS)
@@ -163,6 +167,22 @@ def _form_context(
         "redrawn": posted.get("address-fields-for") != form["country"].value(),
         "billing_redrawn": posted.get("billing-fields-for") != (billing["country"].value() or ""),
     }
+
+
+def placing_page(request: HttpRequest) -> HttpResponse:
+    """Say that the order is being placed; the page sends it again until that is done, or its claim has run out.
+
+    Without scripts a browser is led to the review once the claim has run out, where the button orders.
+    """
+    context = {
+        "sent": [(name, value) for name, values in request.POST.lists() for value in values],
+        "path": step_url(REVIEW),
+        "seconds": ASK_AGAIN_AFTER,
+        "over": operations.CLAIM_SECONDS,
+    }
+    response = render_page(request, "checkout/placing.html", context, status=409)
+    response["Retry-After"] = str(ASK_AGAIN_AFTER)
+    return response
 
 
 def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Order) -> HttpResponse:

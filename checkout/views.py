@@ -6,7 +6,6 @@ shows the one before it. What was typed is stored in the browser (checkout.form_
 was reviewed is what is ordered.
 """
 
-from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import messages
@@ -17,6 +16,7 @@ from django.utils.translation import gettext as _
 from cart import owner
 from cart.errors import CartChanged, CartError
 from cart.shipping_country import get_shipping_country
+from cassandra_db import current_time
 from checkout import offers
 from checkout.access import orderable_cart_required
 from checkout.form_cookie import (
@@ -30,6 +30,7 @@ from checkout.limits import order_limit
 from checkout.offers import CheckoutSnapshot, Offer
 from checkout.pages import (
     checkout_conflict_page,
+    placing_page,
     redirect_to_existing_order,
     step_context,
     step_page,
@@ -99,7 +100,7 @@ def review(request: HttpRequest) -> HttpResponse:
         return _show_step(request, REVIEW)
     if any(each in request.POST for each in OTHER_ACTIONS):
         return _submit_step(request, REVIEW)
-    owner_id, now = owner.get_checked_owner_id(request), datetime.now(UTC)
+    owner_id, now = owner.get_checked_owner_id(request), current_time()
     snapshot = offers.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
     placed = queries.get_order(snapshot.order_id) if snapshot else None
     if snapshot and placed and not placed.is_over(now):
@@ -208,7 +209,7 @@ def _place_order(
         if ended
         else []
     )
-    offer, now = visit.get_offer(), datetime.now(UTC)
+    offer, now = visit.get_offer(), current_time()
     # A request without a snapshot has seen no price rise: the page compares with the cart's own prices.
     previous_snapshot = snapshot or (
         offers.cart_snapshot(visit.cart, visit.owner_id) if offer.price_rises else None
@@ -246,7 +247,7 @@ def _place_order(
         response["Retry-After"] = str(too_many.retry_after)
         return response
     except CartChanged as changed:
-        visit = reload_cart(visit, datetime.now(UTC))
+        visit = reload_cart(visit, current_time())
         return step_page(
             request,
             visit,
@@ -276,13 +277,9 @@ def _place_order(
         )
     except (CheckoutUsed, CartOrdered) as used:
         return redirect_to_existing_order(request, visit.owner_id, used.order)
-    except (
-        CartError,
-        CheckoutBusy,
-        CheckoutAbandoned,
-        TooManyUnpaidUnits,
-        GatewayUnavailable,
-    ) as refused:
+    except CheckoutBusy:
+        return placing_page(request)
+    except (CartError, CheckoutAbandoned, TooManyUnpaidUnits, GatewayUnavailable) as refused:
         return step_page(
             request, visit, REVIEW, visit.get_offer(), extra_messages=[str(refused)], status=409
         )

@@ -23,6 +23,8 @@ class Violation:
     fault: str
     detail: str = ""
     fix: Fix | None = field(default=None, compare=False, repr=False)
+    # The newest write timestamp of the rows that are wrong, in microseconds: the repair's has to be later.
+    written: int = field(default=0, compare=False, repr=False)
 
     def __str__(self) -> str:
         return (
@@ -43,6 +45,9 @@ class Scope:
     users: frozenset[UUID] = frozenset()
     codes: frozenset[str] = frozenset()
     days: frozenset[date] = frozenset()
+    products: frozenset[UUID] = frozenset()
+    jobs: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

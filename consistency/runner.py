@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from time import sleep
 from typing import Any
 from uuid import UUID
 
-from consistency import orders, sales, stock, users, vouchers
+from cassandra_db import current_time, require_right_clock, write_after
+from consistency import catalogue, dates, lists, orders, sales, stock, users, vouchers
 from consistency.findings import Check, Report, Scope, Violation
 from jobs.minutes import minutes_between
 from orders import queries
@@ -26,8 +27,13 @@ CHECKS: tuple[Check, ...] = (
     *vouchers.CHECKS,
     *sales.CHECKS,
     *users.CHECKS,
+    *catalogue.CHECKS,
+    *lists.CHECKS,
+    *dates.CHECKS,
 )
-RULES = tuple(sorted({rule for check in CHECKS for rule in check.rules}))
+RULES = tuple(
+    sorted({rule for check in CHECKS for rule in check.rules}, key=lambda rule: int(rule[1:]))
+)
 # After so many seconds each what seemed wrong is looked at again.
 RECHECK_AFTER = (1.0, 3.0)
 # The worker looks at pending effects after two minutes; for so long an order with some may still be under way.
@@ -50,8 +56,9 @@ def check_consistency(
     """Look for violations of these invariants in the whole shop, or only in `scope`; fix them with `repair`.
 
     What was fixed is looked at once more: what is still wrong stays a violation. An order whose effects
-    have been pending for less than `grace_period` is under way. Raises CassandraUnavailable.
+    have been pending for less than `grace_period` is under way. Raises ClockWrong, CassandraUnavailable.
     """
+    require_right_clock()
     report = Report()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for check in CHECKS:
@@ -107,7 +114,7 @@ def _without_in_progress(
 ) -> dict[Any, list[Violation]]:
     """Leave to the worker the orders with fresh pending effects."""
     in_progress = (
-        _orders_in_progress(datetime.now(UTC), grace_period) if suspects and grace_period else set()
+        _orders_in_progress(current_time(), grace_period) if suspects and grace_period else set()
     )
     report.in_progress |= {thing for thing in suspects if check.find_order_id(thing) in in_progress}
     return {
@@ -150,7 +157,8 @@ def _repair(
         for violation in found:
             if violation.fix:
                 try:
-                    violation.fix(datetime.now(UTC))
+                    with write_after(violation.written):
+                        violation.fix(current_time())
                 except Exception:
                     log.exception("could not fix %s", violation)
                     say(f"could not fix: {violation}")

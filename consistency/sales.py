@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, timedelta
-from time import time
 from uuid import UUID
 
 from analytics import operations as analytics
 from analytics import queries
-from analytics.days import order_shard, shop_day
+from analytics.days import month_start, order_shard, shop_day
 from analytics.figures import roll_up_facts
-from cassandra_db import read, scan
+from cassandra_db import current_microseconds, read, scan
 from consistency.findings import Check, Scope, Violation
 from orders import queries as orders
 from orders.operations.sales import build_sale
@@ -29,6 +28,10 @@ WRITTEN = read(
 DAILY = scan(
     "I7",
     "SELECT DISTINCT month FROM daily_sales WHERE token(month) > :start AND token(month) <= :end",
+)
+STAMPS = read(
+    "I7",
+    "SELECT writetime(units) AS written FROM daily_sales WHERE month = :month AND day = :day",
 )
 
 # The worker adds a day up within half a minute; for so long it may still be about to.
@@ -86,8 +89,11 @@ def _last(month: date) -> date:
 
 
 def _check_day(day: date) -> Iterator[Violation]:
-    latest = (time() - ROLL_UP_DELAY.total_seconds()) * 1_000_000
-    if any(noted == day and written > latest for noted, written in queries.list_changed_days()):
+    now = current_microseconds()
+    latest = now - ROLL_UP_DELAY // timedelta(microseconds=1)
+    if any(
+        noted == day and latest < written <= now for noted, written in queries.list_changed_days()
+    ):
         return  # the worker is about to add it up
     wanted = {
         (each.category_id, each.currency): each.figures
@@ -106,7 +112,10 @@ def _check_day(day: date) -> Iterator[Violation]:
             f"sales of {day}",
             "the figures are not the sum of the facts",
             f"categories {', '.join(wrong)}",
-            fix=lambda now: analytics.roll_up_day(day),
+            lambda now: analytics.roll_up_day(day),
+            max(
+                (row.written or 0 for row in STAMPS.all(month=month_start(day), day=day)), default=0
+            ),
         )
 
 

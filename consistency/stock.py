@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from threading import Lock
 from time import monotonic
 from uuid import UUID
 
-from cassandra_db import Row, scan
+from cassandra_db import (
+    Row,
+    current_time,
+    scan,
+)
 from consistency.findings import Check, Scope, Violation
 from inventory import operations as inventory
 from inventory import queries
@@ -181,7 +185,7 @@ def _check_reservation(
             "the worker will not look when it runs out",
             fix=_fix_missing_expiry(stock_item, row),
         )
-    elif until < datetime.now(UTC) - ONE_SWEEP:
+    elif until < current_time() - ONE_SWEEP:
         yield Violation(
             "I4",
             what,
@@ -231,7 +235,7 @@ def _check_committed(stock_item: StockItemKey, row: Row) -> Iterator[Violation]:
 
 def _reserved_until(row: Row) -> datetime | None:
     """Return until when units are reserved, by the last of the reservation's expiries; None if there is none."""
-    now = datetime.now(UTC)
+    now = current_time()
     order = orders.get_order(row.order_id) if row.order_id else None
     due = queries.list_reservation_expiries([floor_to_minute(order.pay_until)]) if order else {}
     found = [
@@ -268,7 +272,7 @@ class _ExpiryCache:
 
 
 def _iterate_recent_expiries() -> Iterator[tuple[UUID, datetime]]:
-    now = floor_to_minute(datetime.now(UTC))
+    now = floor_to_minute(current_time())
     minutes = [now + timedelta(minutes=away) for away in range(-15, 16)]
     for minute, expiries in queries.list_reservation_expiries(minutes).items():
         yield from ((expiry.reservation_id, minute) for expiry in expiries)

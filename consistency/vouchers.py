@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
-from cassandra_db import Row, read, scan
+from cassandra_db import (
+    Row,
+    current_time,
+    read,
+    scan,
+)
 from consistency.findings import Check, Fix, Scope, Violation
 from consistency.stock import ONE_SWEEP
 from inventory.operations import RESERVED_FOR
@@ -91,7 +95,7 @@ def _check_customers(
 def _check_claim(key: str, row: Row) -> Iterator[Violation]:
     order = orders.get_order(row.order_id)
     if order is None:
-        if row.claimed_at and row.claimed_at < datetime.now(UTC) - RELEASED_WITHIN:
+        if row.claimed_at and row.claimed_at < current_time() - RELEASED_WITHIN:
             what = f"code {key}, order {row.order_id}, which is none,"
             yield Violation("I6", what, "has not given its use back", fix=_release_uses(row))
         return

@@ -3,6 +3,9 @@
 A claim is a compare-and-set on the row that was seen: a worker that renewed, released or took over in between makes it
 fail. A holder holds for LEASE_SECONDS, 30, and renews every 10; others wait 10 more, for clocks that differ. So two hosts
 whose clocks are 10 seconds apart never share a job, and a killed worker is replaced after 40 seconds, by one that looks every 5.
+
+Nobody whose clock is further off writes a lease (cassandra_db.clock). What stands in one nevertheless, and lies in the future,
+counts as unknown: it would keep all other workers away until then.
 """
 
 from __future__ import annotations
@@ -20,7 +23,18 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 
-from cassandra_db import SEND_AGAIN, CassandraUnavailable, Row, applied_if, conditional_write, read
+from cassandra_db import (
+    SEND_AGAIN,
+    CassandraUnavailable,
+    Row,
+    applied_if,
+    compare_clocks,
+    conditional_write,
+    current_time,
+    earliest_node_time,
+    is_in_future,
+    read,
+)
 from jobs.errors import LeaseLost
 
 LEASE_DURATION = timedelta(seconds=settings.LEASE_SECONDS)
@@ -29,10 +43,14 @@ RENEW_EVERY = CLOCK_SKEW = LEASE_DURATION / 3
 RECHECK_AFTER = LEASE_DURATION / 6
 # Within this time the jobs of a killed worker go on with another that is free.
 TAKEOVER_WITHIN = 2 * LEASE_DURATION
+# After a failure a job rests, for all workers, so that it does not spin.
+COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
+# How far a job looks back whose position counts as unknown. The worker whose clock was ahead has done what was due before.
+LOOK_BACK = timedelta(days=1)
 
 SELECT_LEASE = read(
     "lease",
-    """SELECT job, holder, held_until, position, last_run, worker, result, result_at, duration_ms, failure
+    """SELECT job, holder, held_until, position, writetime(position) AS position_written, last_run, worker, result, result_at, duration_ms, failure
        FROM leases WHERE job = :job""",
 )
 # On a job that has no row yet, all three are null: the same statement claims it.
@@ -51,6 +69,11 @@ RELEASE = conditional_write(
     "lease",
     """UPDATE leases SET holder = :nobody, held_until = :until, last_run = :ran_at, result = :result, result_at = :result_at,
               duration_ms = :duration_ms, failure = :failure WHERE job = :job IF holder = :me""",
+)
+FORGET_FUTURE = conditional_write(
+    "lease",
+    """UPDATE leases SET position = :position, last_run = :last_run, held_until = :until WHERE job = :job
+       IF holder = :seen_holder AND held_until = :seen_until AND last_run = :seen_run""",
 )
 
 log = logging.getLogger(__name__)
@@ -71,6 +94,7 @@ class LeaseRow:
     result_at: datetime | None = None
     duration: timedelta | None = None
     failure: str = ""
+    position_saved_at: datetime | None = None  # by the clock of a node
 
     def is_running(self, now: datetime) -> bool:
         """Return whether a worker is at it, or was until a moment ago."""
@@ -78,10 +102,37 @@ class LeaseRow:
 
     def is_free(self, now: datetime) -> bool:
         """Return whether the job may be claimed at `now`."""
-        if self.held_until is None:
+        if self.held_until is None or self._is_held_too_long(now):
             return True
         # A lease that was given back is over at once; one whose holder fell silent, once all clocks agree on it.
         return self.held_until + (CLOCK_SKEW if self.holder else timedelta(0)) <= now
+
+    def find_last_run(self, now: datetime) -> datetime | None:
+        """Return when the job last ran; None if that is unknown, for it never has, or the row says a time in the future."""
+        return None if self.last_run is None or is_in_future(self.last_run, now) else self.last_run
+
+    def is_position_wrong(self, now: datetime) -> bool:
+        """Return whether the job cannot have come as far as its position says: to a moment after now, or after its writing."""
+        reached = _parse_position(self.position)
+        return reached is not None and is_in_future(
+            reached, min(now, self.position_saved_at or now)
+        )
+
+    def look_back_from(self, now: datetime) -> datetime:
+        """Return from where the job goes on when its position is wrong."""
+        return min(now, self.position_saved_at or now) - LOOK_BACK
+
+    def is_in_future(self, now: datetime) -> bool:
+        """Return whether the row says what only a wrong clock can have written."""
+        return (
+            self.is_position_wrong(now)
+            or self.find_last_run(now) != self.last_run
+            or self._is_held_too_long(now)
+        )
+
+    def _is_held_too_long(self, now: datetime) -> bool:
+        longest = max(LEASE_DURATION, COOLDOWN_AFTER_FAILURE)
+        return self.held_until is not None and is_in_future(self.held_until - longest, now)
 
 
 def get_lease(job: str) -> LeaseRow:
@@ -109,7 +160,19 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
         row.result_at,
         timedelta(milliseconds=row.duration_ms) if row.duration_ms is not None else None,
         row.failure or "",
+        datetime.fromtimestamp(row.position_written // 1000 / 1000, UTC)
+        if row.position_written
+        else None,
     )
+
+
+def _parse_position(position: str) -> datetime | None:
+    """Return a position as a time; None for one that is none."""
+    try:
+        moment = datetime.fromisoformat(position)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def worker_name() -> str:
@@ -160,7 +223,7 @@ class Lease:
             job=self.job,
             me=self.holder,
             nobody=None,
-            until=datetime.now(UTC) + self.cooldown,
+            until=current_time() + self.cooldown,
             ran_at=self.last_run,
             result=self.result or None,
             result_at=self.result_at,
@@ -179,11 +242,12 @@ class Lease:
     def _renew(self) -> None:
         while not self._over.wait(RENEW_EVERY.total_seconds()):
             try:
+                compare_clocks()
                 renewed = RENEW.apply(
                     if_lost=SEND_AGAIN,
                     job=self.job,
                     me=self.holder,
-                    until=datetime.now(UTC) + LEASE_DURATION,
+                    until=current_time() + LEASE_DURATION,
                 )
             except CassandraUnavailable as error:
                 log.warning("%s: could not renew the lease: %s", self.job, error)
@@ -216,25 +280,59 @@ def claim_lease(seen: LeaseRow, now: datetime) -> Lease | None:
 
 def hold_lease(job: str) -> Lease:
     """Claim the job now, for `with hold_lease(job) as lease:`. Raises LeaseLost if another worker holds it, CassandraUnavailable."""
-    now = datetime.now(UTC)
+    now = current_time()
     lease = claim_lease(get_lease(job), now)
     if lease is None:
         raise LeaseLost(f"{job}: another worker holds the job")
     return lease
 
 
+def forget_future(seen: LeaseRow, now: datetime) -> None:
+    """Take what lies in the future out of a lease, unless it has changed since it was seen. Raises CassandraUnavailable."""
+    if not seen.is_position_wrong(now):
+        position = seen.position
+    else:
+        position = seen.look_back_from(now).isoformat()
+    FORGET_FUTURE.apply(
+        if_lost=SEND_AGAIN,
+        job=seen.job,
+        position=position or None,
+        last_run=seen.find_last_run(now),
+        until=None if seen.is_free(now) else seen.held_until,
+        seen_holder=seen.holder,
+        seen_until=seen.held_until,
+        seen_run=seen.last_run,
+    )
+
+
 def get_position(job: str) -> str:
-    """Return how far the job has come, as it noted itself by `save_position`; '' at first. Raises CassandraUnavailable."""
-    return get_lease(job).position
+    """Return how far the job has come, as it noted itself by `save_position`; '' at first. Raises CassandraUnavailable.
+
+    A position in the future, or one that was in the future when it was saved, is not where the job has come to: then
+    it looks back LOOK_BACK from there.
+    """
+    lease, now = get_lease(job), current_time()
+    if not lease.is_position_wrong(now):
+        return lease.position
+    since = lease.look_back_from(now)
+    log.warning(
+        "%s: its position, %s, is in the future; it goes on at %s", job, lease.position, since
+    )
+    return since.isoformat()
 
 
 def save_position(job: str, position: str) -> None:
-    """Note how far the job has come. Only its holder may: call it from the job's `run`, or within `with hold_lease(job):`.
+    """Note how far the job has come, no further than the time of the earliest node.
+
+    Only its holder may: call it from the job's `run`, or within `with hold_lease(job):`.
 
     Raises LeaseLost when this process does not hold the job, or no longer: what it has done since is done again
     from the last position that was noted. Raises CassandraUnavailable.
     """
     lease = _held_leases.get({}).get(job)
+    reached = _parse_position(position)
+    if reached is not None:
+        position = min(reached, earliest_node_time()).isoformat()
     if (
         lease is None
         or lease.is_lost

@@ -30,7 +30,7 @@ class JobProgress:
     @property
     def delay(self) -> timedelta | None:
         """For how long it should have run; None if it never has."""
-        last = self.lease.last_run
+        last = self.lease.find_last_run(self.now)
         return max(self.now - last - self.job.every, timedelta(0)) if last else None
 
     @property
@@ -45,6 +45,8 @@ class JobProgress:
     @property
     def problem(self) -> str:
         """What needs attention, in words; '' if nothing does."""
+        if self.lease.is_in_future(self.now):
+            return _("dated in the future")
         if self.lease.failure:
             return _("failed")
         if self.delay is None:

@@ -6,16 +6,14 @@ import logging
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from time import monotonic, sleep
 from types import FrameType
 
-from cassandra_db.errors import CassandraUnavailable
-from jobs.leases import RECHECK_AFTER, Lease, claim_lease, get_lease
+from cassandra_db import CassandraUnavailable, ClockWrong, current_time, require_right_clock
+from jobs.leases import COOLDOWN_AFTER_FAILURE, RECHECK_AFTER, Lease, claim_lease, get_lease
 from jobs.registry import Job
 
-# After a failure a job rests, for all workers, so that it does not spin.
-COOLDOWN_AFTER_FAILURE = timedelta(minutes=1)
 LONGEST_BACKOFF = 30.0
 _NAP = 0.5
 # So much of what a run did, or why it failed, is kept for the status page.
@@ -37,7 +35,7 @@ class Worker:
     """Runs jobs whenever they are due. Several may run, on several hosts: a lease for each job keeps them apart."""
 
     jobs: Sequence[Job]
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    clock: Callable[[], datetime] = current_time
     tally: Tally = field(default_factory=Tally)
     _stopping: bool = False
     _look_at: dict[str, datetime] = field(default_factory=dict)
@@ -55,7 +53,7 @@ class Worker:
         signal.signal(signal.SIGINT, stop)
 
     def run(self) -> None:
-        """Run until stopped. While Cassandra is away, try again after 1, 2, 4 … 30 seconds."""
+        """Run until stopped. While Cassandra is away, try again after 1, 2, 4 … 30 seconds; while the clock is wrong, every 5."""
         log.info(
             "working on %s", ", ".join(job.name for job in self.jobs) or "nothing: no app has jobs"
         )
@@ -65,6 +63,9 @@ class Worker:
                 self.run_due_jobs()
                 backoff = 1.0
                 self._sleep(self._idle_seconds())
+            except ClockWrong as error:
+                log.error("no job runs: %s", error)
+                self._sleep(RECHECK_AFTER.total_seconds())
             except CassandraUnavailable as error:
                 log.warning("Cassandra is away, trying again in %.0f s: %s", backoff, error)
                 self._sleep(backoff)
@@ -72,17 +73,25 @@ class Worker:
         log.info("stopped: %d runs, %d failed", self.tally.run_count, self.tally.failure_count)
 
     def run_due_jobs(self) -> None:
-        """Run each job that is due and free, once. Raises CassandraUnavailable when the leases cannot be read."""
+        """Run each job that is due and free, once.
+
+        Raises ClockWrong when this worker must not write, CassandraUnavailable when the leases cannot be read.
+        """
+        require_right_clock()
         for job in self.jobs:
             if self._stopping:
                 return
-            if self._look_at.get(job.name, self.clock()) <= self.clock():
+            now = self.clock()
+            wait = self._look_at.get(job.name, now) - now
+            # What is further away than a job can be was reckoned before the clock was set.
+            if wait <= timedelta(0) or wait > job.every + COOLDOWN_AFTER_FAILURE:
                 self._run_if_due(job)
 
     def _run_if_due(self, job: Job) -> None:
         now = self.clock()
         lease_row = get_lease(job.name)
-        due = lease_row.last_run + job.every if lease_row.last_run else now
+        last_run = lease_row.find_last_run(now)
+        due = last_run + job.every if last_run else now
         if due > now:
             # Another worker may run it in between; then it is due later still.
             self._look_at[job.name] = due
@@ -136,10 +145,10 @@ class Worker:
         )
 
     def _idle_seconds(self) -> float:
-        now = self.clock()
+        """Return for how long there is nothing to do; never for long, since the clock may be set meanwhile."""
+        now, longest = self.clock(), RECHECK_AFTER.total_seconds()
         return min(
-            (max((at - now).total_seconds(), 0.0) for at in self._look_at.values()),
-            default=RECHECK_AFTER.total_seconds(),
+            [longest, *(max((at - now).total_seconds(), 0.0) for at in self._look_at.values())]
         )
 
     def _sleep(self, seconds: float) -> None:

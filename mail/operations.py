@@ -8,7 +8,7 @@ mail, which is dropped later, and never a mail that is not sent.
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from email.utils import parseaddr
 from smtplib import SMTPException
 from time import monotonic
@@ -20,7 +20,15 @@ from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.template import Context, Engine
 
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, applied_if, conditional_write, write
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    Row,
+    applied_if,
+    conditional_write,
+    current_time,
+    write,
+)
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.shards import Shard
 from mail import queries
@@ -100,7 +108,7 @@ def queue_mail(
     """
     mail_id = queries.derive_mail_id(subject_id, event)
     # `now` may be when a long run began, and the sender does not look that far back.
-    INSERT_OUTBOX_ENTRY.run(minute=floor_to_minute(max(now, datetime.now(UTC))), mail_id=mail_id)
+    INSERT_OUTBOX_ENTRY.run(minute=floor_to_minute(max(now, current_time())), mail_id=mail_id)
     TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)
     if about:
         ABOUT_PERSON.run(person_id=about, mail_id=mail_id)

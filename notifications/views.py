@@ -1,6 +1,5 @@
 """Back-in-stock subscriptions: a member subscribes with one click, a guest by a mailed link."""
 
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,6 +9,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
@@ -50,7 +50,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         message = _("%(name)s is in stock.") % {"name": _label(*product_and_variant)}
     elif request.user.is_authenticated:
         email = request.user.get_username()
-        operations.subscribe(_subscription(product_and_variant, email), datetime.now(UTC))
+        operations.subscribe(_subscription(product_and_variant, email), current_time())
         message = _subscribed_message(*product_and_variant)
     elif form.is_valid():
         email = form.cleaned_data["email"]
@@ -59,7 +59,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "notifications/subscribe.html", context)
         operations.request_subscription(
-            _subscription(product_and_variant, email), *product_and_variant, datetime.now(UTC)
+            _subscription(product_and_variant, email), *product_and_variant, current_time()
         )
         message = _("We’ve sent you an email. Follow the link in it to confirm your email address.")
     else:
@@ -91,7 +91,7 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
             "notifications/confirm.html",
             {"subscription": subscription, "product": found, "variant": variant, "token": token},
         )
-    operations.subscribe(subscription, datetime.now(UTC))
+    operations.subscribe(subscription, current_time())
     messages.success(request, _subscribed_message(found, variant))
     return redirect(_product_url(found, variant))
 

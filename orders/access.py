@@ -4,7 +4,6 @@ A mailed link, or a number and an e-mail address, gives the cookie. Of a member'
 sign in for, so whatever ends the member's sessions (another password or address, "sign out everywhere") closes the order, too.
 """
 
-import time
 from collections.abc import Callable
 from functools import wraps
 from uuid import UUID
@@ -17,6 +16,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from accounts.access import send_to_login
+from cassandra_db import current_time
 from orders import numbers, queries
 from orders.entities import Order
 
@@ -76,7 +76,7 @@ def order_owner_required(
 
 def remember_order(request: HttpRequest, response: HttpResponse, order_id: UUID) -> None:
     """Set the cookie that opens this order's page for this browser, along with those of earlier ones."""
-    known = {order_id: int(time.time())} | {
+    known = {order_id: int(current_time().timestamp())} | {
         each: at for each, at in _remembered_orders(request).items() if each != order_id
     }
     response.set_cookie(
@@ -108,7 +108,7 @@ def list_remembered_order_ids(request: HttpRequest) -> list[UUID]:
 
 
 def _remembered_orders(request: HttpRequest) -> dict[UUID, int]:
-    oldest = time.time() - settings.ORDER_LINK_SECONDS
+    oldest = current_time().timestamp() - settings.ORDER_LINK_SECONDS
     try:
         found = signing.loads(request.COOKIES.get(settings.ORDER_COOKIE_NAME, ""), salt=_SALT)
         return {UUID(hex=each): at for each, at in found if at > oldest}

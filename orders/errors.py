@@ -47,7 +47,7 @@ class CheckoutBusy(OrderError):
 
     def __init__(self) -> None:
         super().__init__(
-            _("We are placing your order right now. Wait a few seconds and try again.")
+            _("We are placing your order right now. Wait half a minute and try again.")
         )
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from accounts import queries as accounts
 from accounts.operations import clear_email_proof
-from cassandra_db import CassandraUnavailable, Row
+from cassandra_db import CassandraUnavailable, Row, current_microseconds
 from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.leases import get_position, save_position
@@ -22,7 +22,7 @@ from orders import operations, queries
 from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
 from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
-from orders.operations.pending_effects import PendingEffect, microseconds_now
+from orders.operations.pending_effects import PendingEffect
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways
@@ -177,14 +177,14 @@ def _process_one(
 
 
 def _recover_and_clear(minute: datetime, order_id: UUID, now: datetime) -> bool:
-    pending_effect = PendingEffect(minute, order_id, microseconds_now())
+    pending_effect = PendingEffect(minute, order_id, current_microseconds())
     recover_order(order_id, now)
     operations.clear_pending_effects(pending_effect)
     return True
 
 
 def _postpone_recovery(minute: datetime, order_id: UUID, now: datetime) -> None:
-    pending_effect = PendingEffect(minute, order_id, microseconds_now())
+    pending_effect = PendingEffect(minute, order_id, current_microseconds())
     operations.record_pending_effects(order_id, now + RETRY_AFTER)
     operations.clear_pending_effects(pending_effect)
 

@@ -1,11 +1,10 @@
 """The way from an order to its payment."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from cassandra_db import current_time
 from orders import operations
 from orders.access import remember_guest_order
 from orders.entities import Order
@@ -16,7 +15,7 @@ from payments.errors import GatewayUnavailable
 def redirect_to_payment(request: HttpRequest, order: Order) -> HttpResponse:
     """Send the shopper to the gateway, or to the order's page when there is nothing to pay (any more)."""
     try:
-        url = operations.start_payment(order, _origin(request), datetime.now(UTC)).url
+        url = operations.start_payment(order, _origin(request), current_time()).url
     except NotPayable:
         response = redirect("orders:detail", order.number)
     except (OrderError, GatewayUnavailable) as refused:

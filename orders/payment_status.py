@@ -1,9 +1,9 @@
 """The outcome of an order's payment: the gateway is asked, and the order follows its answer. Raises CassandraUnavailable."""
 
 import logging
-from datetime import UTC, datetime
 from uuid import UUID
 
+from cassandra_db import current_time
 from orders import operations, queries
 from orders.entities import Order
 from payments.errors import GatewayUnavailable
@@ -25,7 +25,7 @@ def poll_open_payment(order: Order) -> Order:
 def poll_payment(order: Order, payment_id: UUID) -> Order:
     """Ask the gateway about one payment, and return the order after that; as it was, if the gateway does not answer."""
     try:
-        return operations.settle_payment(order.order_id, payment_id, datetime.now(UTC)) or order
+        return operations.settle_payment(order.order_id, payment_id, current_time()) or order
     except (GatewayUnavailable, LookupError, ValueError) as error:
         # The worker asks again; until then the order's page shows what is known.
         log.warning("order %s: the gateway does not answer: %s", order.number, error)

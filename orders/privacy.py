@@ -1,13 +1,14 @@
 """Personal data in orders: its export, and its erasure."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
 from accounts import queries as accounts
+from cassandra_db import current_time
 from orders import operations, queries
 from orders.entities import Order, PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED, PENDING
@@ -100,7 +101,7 @@ def _order_data(order: Order) -> dict[str, Any]:
 
 def list_erasure_obstacles(person: Person) -> list[str]:
     """Return a sentence for each order that is still under way."""
-    now = datetime.now(UTC)
+    now = current_time()
     return [
         _(
             "Order %(number)s is still in progress (%(status)s). We need your address until it is complete."
@@ -162,7 +163,7 @@ def _unproved_orders(person: Person) -> list[Order]:
 
 def _iterate_orders(person: Person) -> Iterator[Order]:
     listed_ids: set[UUID] = set()
-    for listed in queries.list_orders_by_year(person.user_id, _years(datetime.now(UTC))).values():
+    for listed in queries.list_orders_by_year(person.user_id, _years(current_time())).values():
         listed_ids |= {each.order_id for each in listed}
         reading = [queries.prefetch_order(each.order_id) for each in listed]
         yield from (

@@ -16,7 +16,6 @@ from cassandra_db import (
     apply_batch,
     conditional_write,
     read,
-    truncate_to_milliseconds,
     write,
 )
 from promotions import queries, rules
@@ -76,9 +75,7 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
             % {"most": MAX_PROMOTIONS}
         )
     outcome = INSERT_PROMOTION.apply(
-        if_lost=applied_if(
-            lambda row: row.made_at == truncate_to_milliseconds(now) and row.title == terms.title
-        ),
+        if_lost=applied_if(lambda row: row.made_at == now and row.title == terms.title),
         trigger=trigger,
         key=key,
         code=terms.code,
@@ -122,7 +119,7 @@ def _check_terms(terms: PromotionTerms) -> None:
 def end_promotion(trigger: str, key: str, now: datetime) -> bool:
     """End a promotion; return whether this call ended it. Raises CassandraUnavailable."""
     outcome = END_PROMOTION.apply(
-        if_lost=applied_if(lambda row: row.ended_at == truncate_to_milliseconds(now)),
+        if_lost=applied_if(lambda row: row.ended_at == now),
         trigger=trigger,
         key=key,
         now=now,

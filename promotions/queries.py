@@ -25,6 +25,8 @@ AUTOMATIC = "automatic"
 CODE = "code"
 # How old this process's copy of the promotions without a code may be.
 COPY_SECONDS = 30
+# A read that was begun so lately is this page's own: what it has waited for in vain, it does not wait for again.
+OWN_SECONDS = 0.5
 # What `remaining` starts with where there is no limit.
 UNLIMITED = 1_000_000_000
 
@@ -118,10 +120,11 @@ class _Copy:
         if (fresh := self._fresh()) is not None:
             return fresh
         begun, self._reading = self._under_way(), None
+        is_old = begun is not None and monotonic() - begun[1] > OWN_SECONDS
         try:
             return self._read(begun or self._begun())
         except CassandraUnavailable:
-            if begun is None:
+            if not is_old:
                 raise
             # It was begun by another page, maybe when Cassandra was down.
             return self._read(self._begun())

@@ -19,6 +19,8 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
+from cassandra_db import current_time
+
 # How long a ticket counts, from when it was given, in seconds: a long wait, and the visit after it.
 TICKET_SECONDS = 30 * 60
 # In seconds: how long a visitor waits in a thread, how long before they ask again, and how late they may come.
@@ -76,7 +78,7 @@ class CheckoutQueue:
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):
             with self._lock:
-                self._admit_next(time.time())
+                self._admit_next(current_time().timestamp())
                 if not mine.called.is_set() and time.monotonic() > until:
                     self._next.remove(mine)
                     return self._give_ticket(ticket or QueueTicket(now), now)

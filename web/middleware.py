@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import time
 from collections.abc import Callable
 from functools import cached_property
 from http import HTTPStatus
@@ -13,7 +12,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
-from cassandra_db import CassandraUnavailable, count_statements
+from cassandra_db import (
+    CassandraUnavailable,
+    ClockWrong,
+    count_statements,
+    current_time,
+)
 from web.checkout_queue import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id
@@ -133,13 +137,13 @@ class CheckoutQueueMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path not in self.queued_paths or "HX-Request" in request.headers:
             return self.get_response(request)
-        visitor = self.queue.enter(get_queue_ticket(request), time.time())
+        visitor = self.queue.enter(get_queue_ticket(request), current_time().timestamp())
         if isinstance(visitor, QueueWait):
             return render_queue_page(request, visitor)
         try:
             return self.get_response(request)
         finally:
-            self.queue.leave(visitor, time.time())
+            self.queue.leave(visitor, current_time().timestamp())
 
 
 class CassandraUnavailableMiddleware:
@@ -174,10 +178,11 @@ class RateLimitMiddleware:
 
 def render_unavailable(request: HttpRequest) -> HttpResponse:
     """Return the styled 503, which needs no database. To be called while the exception is being handled."""
-    log.warning(
-        "%s %s: %s", request.method, view_name(request), sys.exc_info()[1] or "Cassandra is away"
+    error = sys.exc_info()[1]
+    log.warning("%s %s: %s", request.method, view_name(request), error or "Cassandra is away")
+    response = render(
+        None, "errors/503.html", {"is_read_only": isinstance(error, ClockWrong)}, status=503
     )
-    response = render(None, "errors/503.html", status=503)
     response["Retry-After"] = "10"
     return response
 

@@ -13,7 +13,6 @@ is counted there alone.
 import ipaddress
 import logging
 import threading
-import time
 from collections import Counter
 from dataclasses import dataclass
 from random import SystemRandom
@@ -23,7 +22,14 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from cassandra_db import REFUSED_MEANS_DONE, Row, applied_if, conditional_write, read
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    Row,
+    applied_if,
+    conditional_write,
+    current_time,
+    read,
+)
 from web.errors import TooManyAttempts
 
 TAKEN_SLOTS = read(
@@ -189,7 +195,7 @@ def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
     For what costs less than a write would: a suggestion is one read. With several processes a visitor gets as many times
     the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.
     """
-    rule, now = get_rate_limit(kind), int(time.time())
+    rule, now = get_rate_limit(kind), int(current_time().timestamp())
     window, who = now // rule.window, network_address(request)
     with _seen_lock:
         since, counted = _seen.get(kind, (0, Counter[str]()))

@@ -6,7 +6,6 @@ new address lets no one log in, after it the old one does not any more, wherever
 """
 
 from datetime import datetime
-from time import time_ns
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -20,7 +19,14 @@ from accounts.models import User
 from accounts.operations.email_claims import CANCEL_EMAIL_CHANGE, EMAIL_RELEASED, claim_email
 from accounts.operations.passwords import account_fingerprint
 from accounts.operations.registration import MAILBOX_NAMESPACE
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, applied_if, conditional_write, write
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    applied_if,
+    conditional_write,
+    current_microseconds,
+    write,
+)
 from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 
@@ -181,7 +187,7 @@ def record_email_proof(member: User, now: datetime) -> None:
     """
     if member.verified_at and not member.demo:
         INSERT_EMAIL_PROOF.run(
-            minute=floor_to_minute(now), user_id=member.user_id, written=time_ns() // 1000
+            minute=floor_to_minute(now), user_id=member.user_id, written=current_microseconds()
         )
 
 

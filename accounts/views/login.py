@@ -1,6 +1,5 @@
 """Login and logout."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib import auth, messages
@@ -13,6 +12,7 @@ from accounts.access import current_member
 from accounts.forms import LoginForm
 from accounts.login import log_in, log_out, next_url
 from accounts.models import User
+from cassandra_db import current_time
 from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
 from web.rendering import render_page, render_too_many_attempts
@@ -41,7 +41,7 @@ def login(request: HttpRequest) -> HttpResponse:
         # Alike for known and unknown addresses; the keyed hash finds those of one address again, and shows none.
         audit_log.add_entry(
             "login_failed",
-            datetime.now(UTC),
+            current_time(),
             subject=audit_log.mailbox_pseudonym(form.cleaned_data["email"]),
             outcome="refused",
         )
@@ -71,7 +71,7 @@ def logout(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return render_page(request, "accounts/logout.html", {})
     if request.user.is_authenticated:
-        audit_log.add_entry("logout", datetime.now(UTC), by=current_member(request).pk)
+        audit_log.add_entry("logout", current_time(), by=current_member(request).pk)
     response = log_out(request, "home")
     messages.info(request, _("You have signed out."))
     return response

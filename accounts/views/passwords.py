@@ -1,7 +1,5 @@
 """Another password: for members who know theirs, and for those who read their mail."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +14,7 @@ from accounts.errors import ChangedMeanwhile
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
 from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
+from cassandra_db import current_time
 from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
@@ -50,7 +49,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
             changed = operations.change_password(
                 user,
                 form.cleaned_data["password"],
-                datetime.now(UTC),
+                current_time(),
                 current_session_key=request.session.session_key,
             )
         except ChangedMeanwhile:
@@ -81,7 +80,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
             )
         except TooManyAttempts as error:
             return render_too_many_attempts(request, error, "accounts/reset.html", {"form": form})
-        operations.request_password_reset(email, datetime.now(UTC))
+        operations.request_password_reset(email, current_time())
         return redirect("accounts:reset_sent")
     return render_page(
         request, "accounts/reset.html", {"form": form}, status=422 if form.is_bound else 200
@@ -106,7 +105,7 @@ def reset_password(request: HttpRequest, token: str) -> HttpResponse:
     form = NewPasswordForm(request.POST or None, email=user.email if user else "")
     if user is not None and form.is_valid():
         try:
-            operations.reset_password(user, form.cleaned_data["password"], datetime.now(UTC))
+            operations.reset_password(user, form.cleaned_data["password"], current_time())
         except ChangedMeanwhile:
             user = None
         else:

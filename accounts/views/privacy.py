@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import cast
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -17,6 +16,7 @@ from accounts.errors import NoSuchUser
 from accounts.forms import PasswordConfirmationForm
 from accounts.login import log_out
 from accounts.models import User
+from cassandra_db import current_time
 from web import personal_data as people
 from web.decorators import get_or_post, no_store, post_only, public
 from web.rate_limits import hit_rate_limit
@@ -59,7 +59,7 @@ def download_personal_data(request: HttpRequest) -> HttpResponse:
 def _personal_data_file(user: User) -> Iterator[str]:
     """Yield the file app by app: a person with many orders does not fit into one answer's memory."""
     encoder = people.PersonalDataEncoder(indent=1, ensure_ascii=False)
-    yield f'{{"shop": "Stoa", "made_at": {json.dumps(datetime.now(UTC).isoformat())}'
+    yield f'{{"shop": "Stoa", "made_at": {json.dumps(current_time().isoformat())}'
     for app, personal_data in people.export_personal_data(operations.person_from_user(user)):
         yield f",\n{json.dumps(app)}: "
         yield from encoder.iterencode(personal_data)
@@ -85,7 +85,7 @@ def request_erasure(request: HttpRequest) -> HttpResponse:
     if attempt:
         attempt.release_slots()
     try:
-        operations.request_erasure(user.pk, datetime.now(UTC))
+        operations.request_erasure(user.pk, current_time())
     except NoSuchUser:
         # An admin has given them a role in this very moment: the page says what is against it now.
         return redirect("accounts:erase")

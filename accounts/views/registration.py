@@ -1,7 +1,5 @@
 """Registration."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -13,6 +11,7 @@ from accounts import audit_log, known_devices, operations, queries
 from accounts.errors import EmailTaken
 from accounts.forms import FinishRegistrationForm, RegisterForm
 from accounts.login import log_in
+from cassandra_db import current_time
 from web.decorators import get_or_post, no_store, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
@@ -38,7 +37,7 @@ def register(request: HttpRequest) -> HttpResponse:
             return render_too_many_attempts(
                 request, error, "accounts/register.html", {"form": form}
             )
-        operations.request_registration(email, datetime.now(UTC))
+        operations.request_registration(email, current_time())
         return redirect("accounts:sent")
     return render_page(
         request, "accounts/register.html", {"form": form}, status=422 if form.is_bound else 200
@@ -73,11 +72,9 @@ def finish_registration(request: HttpRequest, token: str) -> HttpResponse:
         )
     name, password = form.cleaned_data["name"], form.cleaned_data["password"]
     try:
-        user = operations.register_user(
-            email, name, password, datetime.now(UTC), role, verified=True
-        )
+        user = operations.register_user(email, name, password, current_time(), role, verified=True)
     except EmailTaken:
         return render_page(request, "accounts/link_used.html", {})
-    audit_log.add_entry("registered", datetime.now(UTC), by=user.pk)
+    audit_log.add_entry("registered", current_time(), by=user.pk)
     messages.success(request, _("Welcome. Your account is ready."))
     return log_in(request, user, "")

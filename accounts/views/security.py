@@ -1,7 +1,5 @@
 """Where a member is signed in, and with which e-mail address."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -16,6 +14,7 @@ from accounts.forms import EmailChangeForm
 from accounts.login import log_out
 from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
 from accounts.sessions import end_session, end_sessions, list_sessions
+from cassandra_db import current_time
 from web.decorators import get_or_post, post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
@@ -40,7 +39,7 @@ def end_one_session(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         end_session(current_member(request).pk, request.POST.get("session", ""))
         audit_log.add_entry(
-            "sessions_ended", datetime.now(UTC), by=current_member(request).pk, outcome="done: one"
+            "sessions_ended", current_time(), by=current_member(request).pk, outcome="done: one"
         )
         messages.success(request, _("That device is signed out."))
     return redirect("accounts:security")
@@ -54,7 +53,7 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
         user = current_member(request)
         end_sessions(user.pk, except_key=request.session.session_key)
         audit_log.add_entry(
-            "sessions_ended", datetime.now(UTC), by=user.pk, outcome="done: all others"
+            "sessions_ended", current_time(), by=user.pk, outcome="done: all others"
         )
         messages.success(request, _("You are signed out of all other devices."))
         return known_devices.renew_device_cookie(request, redirect("accounts:security"), user.pk)
@@ -67,7 +66,7 @@ def end_all_sessions(request: HttpRequest) -> HttpResponse:
     """End all of a member's sessions, also this one."""
     end_sessions(current_member(request).pk)
     audit_log.add_entry(
-        "sessions_ended", datetime.now(UTC), by=current_member(request).pk, outcome="done: all"
+        "sessions_ended", current_time(), by=current_member(request).pk, outcome="done: all"
     )
     response = log_out(request, "accounts:login")
     messages.success(request, _("You are signed out everywhere."))
@@ -90,7 +89,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             new = form.cleaned_data["email"]
             # By who asks: a stranger who asks for the address must not keep its owner from it.
             hit_rate_limit(request, "registration", f"by {user.pk}")
-            operations.request_email_change(user, new, datetime.now(UTC))
+            operations.request_email_change(user, new, current_time())
             messages.success(
                 request,
                 _(
@@ -113,7 +112,7 @@ def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
         status = 410 if new is None else 200
         return render_page(request, "accounts/email_confirm.html", {"email": new}, status=status)
     try:
-        operations.change_email(user, new, datetime.now(UTC))
+        operations.change_email(user, new, current_time())
     except EmailTaken:
         return render_page(
             request, "accounts/email_confirm.html", {"email": None, "taken": True}, status=409

@@ -1,10 +1,12 @@
 """How long ago something was, for people in a hurry."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
+
+from cassandra_db import current_time
 
 register = template.Library()
 
@@ -21,7 +23,7 @@ def ago(when: datetime | None) -> str:
     """Write the time since `when` (UTC) in its largest unit: "3 hours ago"; None gives the empty text."""
     if when is None:
         return ""
-    passed = int((datetime.now(UTC) - when).total_seconds())
+    passed = int((current_time() - when).total_seconds())
     if passed < 1:
         return _("just now")
     seconds, words = next(each for each in _UNITS if passed >= each[0])

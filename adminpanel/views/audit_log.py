@@ -1,6 +1,6 @@
 """The audit log, to be read and nothing else."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +12,10 @@ from accounts.access import staff_required
 from accounts.roles import ADMIN
 from adminpanel import audit_labels
 from adminpanel.forms import LogForm
-from cassandra_db import BadPageToken
+from cassandra_db import (
+    BadPageToken,
+    current_time,
+)
 from web.rendering import render_page
 
 
@@ -20,7 +23,7 @@ from web.rendering import render_page
 @require_safe
 def audit_log_page(request: HttpRequest) -> HttpResponse:
     """Show the audit log: of a day, or of one user's month."""
-    today = datetime.now(UTC).date()
+    today = current_time().date()
     book, day, who, after = LogForm(request.GET).parse_selection(today)
     try:
         page = (

@@ -5,7 +5,7 @@ who was faster, and what was typed; errors stand beside their field.
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -39,6 +39,7 @@ from adminpanel.order_pages import (
     render_conflict,
     render_order_page,
 )
+from cassandra_db import current_time
 from orders import operations
 from orders.balance import refundable_amount
 from orders.entities import Order
@@ -227,7 +228,7 @@ def record_sent_refund(request: HttpRequest, number: str) -> HttpResponse:
     actor = queries.staff_actor(current_member(request))
     try:
         changed = operations.record_manual_refund(
-            order, request.POST.get("refund", ""), actor=actor, now=datetime.now(UTC)
+            order, request.POST.get("refund", ""), actor=actor, now=current_time()
         )
     except (NotPayable, StaleOrder, TransitionRefused) as refused:
         return render_conflict(request, _conflict_error(refused, order))
@@ -258,7 +259,7 @@ def _handle_submit(
         return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     try:
         changed, message = apply(
-            order, form, queries.staff_actor(current_member(request)), datetime.now(UTC)
+            order, form, queries.staff_actor(current_member(request)), current_time()
         )
     except (StaleOrder, TransitionRefused, NotPayable) as refused:
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)

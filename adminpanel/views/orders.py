@@ -1,7 +1,5 @@
 """The board of orders, an order's page, and the submits on it."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -19,7 +17,10 @@ from adminpanel.order_pages import (
     render_conflict,
     render_order_page,
 )
-from cassandra_db import BadPageToken
+from cassandra_db import (
+    BadPageToken,
+    current_time,
+)
 from orders.errors import StaleOrder, TransitionRefused
 from orders.queries import get_order_by_number
 from web.decorators import post_only
@@ -32,7 +33,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
     """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
     column, after, fingerprint = BoardForm(request.GET).parse_selection()
     try:
-        found = queries.get_board(column, after, datetime.now(UTC))
+        found = queries.get_board(column, after, current_time())
     except BadPageToken:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
     if fingerprint == found.fingerprint:
@@ -51,7 +52,7 @@ def find_order(request: HttpRequest) -> HttpResponse:
         if found := get_order_by_number(form.cleaned_data["number"]):
             return redirect("adminpanel:order", found.number)
         form.add_error("number", _("No order has this number. Enter it like 7KQF-3M9X."))
-    board = queries.get_board(BoardForm(request.GET).parse_selection()[0], "", datetime.now(UTC))
+    board = queries.get_board(BoardForm(request.GET).parse_selection()[0], "", current_time())
     return render_page(
         request, "adminpanel/board.html", {"board": board, "find": form, "form": form}, status=422
     )
@@ -85,7 +86,7 @@ def transition_order(request: HttpRequest, number: str) -> HttpResponse:
             seen_version=sent["version"],
             actor=queries.staff_actor(current_member(request)),
             note=sent["note"],
-            now=datetime.now(UTC),
+            now=current_time(),
         )
     except (StaleOrder, TransitionRefused) as error:
         return render_conflict(request, error, note=form["note"].value() or "")
@@ -106,7 +107,7 @@ def add_staff_note(request: HttpRequest, number: str) -> HttpResponse:
         found,
         form.cleaned_data["note"],
         actor=queries.staff_actor(current_member(request)),
-        now=datetime.now(UTC),
+        now=current_time(),
     )
     messages.success(request, _("Note added to order %(number)s.") % {"number": noted.number})
     return render_changed_order(request, found, noted)

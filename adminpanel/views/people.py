@@ -1,6 +1,5 @@
 """Who works here: roles, sessions and second factors, given and taken by an admin."""
 
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +21,7 @@ from accounts.sessions import end_sessions, list_sessions
 from adminpanel.code_again import confirm_by_code
 from adminpanel.forms import FindPersonForm, RoleForm
 from adminpanel.templatetags.roles import role_label
+from cassandra_db import current_time
 from web.decorators import post_only
 from web.forms import Form
 from web.rendering import render_page
@@ -72,7 +72,7 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     elif form.is_valid() and confirm_by_code(request, form):
         role = form.cleaned_data["role"]
         try:
-            operations.set_role(user_id, role, datetime.now(UTC))
+            operations.set_role(user_id, role, current_time())
         except LastAdmin as error:
             form.add_error(None, str(error))
         except NoSuchUser as error:
@@ -109,7 +109,7 @@ def reset_person_second_factor(request: HttpRequest, user_id: UUID) -> HttpRespo
         form.add_error(None, OWN_ACCOUNT)
     if not (form.is_valid() and confirm_by_code(request, form)):
         return _page(request, found, reset_form=form)
-    had_one = operations.reset_second_factor(found, datetime.now(UTC))
+    had_one = operations.reset_second_factor(found, current_time())
     note_changes(request, {"second factor": had_one}, {"second factor": False})
     messages.success(
         request, _("Second factor reset. This person sets up a new one at the next sign-in.")
@@ -138,7 +138,7 @@ def _page(
         "reset_form": reset_form,
         "factor": get_second_factor(person.pk),
         "sessions": list_sessions(person.pk, request.session.session_key),
-        "now": datetime.now(UTC),
+        "now": current_time(),
     }
     status = 422 if form or reset_form else 200
     return render_page(request, "adminpanel/person.html", context, status=status)

@@ -1,7 +1,5 @@
 """Offers and codes: made, ended, and how often each was used."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -11,6 +9,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from adminpanel.forms import PromotionForm
 from adminpanel.promotions import list_promotion_lines
+from cassandra_db import current_time
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
 from web.decorators import post_only
@@ -31,7 +30,7 @@ def create_promotion(request: HttpRequest) -> HttpResponse:
     form = PromotionForm(request.POST)
     if form.is_valid():
         try:
-            operations.create_promotion(form.build_terms(), datetime.now(UTC))
+            operations.create_promotion(form.build_terms(), current_time())
         except CodeTaken as taken:
             form.add_error("voucher", str(taken))
         except PromotionRefused as refused:
@@ -50,7 +49,7 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
     found = queries.get_promotion(trigger, name)
     if found is None:
         raise Http404("no such promotion")
-    now = datetime.now(UTC)
+    now = current_time()
     operations.end_promotion(trigger, name, now)
     note_changes(request, {"ends": found.ends_at or "never"}, {"ends": now})
     messages.success(request, _("Promotion %(name)s ended.") % {"name": found.title})
@@ -58,5 +57,5 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
 
 
 def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:
-    context = {"promotions": list_promotion_lines(datetime.now(UTC)), "form": form}
+    context = {"promotions": list_promotion_lines(current_time()), "form": form}
     return render_page(request, "adminpanel/promotions.html", context, status=status)

@@ -1,7 +1,6 @@
 """The staff's second factor: enrolled once, asked for at each login."""
 
 import io
-from datetime import UTC, datetime
 from typing import Any
 
 import segno
@@ -20,6 +19,7 @@ from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.roles import ADMIN, ORDER_STAFF
 from adminpanel.forms import WRONG_CODE, CodeForm, RecoveryCodeForm
+from cassandra_db import current_time
 from web.decorators import get_or_post, post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, without_header
@@ -58,7 +58,7 @@ def _check_code(request: HttpRequest, user: User) -> HttpResponse:
     if isinstance(form, RecoveryCodeForm):
         right = factors.use_recovery_code(user.pk, code)
     else:
-        right = factors.use_code(user.pk, code, datetime.now(UTC))
+        right = factors.use_code(user.pk, code, current_time())
     if not right:
         form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryCodeForm) else WRONG_CODE)
         return _ask_for_code(request, user, form)
@@ -92,7 +92,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
         attempt = hit_rate_limit(request, "code", str(user.pk))
         try:
             codes = factors.enrol_second_factor(
-                user, secret, form.cleaned_data["code"], datetime.now(UTC)
+                user, secret, form.cleaned_data["code"], current_time()
             )
         except AlreadyEnrolled:
             # In another window, a moment ago: that one counts.
@@ -111,7 +111,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
 
 def _for_demo(user: User, form: CodeForm | RecoveryCodeForm) -> dict[str, Any]:
     """Return the context for the demo shop's own staff: the code, which stands in the field, too, if it is good already."""
-    code, wait = factors.get_demo_code(user, datetime.now(UTC))
+    code, wait = factors.get_demo_code(user, current_time())
     if code and not wait and isinstance(form, CodeForm):
         form.initial["code"] = code
     return {"demo_code": code, "demo_wait": wait}
@@ -152,7 +152,7 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
         if codes := factors.renew_recovery_codes(
-            user.pk, form.cleaned_data["code"], datetime.now(UTC)
+            user.pk, form.cleaned_data["code"], current_time()
         ):
             attempt.release_slots()
             return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
@@ -166,7 +166,7 @@ def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
     return render_page(
         request,
         "adminpanel/recovery_codes.html",
-        {"codes": codes, "to": to, "now": datetime.now(UTC)},
+        {"codes": codes, "to": to, "now": current_time()},
     )
 
 

@@ -1,13 +1,12 @@
 """What the workers did last, and how far behind they are."""
 
-from datetime import UTC, datetime
-
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.workers import get_worker_status
+from cassandra_db import current_time
 from web.rendering import render_page
 
 
@@ -16,5 +15,5 @@ from web.rendering import render_page
 def worker_status(request: HttpRequest) -> HttpResponse:
     """Show each job's last run, what it did, and what waits for it."""
     return render_page(
-        request, "adminpanel/worker.html", {"workers": get_worker_status(datetime.now(UTC))}
+        request, "adminpanel/worker.html", {"workers": get_worker_status(current_time())}
     )

@@ -8,7 +8,7 @@ the source then: whatever fails in between, nothing is lost, at worst it is in b
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -28,7 +28,15 @@ from cart.operations.contents import (
     idempotency_row_statement,
 )
 from cart.undo import Undo
-from cassandra_db import Row, applied_if, apply_batch, conditional_write, read, write
+from cassandra_db import (
+    Row,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    current_time,
+    read,
+    write,
+)
 from jobs.minutes import floor_to_minute
 from pricing.quotes import line_label, snapshot_columns
 
@@ -111,7 +119,7 @@ def move_line(
     if source_id == target_id:
         raise SameCart
     move = PendingMove(
-        floor_to_minute(datetime.now(UTC)), idempotency_key, "move", person_id, source_id, target_id
+        floor_to_minute(current_time()), idempotency_key, "move", person_id, source_id, target_id
     )
 
     def put(change: CartChange) -> str:
@@ -230,7 +238,7 @@ def merge_carts(
     # so that it has a version to be deleted at
     carts.initialize_cart(source_id, person_id, now, guest=guest)
     move = PendingMove(
-        floor_to_minute(datetime.now(UTC)),
+        floor_to_minute(current_time()),
         idempotency_key,
         "merge",
         person_id,

@@ -1,7 +1,7 @@
 """A person's carts: the list of them, and the actions on a whole cart or between two carts."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID, uuid4, uuid5
@@ -23,6 +23,7 @@ from cart.forms import IdempotencyForm, NameForm, TargetCartForm
 from cart.merge_preview import preview_merge
 from cart.request_cart import get_request_cart
 from cart.undo import Undo, parse_undo
+from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
 from web.decorators import get_or_post, owner_only, post_only
 from web.rendering import render_page
@@ -51,7 +52,7 @@ def create_cart(request: HttpRequest) -> HttpResponse:
             owner.get_or_create_owner_id(request),
             name,
             idempotency_key,
-            datetime.now(UTC),
+            current_time(),
             guest=owner.is_guest(request),
         )
     except CartError as error:
@@ -72,7 +73,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             name = operations.rename_cart(
-                _person_id(request), cart_id, form.cleaned_data["name"], datetime.now(UTC)
+                _person_id(request), cart_id, form.cleaned_data["name"], current_time()
             )
         except BadName as error:
             form.add_error("name", str(error))
@@ -95,7 +96,7 @@ def switch_cart(request: HttpRequest) -> HttpResponse:
     """Make another cart the active one, and go back to the page where that was clicked."""
     name = _run_action(
         request,
-        lambda person: operations.switch_cart(person, _cart_id(request), datetime.now(UTC)),
+        lambda person: operations.switch_cart(person, _cart_id(request), current_time()),
     )
     if name:
         messages.success(
@@ -113,7 +114,7 @@ def duplicate_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     copy = _run_action(
         request,
         lambda person: operations.duplicate_cart(
-            person, cart_id, idempotency_key, datetime.now(UTC), guest=guest
+            person, cart_id, idempotency_key, current_time(), guest=guest
         ),
     )
     if copy:
@@ -130,7 +131,7 @@ def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     idempotency_key = _idempotency_key(request)
     undo = _run_action(
         request,
-        lambda person: operations.empty_cart(person, cart_id, idempotency_key, datetime.now(UTC)),
+        lambda person: operations.empty_cart(person, cart_id, idempotency_key, current_time()),
     )
     if undo:
         messages.success(request, _("%(name)s was emptied.") % {"name": undo.name})
@@ -142,7 +143,7 @@ def empty_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 def delete_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Delete a cart; the response offers to bring it back."""
     undo = _run_action(
-        request, lambda person: operations.delete_cart(person, cart_id, datetime.now(UTC))
+        request, lambda person: operations.delete_cart(person, cart_id, current_time())
     )
     if undo:
         messages.success(request, _("%(name)s was deleted.") % {"name": undo.name})
@@ -157,7 +158,7 @@ def undo_cart_change(request: HttpRequest) -> HttpResponse:
     if undo is None:
         return _cart_list_page(request, refused=str(TOO_LATE), status=422)
     name = _run_action(
-        request, lambda person: _UNDO_OPERATIONS[undo.action](person, undo, datetime.now(UTC))
+        request, lambda person: _UNDO_OPERATIONS[undo.action](person, undo, current_time())
     )
     if name:
         messages.success(request, _("%(name)s was restored.") % {"name": name})
@@ -191,7 +192,7 @@ def merge_carts(request: HttpRequest, cart_id: UUID) -> HttpResponse:
             cart_id,
             into,
             idempotency_key,
-            datetime.now(UTC),
+            current_time(),
             guest=owner.is_guest(request),
         )
     except CartError as error:
@@ -227,7 +228,7 @@ def move_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
             into,
             str(key),
             idempotency_key,
-            datetime.now(UTC),
+            current_time(),
             copy=copy,
             guest=owner.is_guest(request),
         )
@@ -288,7 +289,7 @@ def _act_on_line(
 ) -> HttpResponse:
     idempotency_key = _idempotency_key(request)
     result = _run_action(
-        request, lambda person: act(person, cart_id, str(key), idempotency_key, datetime.now(UTC))
+        request, lambda person: act(person, cart_id, str(key), idempotency_key, current_time())
     )
     if result:
         name = result if isinstance(result, str) else result.label

@@ -1,6 +1,5 @@
 """The cart's page, and the actions that change a cart. Each works as a plain form; to htmx it answers with the changed part."""
 
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
@@ -28,6 +27,7 @@ from cart.forms import (
 from cart.pages import cart_context, cart_url, format_badge, refresh_badge, render_refusal
 from cart.shipping_country import remember_shipping_country
 from cart.undo import parse_removed_line
+from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
@@ -114,7 +114,7 @@ def add_line(request: HttpRequest) -> HttpResponse:
             *product_and_variant,
             quantity,
             idempotency_key,
-            datetime.now(UTC),
+            current_time(),
             guest=owner.is_guest(request),
         )
     except (CartError, NoLongerSold) as error:
@@ -143,7 +143,7 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
         cart_id, line = _named_line(request, form)
         variant = find_product_and_variant(line.sku)[1]
         changed = operations.change_line_quantity(
-            _owner_id(request), cart_id, variant, form.cleaned_data["quantity"], datetime.now(UTC)
+            _owner_id(request), cart_id, variant, form.cleaned_data["quantity"], current_time()
         )
     except (NoSuchCart, NoSuchLine) as error:
         return render_refusal(request, str(error))
@@ -166,7 +166,7 @@ def accept_prices(request: HttpRequest) -> HttpResponse:
             return render_refusal(request, str(PriceChanged()))
         consents = form.cleaned_data["agreed"]
         operations.accept_prices(
-            _owner_id(request), form.cleaned_data["cart"], consents, datetime.now(UTC)
+            _owner_id(request), form.cleaned_data["cart"], consents, current_time()
         )
     except CartError as error:
         return render_refusal(request, str(error))
@@ -184,7 +184,7 @@ def remove_line(request: HttpRequest) -> HttpResponse:
     form = LineForm(request.POST)
     try:
         cart_id, line = _named_line(request, form)
-        undo = operations.remove_line(_owner_id(request), cart_id, line.key, datetime.now(UTC))
+        undo = operations.remove_line(_owner_id(request), cart_id, line.key, current_time())
     except CartError as error:
         return render_refusal(request, str(error))
     removed = _("%(name)s was removed.") % {"name": undo.name}
@@ -208,9 +208,7 @@ def restore_line(request: HttpRequest) -> HttpResponse:
         variant = get_sellable_variant(found, undo.variant_id)
         if found is None or variant is None:
             raise NoLongerSold(undo.name)
-        restored = operations.restore_line(
-            _owner_id(request), undo, found, variant, datetime.now(UTC)
-        )
+        restored = operations.restore_line(_owner_id(request), undo, found, variant, current_time())
     except (CartError, NoLongerSold) as error:
         return render_refusal(request, str(error))
     badge = refresh_badge(request)

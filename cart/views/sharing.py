@@ -1,7 +1,6 @@
 """Sharing a cart: its people, invitations and links; what a link shows; and what others have changed meanwhile."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,6 +18,7 @@ from cart.forms import IdempotencyForm, InviteForm, KeyForm, PersonForm, RoleFor
 from cart.operations import sharing
 from cart.people import Member, SharedCart
 from cart.priced_cart import get_priced_cart
+from cassandra_db import current_time
 from mail.addresses import email_key
 from web.decorators import get_or_post, owner_only, post_only
 from web.errors import TooManyAttempts
@@ -54,7 +54,7 @@ def invite_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
             return _people_page(request, found, form=form, status=422)
         email, role = form.cleaned_data["email"], form.cleaned_data["role"]
         hit_rate_limit(request, "invitation", f"by {inviter.user_id}", f"to {email_key(email)}")
-        sharing.invite_person(inviter, cart_id, email, role, datetime.now(UTC))
+        sharing.invite_person(inviter, cart_id, email, role, current_time())
     except TooManyAttempts as error:
         return render_too_many_attempts(
             request, error, "cart/people.html", _people_context(request, found, form)
@@ -114,7 +114,7 @@ def create_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
     def act(owner_id: UUID) -> str:
         member = _member(request)
-        sharing.create_link(owner_id, cart_id, member.name if member else "", datetime.now(UTC))
+        sharing.create_link(owner_id, cart_id, member.name if member else "", current_time())
         return _("Link created. Anyone who has it can view the cart.")
 
     return _run_action(request, cart_id, act)
@@ -168,7 +168,7 @@ def invitation_detail(request: HttpRequest, token: str) -> HttpResponse:
     member = _member(request)
     if member and request.method == "POST":
         try:
-            sharing.accept_invitation(token, member, datetime.now(UTC))
+            sharing.accept_invitation(token, member, current_time())
         except InvitationOver:
             return _invitation_over_page(request)
         except CartError as error:
@@ -208,7 +208,7 @@ def copy_shared_cart(request: HttpRequest, token: str) -> HttpResponse:
     try:
         idempotency_key = form.cleaned_data["operation"]
         copy_id, name = sharing.copy_shared_cart(
-            person_id, found.cart, idempotency_key, datetime.now(UTC), guest=guest
+            person_id, found.cart, idempotency_key, current_time(), guest=guest
         )
     except CartError as error:
         return _shared_cart_page(request, token, found, refused=str(error))

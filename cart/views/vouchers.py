@@ -1,7 +1,5 @@
 """The code in a cart: put in, and taken out again."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
@@ -16,6 +14,7 @@ from cart.pages import (
     render_changed_cart,
     render_refusal,
 )
+from cassandra_db import current_time
 from promotions import queries as promotions
 from promotions.entities import Voucher
 from web.decorators import owner_only, post_only
@@ -43,7 +42,7 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
             return render_cart_page(
                 request, {"voucher": form, "form": form, "has_errors": True}, 422
             )
-        operations.set_voucher(person_id, cart_id, found.code if found else None, datetime.now(UTC))
+        operations.set_voucher(person_id, cart_id, found.code if found else None, current_time())
     except TooManyAttempts as error:
         return render_too_many_attempts(request, error)
     except CartError as error:
@@ -69,7 +68,7 @@ def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
         device_bucket=f"voucher {person_id}" if is_member else "",
     )
     customer_key = get_voucher_customer_key(request, person_id) if person_id else ""
-    found = promotions.get_applied_promotions(typed, (), datetime.now(UTC), customer_key).voucher
+    found = promotions.get_applied_promotions(typed, (), current_time(), customer_key).voucher
     if found and not found.reason:
         attempt.release_slots()
     return found

@@ -2,14 +2,13 @@
 
 import hmac
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from time import time
 from uuid import UUID
 
 from django.conf import settings
 from django.urls import reverse
 from moneyed import Money
 
+from cassandra_db import current_time
 from demo.testbank import operations, queries
 from payments.gateways import (
     PaymentOutcome,
@@ -53,7 +52,7 @@ class TestBank:
             raise LookupError(f"the bank knows no payment {reference}")
         state, currency = row.state, row.currency
         if state in ("late", "away"):
-            if datetime.now(UTC) >= row.answers_at:
+            if current_time() >= row.answers_at:
                 state = "authorized"
             elif state == "away":
                 raise TimeoutError("the bank does not answer")
@@ -84,7 +83,7 @@ class TestBank:
             given.encode(), sign_webhook(moment, body).encode()
         ):
             raise PermissionError("the bank has not signed this")
-        if abs(time() - int(moment)) > WEBHOOK_SECONDS:
+        if abs(current_time().timestamp() - int(moment)) > WEBHOOK_SECONDS:
             raise PermissionError("the webhook is too old")
         payload = decode_webhook_body(body)
         payment_id = UUID(str(payload["payment_id"]))
@@ -95,7 +94,7 @@ class TestBank:
 
 def make_signature_header(body: bytes) -> str:
     """Return the header that says when a webhook is sent, and who sends it."""
-    moment = str(int(time()))
+    moment = str(int(current_time().timestamp()))
     return f"{moment}.{sign_webhook(moment, body)}"
 
 

@@ -1,6 +1,5 @@
 """The bank's own page. It knows nothing of the shop but what the shop sent when the payment was opened."""
 
-from datetime import UTC, datetime
 from uuid import UUID
 
 from django.conf import settings
@@ -8,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from cassandra_db import current_time
 from demo.testbank import operations, queries
 from demo.testbank.cards import CARDS, CODE
 from demo.testbank.forms import CardForm, CodeForm
@@ -28,16 +28,16 @@ def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
     if payment.state not in ("open", "asked"):
         return redirect(payment.return_url)
     if request.method == "POST" and "leave" in request.POST:
-        operations.abandon_payment(payment_id, datetime.now(UTC))
+        operations.abandon_payment(payment_id, current_time())
         return redirect(payment.return_url)
     asks = payment.state == "asked"
     form = CodeForm(request.POST or None) if asks else CardForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         if isinstance(form, CodeForm):
-            if not operations.submit_code(payment_id, form.cleaned_data["code"], datetime.now(UTC)):
+            if not operations.submit_code(payment_id, form.cleaned_data["code"], current_time()):
                 form.add_error("code", _("This code is wrong. Check it and try again."))
         else:
-            operations.submit_card(payment_id, form.cleaned_data["card"], datetime.now(UTC))
+            operations.submit_card(payment_id, form.cleaned_data["card"], current_time())
         decided = queries.get_payment(payment_id)
         if decided is not None and decided.state == "asked" and not asks:
             return redirect("testbank:pay", payment_id)

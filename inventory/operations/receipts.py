@@ -9,7 +9,6 @@ from cassandra_db import (
     applied_if,
     apply_batch,
     conditional_write,
-    truncate_to_milliseconds,
     write,
 )
 from inventory.entities import SENTINEL
@@ -72,10 +71,7 @@ def receive_stock(
                     units=units, state="received", receipt_id=receipt_id, now=now, **stock_item
                 ),
                 if_lost=applied_if(
-                    lambda row: (
-                        row.reservation_id == receipt_id
-                        and row.reserved_at == truncate_to_milliseconds(now)
-                    )
+                    lambda row: row.reservation_id == receipt_id and row.reserved_at == now
                 ),
             )
 
@@ -140,10 +136,7 @@ def adjust_stock(
                 units=units, state="adjusted", receipt_id=adjustment_id, now=now, **stock_item
             ),
             if_lost=applied_if(
-                lambda row: (
-                    row.reservation_id == adjustment_id
-                    and row.reserved_at == truncate_to_milliseconds(now)
-                )
+                lambda row: row.reservation_id == adjustment_id and row.reserved_at == now
             ),
         )
     first = booked.current

@@ -2,10 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import retry_attempts, write, write_batch
+from cassandra_db import (
+    current_time,
+    retry_attempts,
+    write,
+    write_batch,
+)
 from inventory.allocation import needed_units, plan_allocations, sort_allocations
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
@@ -179,7 +184,7 @@ class _ReservationRun:
             left = [each for each in plan if each.reservation_id not in self.reserved]
             if left:
                 record_reservation_expiries(
-                    self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR
+                    self.order_id, left, max(self.now, current_time()) + RESERVED_FOR
                 )
             if all(self._reserve(each) for each in left):
                 return plan

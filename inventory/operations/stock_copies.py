@@ -1,9 +1,8 @@
 """The stock that pages show: a copy, rewritten from the numbers themselves."""
 
-from time import time_ns
 from uuid import UUID
 
-from cassandra_db import read, write, write_batch
+from cassandra_db import current_microseconds, read, write, write_batch
 from catalogue import operations as catalogue
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 
@@ -25,7 +24,7 @@ def copy_stock(product_id: UUID) -> None:
     The copy carries the time at which its read began: of two that overtake each other the later read stays. When the
     product's availability changes (in stock, few left, to come, out), its cards are updated. Raises CassandraUnavailable.
     """
-    read_at = time_ns() // 1000
+    read_at = current_microseconds()
     stock_items = STOCK_ITEMS.all(product_id=product_id)
     reading = [
         (row, prefetch_stock_numbers(row.variant_id, row.warehouse_id)) for row in stock_items

@@ -37,6 +37,7 @@ from orders.operations.pending_effects import (
     record_pending_effects,
 )
 from orders.operations.placement import (
+    CLAIM_SECONDS,
     OrderDraft,
     claim_expired_order,
     claim_order_number,

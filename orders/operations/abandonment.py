@@ -2,10 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
-from cassandra_db import Row, applied_if, conditional_write, write
+from cassandra_db import (
+    Row,
+    applied_if,
+    conditional_write,
+    current_time,
+    write,
+)
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation
@@ -55,7 +61,7 @@ def abandon_checkout(order_id: UUID) -> bool:
     if not mark_checkout_abandoned(order_id):
         return False
     release_vouchers(order_id)
-    now = datetime.now(UTC)
+    now = current_time()
     due = stock.list_reservation_expiries(
         minutes_between(now - MAX_SWEEP_DELAY, now + RESERVED_FOR + MINUTE)
     )

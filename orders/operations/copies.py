@@ -4,11 +4,10 @@ from datetime import UTC, date, datetime, timedelta
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import read, write, write_batch
+from cassandra_db import current_microseconds, read, write, write_batch
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
-from orders.operations.pending_effects import microseconds_now
 from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
@@ -130,7 +129,7 @@ def delete_empty_days(now: datetime) -> int:
 
     The deletion is dated an hour back: a day to which an order has just been added stays. Raises CassandraUnavailable.
     """
-    before = microseconds_now() - timedelta(hours=1) // timedelta(microseconds=1)
+    before = current_microseconds() - timedelta(hours=1) // timedelta(microseconds=1)
     board_days: list[tuple[str, date]] = [
         (status, day) for status in BOARD_COLUMNS for day in queries.list_board_days(status)
     ]

@@ -2,11 +2,16 @@
 
 import logging
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from cart import operations as carts
-from cassandra_db import CassandraUnavailable, read, retry_attempts
+from cassandra_db import (
+    CassandraUnavailable,
+    current_time,
+    read,
+    retry_attempts,
+)
 from inventory import operations as inventory
 from inventory.allocation import sort_allocations
 from orders import parcels, queries, returns
@@ -182,7 +187,7 @@ def _empty_cart(order: Order, items: tuple[Item, ...], now: datetime) -> None:
     is_meant = order.payment_method == TRANSFER and not order.is_unproved
     kinds = ("placed",) if is_meant else CONFIRMING_EVENTS
     paid = next((event for event in order.events if event.kind in kinds), None)
-    if paid and order.cart_id and paid.at > datetime.now(UTC) - _EMPTIED_ONCE:
+    if paid and order.cart_id and paid.at > current_time() - _EMPTIED_ONCE:
         bought = {str(item.variant_id): item.quantity for item in items}
         carts.remove_bought_lines(
             order.cart_id, bought, order.order_id, now, with_code=bool(order.voucher)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts import queries as accounts
+from cassandra_db import current_time
 from mail.operations import queue_mail
 from mail.queries import list_unmailed_events
 from orders import links
@@ -59,9 +60,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     if order.is_erased:
         return
     fresh = [
-        event
-        for event in order.events
-        if event.at >= datetime.now(UTC) - _news_period(order, event)
+        event for event in order.events if event.at >= current_time() - _news_period(order, event)
     ]
     mails: dict[str, tuple[Event, MailContent]] = {}
     for event in fresh:

@@ -5,11 +5,14 @@ event's pending effect spares the one that another event has written later for t
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from time import time_ns
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import write
+from cassandra_db import (
+    current_microseconds,
+    current_time,
+    write,
+)
 from jobs.minutes import floor_to_minute
 
 INSERT_PENDING_EFFECT = write(
@@ -38,13 +41,13 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
 
     Pending effects are recorded in real time, as the worker runs, whatever `now` an importer of old orders passes.
     """
-    write_timestamp = microseconds_now()
+    write_timestamp = current_microseconds()
     if look_at:
         # Newer than the pending effects of events in that minute, so that clearing those spares it; older than the worker's
         # look at it, two minutes later (orders.jobs).
         write_timestamp = max(write_timestamp, int((look_at + SWEPT_AFTER).timestamp() * 1_000_000))
     pending_effect = PendingEffect(
-        floor_to_minute(look_at or datetime.now(UTC)), order_id, write_timestamp
+        floor_to_minute(look_at or current_time()), order_id, write_timestamp
     )
     INSERT_PENDING_EFFECT.run(
         minute=pending_effect.minute, order_id=order_id, written=pending_effect.write_timestamp
@@ -59,8 +62,3 @@ def clear_pending_effects(pending_effect: PendingEffect) -> None:
         order_id=pending_effect.order_id,
         written=pending_effect.write_timestamp,
     )
-
-
-def microseconds_now() -> int:
-    """Return the present moment in microseconds since 1970, which is what Cassandra's timestamps count."""
-    return time_ns() // 1000

@@ -66,13 +66,14 @@ from promotions.operations import claim_voucher
 
 log = logging.getLogger(__name__)
 
-# The TTL of a claim, in seconds.
-CLAIM_SECONDS = 60
-# For how long after its claim a process begins any further write, in seconds. The difference is for slow writes: none
-# arrives after another process's claim.
+# For how long after its claim a process begins any further write, in seconds.
 WORK_SECONDS = 20
-# How long a second submit of the same checkout waits for the first.
-WAIT_SECONDS = 8.0
+# The TTL of a claim, in seconds: for so long nobody else places the checkout of a process that has died. A write that is slower
+# than the difference does no harm: it is an order only while the claim stands, units are released at the expiry that was
+# recorded before them, and the lines of the later claim have the later timestamps.
+CLAIM_SECONDS = WORK_SECONDS + 5
+# How long a second submit of the same checkout waits for the first. After that its page asks again by itself.
+WAIT_SECONDS = 4.0
 
 
 @dataclass(frozen=True)

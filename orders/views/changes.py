@@ -5,7 +5,7 @@ values that were typed; submitted again, it counts.
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
+from cassandra_db import current_time
 from orders import access, operations, parcels, presentation, queries
 from orders.change_forms import ChangeForm, DeliveryAddressForm, SendBackForm
 from orders.entities import Order
@@ -68,7 +69,7 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
 def request_return(request: HttpRequest, order: Order) -> HttpResponse:
     """Request a return of delivered units, within the shop's return period."""
     items = queries.list_items(order)
-    contents = presentation.item_units(items, order.returnable_units(datetime.now(UTC)))
+    contents = presentation.item_units(items, order.returnable_units(current_time()))
     form = SendBackForm(request.POST or None, contents=contents)
     context = {
         "form": form,
@@ -109,7 +110,7 @@ def _handle_change_form(
         return render_page(request, template, context, status=422)
     for _try in range(_TRIES):
         try:
-            order = make_change(order, datetime.now(UTC))
+            order = make_change(order, current_time())
         except StaleOrder as stale:
             if news := presentation.events_since(
                 stale.order, presentation.last_event_id(order), kinds

@@ -1,12 +1,11 @@
 """Whoever reads an order's mail says whether it is theirs."""
 
-from datetime import UTC, datetime
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
+from cassandra_db import current_time
 from mail.addresses import email_key
 from orders import access, links, operations, queries
 from orders.entities import Order
@@ -26,7 +25,7 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
         raise Http404("no such order")
     if request.method != "POST":
         return _confirmation_page(request, token, order)
-    now = datetime.now(UTC)
+    now = current_time()
     try:
         if "reject" in request.POST:
             order = operations.reject_order(order, now)
@@ -48,7 +47,7 @@ def _confirmation_page(
 ) -> HttpResponse:
     """Show what was ordered and what it costs, and nothing that was typed: the reader may be a stranger to it."""
     items = queries.list_items(order)
-    is_over = order.is_over(datetime.now(UTC))
+    is_over = order.is_over(current_time())
     context = {
         "token": token,
         "order": order,
@@ -67,7 +66,7 @@ def _confirmation_page(
 def resend_confirmation_mail(request: HttpRequest, order: Order) -> HttpResponse:
     """Mail the link that confirms an order once more."""
     hit_rate_limit(request, "confirmation", email_key(order.email), order.number)
-    if operations.resend_confirmation_mail(order, datetime.now(UTC)):
+    if operations.resend_confirmation_mail(order, current_time()):
         messages.success(
             request, _("We have sent the email to %(email)s again.") % {"email": order.email}
         )

@@ -1,7 +1,7 @@
 """An order's own page, and how its buyer gets there."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from accounts import known_devices
 from accounts import queries as accounts
+from cassandra_db import current_time
 from orders import access, links, operations, presentation, queries
 from orders.entities import Order
 from orders.forms import LookupForm
@@ -41,14 +42,14 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
         "order": order,
         "items": order.current_lines(items) or items,
         "attempt": attempts[-1] if attempts else None,
-        "now": datetime.now(UTC),
+        "now": current_time(),
         "arrives": _delivery_days_text(*presentation.delivery_estimate(order)),
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
         "link_days": settings.ORDER_LINK_DAYS,
         "has_invoice": has_invoice(order),
         "left": _time_left(order),
-        "can_extend": operations.next_payment_deadline(order, datetime.now(UTC)) is not None,
+        "can_extend": operations.next_payment_deadline(order, current_time()) is not None,
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
         **_progress_context(order, items),
     }
@@ -71,14 +72,14 @@ def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
         "account": settings.BANK_ACCOUNT.split("|"),
         "may_change": presentation.can_change_lines(order),
         "may_change_address": presentation.can_change_address(order),
-        "may_return": bool(order.returnable_units(datetime.now(UTC))),
+        "may_return": bool(order.returnable_units(current_time())),
         "return_until": presentation.return_deadline(order),
     }
 
 
 def _time_left(order: Order) -> str:
     """How long an order's units stay reserved, as a countdown; '' where there is none."""
-    seconds = round((order.pay_until - datetime.now(UTC)).total_seconds())
+    seconds = round((order.pay_until - current_time()).total_seconds())
     if not order.is_awaiting_payment or not presentation.is_paid_by_card(order) or seconds <= 0:
         return ""
     minutes, seconds = divmod(seconds, 60)
@@ -99,7 +100,7 @@ def _is_new(order: Order) -> bool:
     return (
         paid is not None
         and order.board_column == "to_pack"
-        and (datetime.now(UTC) - paid.at).total_seconds() < 3600
+        and (current_time() - paid.at).total_seconds() < 3600
     )
 
 

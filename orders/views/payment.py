@@ -1,7 +1,6 @@
 """Paying an order: to the gateway and back."""
 
 import logging
-from datetime import UTC, datetime
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,6 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import send_to_login
+from cassandra_db import current_time
 from orders import access, numbers, operations, queries
 from orders.entities import Order
 from orders.errors import NotPayable, OrderError, WebhookBusy
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 @access.order_owner_required
 def pay_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Start another attempt to pay an order."""
-    if order.is_awaiting_payment and order.pay_until < datetime.now(UTC):
+    if order.is_awaiting_payment and order.pay_until < current_time():
         messages.warning(
             request, _("The time to pay for this order has run out. Nothing was charged.")
         )
@@ -51,7 +51,7 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
         if not order.is_awaiting_payment:
             raise NotPayable
         operations.transition_order(
-            order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
+            order, Transition("cancelled", actor="shopper", at=current_time())
         )
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
@@ -70,7 +70,7 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
 def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
     """Extend the reservation of an order's units, as the shopper is still about to pay."""
     try:
-        until = operations.extend_payment_deadline(order, datetime.now(UTC))
+        until = operations.extend_payment_deadline(order, current_time())
         messages.success(
             request,
             _("Your items are reserved until %(time)s.")
@@ -112,7 +112,7 @@ def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
     try:
         webhook = gateways.get_gateway(gateway).parse_webhook(request.body, request.headers)
         if webhook:
-            operations.process_webhook(gateway, webhook, datetime.now(UTC))
+            operations.process_webhook(gateway, webhook, current_time())
     except NoGateway as nobody:
         raise Http404("no such gateway here") from nobody
     except (PermissionError, LookupError, ValueError) as refused:

@@ -20,7 +20,10 @@ from cart import queries as carts
 from cart.access import EDIT, Access
 from cart.errors import CartError
 from cart.operations.bulk_lines import VariantQuantity, add_variants
-from cassandra_db import BadPageToken
+from cassandra_db import (
+    BadPageToken,
+    current_time,
+)
 from orders import access, operations, presentation, queries
 from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
@@ -104,7 +107,7 @@ def reorder(request: HttpRequest, order: Order) -> HttpResponse:
                 _("Order %(number)s") % {"number": order.number},
                 units_to_add,
                 form.cleaned_data["operation"],
-                datetime.now(UTC),
+                current_time(),
                 guest=not request.user.is_authenticated,
             )
         except CartError as refused:
@@ -178,7 +181,7 @@ def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
     for _try in range(3):
         try:
             operations.transition_order(
-                order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
+                order, Transition("cancelled", actor="shopper", at=current_time())
             )
         except StaleOrder as stale:
             # For example its payment, at the same moment; what matters to the shopper is shown before anything is done.

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from time import time
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +17,7 @@ from django.conf import settings
 from moneyed import Money
 from stripe.params.checkout import SessionCreateParams
 
+from cassandra_db import current_time
 from payments.errors import GatewayUnavailable
 from payments.gateways import (
     CaptureRefused,
@@ -209,7 +209,7 @@ def verify_signature(body: bytes, header: str, secret: str) -> None:
         moment = int(dict(part.partition("=")[::2] for part in header.split(","))["t"])
     except (stripe.SignatureVerificationError, UnicodeDecodeError) as forged:
         raise PermissionError(f"Stripe has not signed this: {forged}") from forged
-    if moment > time() + WEBHOOK_TOLERANCE_SECONDS:
+    if moment > current_time().timestamp() + WEBHOOK_TOLERANCE_SECONDS:
         raise PermissionError("the webhook is dated in the future")
 
 

@@ -1,6 +1,5 @@
 """The storefront: front page, lists, products, and what stands beside them."""
 
-from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
@@ -17,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from cart.forms import build_add_form
 from cart.shipping_country import get_shipping_country
+from cassandra_db import current_time
 from cassandra_db.errors import BadPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
@@ -45,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
     tiles = [child for root in queries.list_root_categories() for child in root.children or [root]]
     context = {
         "tiles": tiles,
-        "promotions": list_current_promotions(datetime.now(UTC)),
+        "promotions": list_current_promotions(current_time()),
         "canonical": structured_data.absolute_url("/"),
     }
     return render_page(request, "storefront/home.html", rows | context)
@@ -137,7 +137,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "add_form": build_add_form(chosen.sku),
         "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
         "tax_added": get_shipping_country(request) in tax_added_countries(),
-        "promotions": list_current_promotions(datetime.now(UTC), found.category_id),
+        "promotions": list_current_promotions(current_time(), found.category_id),
         "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",

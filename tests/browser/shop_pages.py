@@ -91,6 +91,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "checkout's second step": ShopPage("checkout:delivery", "/checkout/delivery/", "guest"),
         "checkout's last step": ShopPage("checkout:review", "/checkout/review/", "guest"),
         "line before the checkout": ShopPage(address="/checkout/", template="checkout_queue.html"),
+        "order that is being placed": ShopPage(
+            address="/checkout/review/", template="checkout/placing.html"
+        ),
         "bank": ShopPage("testbank:pay", "/testbank/{card}/"),
         "bank that asks for a code": ShopPage("testbank:pay", "/testbank/{code}/"),
         "order": ShopPage("orders:detail", _ORDER, "guest"),

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from cassandra import OperationTimedOut
+from cassandra import OperationTimedOut, WriteTimeout, WriteType
 
 from cassandra_db import (
     RAISE_UNKNOWN,
@@ -181,15 +181,45 @@ def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
             page_key(wrong, list_name=of)
 
 
-def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(
+@pytest.mark.parametrize(
+    ("silent", "sent"),
+    [
+        # The coordinator has waited two seconds for its replicas each time.
+        (WriteTimeout("replicas are silent", write_type=WriteType.CAS), 2),
+        # A node that hangs is waited for as long as it may take, and another one is asked.
+        (OperationTimedOut(), 2),
+    ],
+)
+def test_where_no_majority_answers_a_write_is_soon_given_up(
+    silent: Exception, sent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = 0.0
+
+    class NobodyAnswers(AnswersLost):
+        def execute(self, *arguments: Any, **options: Any) -> Any:
+            nonlocal passed
+            self.sent += 1
+            passed += 2.0 if isinstance(silent, WriteTimeout) else 6.0
+            raise silent
+
+    nobody = NobodyAnswers()
+    monkeypatch.setattr(statements, "get_session", lambda: nobody)
+    monkeypatch.setattr(statements, "monotonic", lambda: passed)
+    with pytest.raises(UnknownOutcome):
+        apply_batch(CLAIM.bind(job=f"test-{uuid4()}", holder=ME), if_lost=SEND_AGAIN)
+    assert nobody.sent == sent
+
+
+def test_nodes_that_stand_still_are_asked_last_when_a_statement_is_prepared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     connected = get_session()
     host, prepare, asked_hosts = connected.cluster.metadata.all_hosts()[0], connected.prepare, []
+    assert connected.default_timeout < 3, "the driver's own is ten seconds for each of them"
 
     def silent_once(cql: str) -> Any:
         asked_hosts.append(cql)
-        if len(asked_hosts) == 1:
+        if len(asked_hosts) <= 2:
             raise OperationTimedOut({}, host)
         return prepare(cql)
 
@@ -197,5 +227,5 @@ def test_a_node_that_stands_still_is_asked_last_when_a_statement_is_prepared(
     monkeypatch.setattr(SilentNodesLastPolicy, "_silent", {})
     cql = "SELECT key FROM system.local WHERE key = :key"
     assert statements._prepare_cql(connected, cql).query_string == cql
-    assert asked_hosts == [cql, cql]
+    assert asked_hosts == [cql] * 3
     assert host in SilentNodesLastPolicy._silent

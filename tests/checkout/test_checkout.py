@@ -754,6 +754,38 @@ def test_s38_a_late_payment_reserves_the_units_again_only_for_its_own_cart(
         assert assert_order_consistent(first.order_id)
 
 
+def test_x76_who_presses_again_after_a_crash_waits_on_a_page_that_asks_by_itself(
+    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    email = make_email()
+    token = shopper.token(email=email)
+    with monkeypatch.context() as cut:
+        cut.setattr(
+            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            shopper.send(token, email=email)
+    dead = get_cart(shopper).checkout_id
+    assert dead
+    with monkeypatch.context() as hurry:
+        hurry.setattr(placement, "WAIT_SECONDS", 0.0)
+        waiting = shopper.send(token, email=email)
+    assert (waiting.status_code, waiting["Retry-After"]) == (409, "3")
+    page = html.fromstring(waiting.content)
+    (form,) = page.forms
+    assert (form.get("data-resend"), form.action) == ("3", reverse("checkout:review"))
+    assert dict(form.form_values())["email"] == email, "all that was sent is sent again"
+    assert len(page.xpath("//script[contains(@src, 'again')]")) == 1
+    (refresh,) = page.xpath("//noscript/meta/@content")
+    assert refresh == f"25; url={reverse('checkout:review')}"
+    assert placement.CLAIM_SECONDS == placement.WORK_SECONDS + 5
+    # The claim runs out, by its TTL.
+    placement.UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=dead, me=_claim_of(dead))
+    sent = shopper.client.post(form.action, dict(form.form_values()))
+    assert sent.status_code == 303
+    assert [order.order_id for order in list_orders(email)] == [dead]
+
+
 @pytest.mark.parametrize("how", ["untouched", "more", "taken out"])
 def test_a_late_payment_looks_at_what_is_in_the_cart(
     shopper: Shopper, mug: Product, how: str

@@ -13,6 +13,7 @@ from jobs import leases
 from jobs.errors import LeaseLost
 from jobs.leases import (
     CLOCK_SKEW,
+    COOLDOWN_AFTER_FAILURE,
     LEASE_DURATION,
     RECHECK_AFTER,
     RENEW_EVERY,
@@ -118,10 +119,10 @@ def test_it_renews_while_the_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rest_keeps_the_job_shut_for_everybody() -> None:
     name, now = job(), datetime.now(UTC)
     with hold_lease(name) as lease:
-        lease.cooldown = timedelta(minutes=5)
+        lease.cooldown = COOLDOWN_AFTER_FAILURE
     with pytest.raises(LeaseLost):
         hold_lease(name)
-    assert claim_lease(get_lease(name), now + timedelta(minutes=6))
+    assert claim_lease(get_lease(name), now + 2 * COOLDOWN_AFTER_FAILURE)
 
 
 def test_only_the_holder_moves_the_position() -> None:

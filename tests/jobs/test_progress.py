@@ -80,8 +80,9 @@ def test_a_failure_is_shown_until_a_run_succeeds() -> None:
     (progress,) = list_progress([job], datetime.now(UTC))
     assert (progress.lease.failure, progress.problem) == ("RuntimeError: the roof leaks", "failed")
     fails = False
-    Worker([job], lambda: datetime.now(UTC) + timedelta(seconds=90)).run_due_jobs()
-    (progress,) = list_progress([job], datetime.now(UTC))
+    later = datetime.now(UTC) + timedelta(seconds=90)
+    Worker([job], lambda: later).run_due_jobs()
+    (progress,) = list_progress([job], later)
     assert (progress.lease.failure, progress.problem) == ("", "")
 
 

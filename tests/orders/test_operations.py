@@ -16,7 +16,7 @@ from moneyed import Money
 from accounts.addresses import Address
 from cart import operations as carts
 from cart import queries as cart_queries
-from cassandra_db import RAISE_UNKNOWN, conditional_write, statements, write
+from cassandra_db import RAISE_UNKNOWN, conditional_write, current_microseconds, statements, write
 from cassandra_db import session as sessions
 from demo.testbank import cards
 from demo.testbank import operations as bank
@@ -46,7 +46,6 @@ from orders.operations import (
     copies,
     effects,
     payments,
-    pending_effects,
     placement,
     refunds,
     transitions,
@@ -848,7 +847,7 @@ def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
     assert day.date() in queries.list_board_days("to_pay")
     operations.delete_empty_days(now())
     assert day.date() in queries.list_board_days("to_pay"), "it was written less than an hour ago"
-    old = pending_effects.microseconds_now() - 2 * 3600 * 10**6
+    old = current_microseconds() - 2 * 3600 * 10**6
     stale = write(
         "test",
         "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day) USING TIMESTAMP :at",

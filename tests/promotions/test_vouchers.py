@@ -9,8 +9,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from cassandra_db import current_time, statements
 from cassandra_db import session as sessions
-from cassandra_db import statements
 from promotions import queries
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.operations import (
@@ -192,10 +192,7 @@ def test_a_person_is_nobody_without_the_shops_key() -> None:
 def test_a_code_whose_making_had_no_answer_is_not_said_to_be_somebody_elses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    flaky, moment = (
-        AnswerLosingSession(sessions.get_session()),
-        datetime.now(UTC).replace(microsecond=123_456),
-    )
+    flaky, moment = AnswerLosingSession(sessions.get_session()), current_time()
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     code = f"LOST{uuid4().hex[:8]}"
     key = create_promotion(PromotionTerms("Lost", AMOUNT, code, amount=100), moment)

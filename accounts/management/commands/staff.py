@@ -3,7 +3,6 @@
 import getpass
 import sys
 from argparse import ArgumentParser
-from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -15,6 +14,7 @@ from accounts import audit_log, operations, queries
 from accounts.errors import LastAdmin
 from accounts.models import User
 from accounts.roles import ROLES
+from cassandra_db import current_time
 
 
 class Command(BaseCommand):
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         found = queries.find_user_by_email(email)
         entry = audit_log.open_entry(
             f"staff {action}",
-            datetime.now(UTC),
+            current_time(),
             name=f"{_system_user()}, by manage.py",
             subject=str(found.pk) if found else audit_log.mailbox_pseudonym(email),
             fields={"role": [options.get("role") or ""]},
@@ -92,14 +92,14 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(f"{email} is no e-mail address.") from error
         if found := queries.find_user_by_email(email):
-            operations.set_role(found.pk, role, datetime.now(UTC))
+            operations.set_role(found.pk, role, current_time())
             self.stdout.write(f"{email} has the role {role} now and has to sign in again.")
         elif link:
             self.stdout.write(operations.registration_link(email, role))
         else:
             password = self.read_password(email, from_stdin=password_stdin)
             operations.register_user(
-                email, name or email.partition("@")[0], password, datetime.now(UTC), role
+                email, name or email.partition("@")[0], password, current_time(), role
             )
             self.stdout.write(f"{email} is registered with the role {role}.")
 
@@ -135,13 +135,13 @@ class Command(BaseCommand):
         found = queries.find_user_by_email(email)
         if found is None or not found.role:
             raise CommandError(f"{email} has no role here. `manage.py staff list` lists who has.")
-        operations.set_role(found.pk, "", datetime.now(UTC))
+        operations.set_role(found.pk, "", current_time())
         self.stdout.write(f"{email} is a shopper now.")
 
     def reset_second_factor(self, *, email: str, **_: Any) -> None:
         """Take the second factor away and end the sessions."""
         found = queries.find_user_by_email(email)
-        if found is None or not operations.reset_second_factor(found, datetime.now(UTC)):
+        if found is None or not operations.reset_second_factor(found, current_time()):
             raise CommandError(f"{email} has no second factor.")
         self.stdout.write(
             f"{email} sets up a new second factor at the next login, and has to sign in again."

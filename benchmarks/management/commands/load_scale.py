@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from argparse import ArgumentParser
-from datetime import UTC, datetime
+from datetime import datetime
 from time import monotonic
 from typing import Any
 
@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from benchmarks import scale
+from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 
 
@@ -50,7 +51,7 @@ class Command(BaseCommand):
 
     def _load_all(self, *, products: int, orders: int, processes: int, **options: Any) -> None:
         call_command("sync_cassandra", verbosity=0, stdout=io.StringIO())
-        began, now = monotonic(), datetime.now(UTC)
+        began, now = monotonic(), current_time()
         scale.load_categories()
         for what, count in (("products", products), ("orders", orders), ("derived", products)):
             if count:

@@ -1,7 +1,6 @@
 """`manage.py load_demo`: fill the shop with products, stock, logins and orders that make sense together."""
 
 from argparse import ArgumentParser
-from datetime import UTC, datetime
 from time import monotonic
 from typing import IO, Any, cast
 
@@ -10,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from cassandra_db import current_time
 from demo import loader
 from demo import orders as showroom_orders
 from demo.catalogue_data import CATEGORIES, PRODUCTS
@@ -35,7 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, renew: bool, orders: int, **options: Any) -> None:
         if not settings.DEMO:
             raise CommandError("This is no demo shop: set STOA_DEMO=true if it shall become one.")
-        began, now = monotonic(), datetime.now(UTC)
+        began, now = monotonic(), current_time()
         columns = (
             TextColumn("{task.description:<12}"),
             BarColumn(30),

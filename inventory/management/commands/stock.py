@@ -3,12 +3,13 @@
 import getpass
 from argparse import ArgumentParser
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 from django.core.management.base import BaseCommand, CommandError
 
+from cassandra_db import current_time
 from catalogue import queries as catalogue
 from inventory import operations, queries
 from inventory.entities import BACKORDER, PREORDER
@@ -100,7 +101,7 @@ class Command(BaseCommand):
     ) -> None:
         receipt_id = uuid5(variant_id, f"receipt {warehouse} {receipt}") if receipt else uuid4()
         booked = operations.receive_stock(
-            product_id, variant_id, warehouse, units, few, receipt_id, datetime.now(UTC)
+            product_id, variant_id, warehouse, units, few, receipt_id, current_time()
         )
         self.stdout.write(f"{units} received." if booked else "That delivery was booked before.")
 
@@ -119,7 +120,7 @@ class Command(BaseCommand):
             adjustment_id=uuid4(),
             actor=_current_actor(),
             reason=reason,
-            now=datetime.now(UTC),
+            now=current_time(),
         )
         self.stdout.write(f"{abs(units)} {'more' if units > 0 else 'fewer'}.")
 
@@ -135,7 +136,7 @@ class Command(BaseCommand):
     ) -> None:
         chosen = "" if kind == "end" else kind
         free = operations.set_backorder(
-            product_id, variant_id, chosen, limit, on, actor=_current_actor(), now=datetime.now(UTC)
+            product_id, variant_id, chosen, limit, on, actor=_current_actor(), now=current_time()
         )
         self.stdout.write(
             f"{free} more may be sold ahead." if chosen else "Not sold ahead any more."

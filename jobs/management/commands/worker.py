@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from cassandra_db.errors import CassandraUnavailable
+from cassandra_db import CassandraUnavailable, ClockWrong, compare_clocks, current_time
 from jobs.progress import JobProgress, list_progress
 from jobs.registry import Job, list_jobs
 from jobs.worker import Worker
@@ -64,6 +64,8 @@ class Command(BaseCommand):
             return
         try:
             worker.run_due_jobs()
+        except ClockWrong as error:
+            raise CommandError(f"No job runs: {error}") from error
         except CassandraUnavailable as error:
             raise CommandError(f"Cassandra is away: {error}") from error
         self.stdout.write(
@@ -74,14 +76,17 @@ class Command(BaseCommand):
 
     def _print_status(self, chosen: Sequence[Job]) -> None:
         try:
-            found = list_progress(chosen, datetime.now(UTC))
+            clock = compare_clocks()
+            found = list_progress(chosen, current_time())
         except CassandraUnavailable as error:
             raise CommandError(f"Cassandra is away: {error}") from error
         for each in found:
             self.stdout.write(_status_line(each))
         problems = [each for each in found if each.problem]
         self.stdout.write(f"{len(found)} jobs, {len(problems)} to look at.")
-        if problems:
+        if clock.problem:
+            self.stdout.write(f"No worker runs on this host: {clock.problem}.")
+        if problems or clock.problem:
             raise SystemExit(1)
 
 

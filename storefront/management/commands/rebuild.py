@@ -2,12 +2,13 @@
 
 from argparse import ArgumentParser
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from time import monotonic
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from cassandra_db import current_time
 from catalogue import jobs, search
 from orders.rebuild import rebuild_order_lists
 from storefront.jobs import rebuild_related_products, rebuild_sitemap
@@ -32,5 +33,5 @@ class Command(BaseCommand):
         for name in what or REBUILDS:
             began = monotonic()
             self.stdout.write(
-                f"{name}: {REBUILDS[name](datetime.now(UTC))} ({monotonic() - began:.1f} s)"
+                f"{name}: {REBUILDS[name](current_time())} ({monotonic() - began:.1f} s)"
             )

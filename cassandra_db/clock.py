@@ -1,0 +1,183 @@
+"""The one clock of an application, and whether it is right.
+
+`current_time` is rounded to milliseconds, as Cassandra keeps times: what was written equals what is read, so that a write that
+is sent again recognises its own row.
+
+A process whose clock differs from the nodes' by more than MAX_CLOCK_ERROR writes nothing (decision 026): its timestamps
+would win against all others for as long as it is ahead, and it would take for due what is not. It compares itself before
+its first write, every CHECK_EVERY after that, and as soon as its clock has jumped. What it then may not do raises ClockWrong.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from time import monotonic, time
+
+from cassandra import OperationTimedOut
+from cassandra.cluster import ResponseFuture, Session
+from cassandra.pool import Host
+
+from cassandra_db.configuration import READ, SilentNodesLastPolicy
+from cassandra_db.errors import CassandraUnavailable, ClockWrong
+from cassandra_db.rows import truncate_to_milliseconds
+from cassandra_db.session import DRIVER_ERRORS, get_session
+from cassandra_db.timestamps import CLOCK_JUMP
+
+MAX_CLOCK_ERROR = timedelta(seconds=5)
+# So far apart two right clocks may be.
+CLOCKS_APART = 2 * MAX_CLOCK_ERROR
+CHECK_EVERY = timedelta(seconds=10)
+# While the clock is wrong, or no node says the time, it is compared again this soon.
+CHECK_AGAIN_AFTER = timedelta(seconds=1)
+# So many nodes are asked, and so long is waited for them, in seconds; longer where nothing is known yet.
+MOST_NODES = 5
+PATIENCE, FIRST_PATIENCE = 1.0, 3.0
+
+NODE_TIME = "SELECT toTimestamp(now()) AS node_time FROM system.local"
+
+log = logging.getLogger(__name__)
+_lock = threading.Lock()
+_last: ClockComparison | None = None
+
+
+def current_time() -> datetime:
+    """Return the present moment (UTC), to the millisecond. Nothing else in the shop reads the clock."""
+    return truncate_to_milliseconds(datetime.now(UTC))
+
+
+def is_in_future(moment: datetime, now: datetime) -> bool:
+    """Return whether no process with a right clock can have taken `moment` for the present, when it is `now` here."""
+    return moment > now + CLOCKS_APART
+
+
+@dataclass(frozen=True)
+class ClockComparison:
+    """How far this process's clock is ahead of the nodes' (below zero: behind), when `checked_at` (of `monotonic`)."""
+
+    ahead_by_node: dict[str, timedelta]
+    checked_at: float
+    jumps_from: float  # the difference between clock and processor time
+
+    @property
+    def ahead(self) -> timedelta:
+        """How far the clock is ahead of the nodes' median."""
+        return timedelta(
+            seconds=median(each.total_seconds() for each in self.ahead_by_node.values())
+        )
+
+    @property
+    def is_right(self) -> bool:
+        return abs(self.ahead) <= MAX_CLOCK_ERROR
+
+    @property
+    def has_jumped(self) -> bool:
+        return abs(time() - monotonic() - self.jumps_from) > CLOCK_JUMP
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to compare again."""
+        pause = CHECK_EVERY if self.is_right else CHECK_AGAIN_AFTER
+        return monotonic() - self.checked_at > pause.total_seconds()
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the clock, in words; '' if nothing is."""
+        if self.is_right:
+            return ""
+        how = "ahead of" if self.ahead > timedelta(0) else "behind"
+        seconds = round(abs(self.ahead).total_seconds())
+        return f"the clock of this process is {timedelta(seconds=seconds)} {how} the nodes' clocks"
+
+
+def require_right_clock() -> None:
+    """Compare the clock, if it is time to. Raises ClockWrong when this process must not write, CassandraUnavailable."""
+    known = _last
+    if known is None or known.has_jumped:
+        known = compare_clocks()
+    elif known.is_due and _lock.acquire(blocking=False):
+        # One of the threads compares; the others go on with what is known.
+        try:
+            known = _compare(PATIENCE)
+        except CassandraUnavailable:
+            pass  # what is to be written will meet the same silence
+        finally:
+            _lock.release()
+    if not known.is_right:
+        raise ClockWrong(f"{known.problem}: it writes nothing until they agree")
+
+
+def is_clock_right() -> bool:
+    """Return whether this process may write now. Raises CassandraUnavailable when no node says the time."""
+    try:
+        require_right_clock()
+    except ClockWrong:
+        return False
+    return True
+
+
+def compare_clocks() -> ClockComparison:
+    """Compare the clock with the nodes' now. Raises CassandraUnavailable when no node says the time."""
+    with _lock:
+        return _compare(FIRST_PATIENCE)
+
+
+def earliest_node_time() -> datetime:
+    """Return what the node says whose clock is the last one. Raises CassandraUnavailable when no node says the time."""
+    known = _last
+    if known is None or known.has_jumped:
+        known = compare_clocks()
+    return current_time() - max(known.ahead_by_node.values())
+
+
+def _compare(patience: float) -> ClockComparison:
+    global _last
+    before = _last
+    found = ClockComparison(_ask_nodes(patience), monotonic(), time() - monotonic())
+    _last = found
+    if found.problem and not (before and before.problem):
+        log.error("%s: nothing is written until they agree", found.problem)
+    elif before and before.problem and not found.problem:
+        log.warning("the clock of this process agrees with the nodes' clocks again")
+    return found
+
+
+def _ask_nodes(patience: float) -> dict[str, timedelta]:
+    """Return by how much this clock is ahead of each node's that answers. Raises CassandraUnavailable when none does."""
+    session = get_session()
+    hosts = [host for host in session.cluster.metadata.all_hosts() if host.is_up is not False]
+    answering = [host for host in hosts if not SilentNodesLastPolicy.is_silent(host)]
+    asked = [
+        (host, datetime.now(UTC), _ask_node(session, host, patience))
+        for host in sorted(answering or hosts, key=lambda host: str(host.host_id))[:MOST_NODES]
+    ]
+    found = {}
+    for host, began, pending in asked:
+        try:
+            told = pending.result().one().node_time.replace(tzinfo=UTC)
+        except OperationTimedOut:
+            SilentNodesLastPolicy.mark_silent(host)
+        except DRIVER_ERRORS as error:
+            log.debug("node %s does not say the time: %s", host, error)
+        else:
+            found[str(host.endpoint)] = _clock_ahead(began, told, datetime.now(UTC))
+    if not found:
+        raise CassandraUnavailable("no Cassandra node says the time")
+    return found
+
+
+def _ask_node(session: Session, host: Host, patience: float) -> ResponseFuture:
+    return session.execute_async(NODE_TIME, execution_profile=READ, timeout=patience, host=host)
+
+
+def _clock_ahead(began: datetime, told: datetime, ended: datetime) -> timedelta:
+    """Return by how much our clock is ahead of one that told the time between two moments of ours; negative: behind.
+
+    Nothing where it may be right: a slow answer says little.
+    """
+    if told < truncate_to_milliseconds(began):
+        return began - told
+    return min(ended - told, timedelta(0))

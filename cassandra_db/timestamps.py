@@ -1,0 +1,44 @@
+"""Write timestamps: of two plain writes to a column, the one with the later timestamp stays, whenever it arrives."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import time_ns
+
+from cassandra.timestamps import MonotonicTimestampGenerator
+
+# A clock that moves by this much against the processor's own time was set, in seconds.
+CLOCK_JUMP = 1.0
+
+_after: ContextVar[int] = ContextVar("after", default=0)
+
+
+@contextmanager
+def write_after(stamp: int) -> Iterator[None]:
+    """Let what is written within the block win against what carries this timestamp, in microseconds since 1970.
+
+    For repairs of rows that a wrong clock has stamped: until the clocks have passed that, all other writes to them are lost.
+    """
+    token = _after.set(stamp)
+    try:
+        yield
+    finally:
+        _after.reset(token)
+
+
+def current_microseconds() -> int:
+    """Return the present moment in microseconds since 1970, which is what write timestamps count."""
+    # One more than the stamp, and one more again: a deletion that makes room is written a microsecond before what comes there.
+    return max(time_ns() // 1000, _after.get() + 2)
+
+
+class WriteTimestamps(MonotonicTimestampGenerator):  # type: ignore[misc]
+    """The timestamps of plain writes: each is later than the one before, unless the clock was set back.
+
+    The driver's own generator goes on from where the clock stood before: all that it stamps then wins against the writes
+    of other processes until their clocks are there, too.
+    """
+
+    def _next_timestamp(self, now: int, last: int) -> int:
+        now = max(now, _after.get() + 1 if _after.get() else 0)
+        return int(super()._next_timestamp(now, 0 if last > now + CLOCK_JUMP * 1e6 else last))

@@ -1,0 +1,224 @@
+"""I13 and I14: what pages show of a product, its stock and its cards, is what the product and its stock items say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from cassandra_db import Row, current_time, read, scan
+from catalogue import operations as catalogue
+from catalogue import queries
+from catalogue.entities import Product
+from consistency.findings import Check, Scope, Violation
+from inventory.operations import copy_stock
+from inventory.queries import prefetch_stock_numbers
+
+PRODUCTS = scan(
+    "I14",
+    "SELECT DISTINCT product_id FROM products WHERE token(product_id) > :start AND token(product_id) <= :end",
+)
+STOCK_COPIES = scan(
+    "I13",
+    "SELECT DISTINCT product_id FROM stock_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
+)
+COPY = read(
+    "I13",
+    """SELECT variant_id, warehouse_id, available, threshold, writetime(available) AS written FROM stock_by_product
+       WHERE product_id = :product_id""",
+)
+CARD = read(
+    "I14",
+    """SELECT name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency, availability,
+              writetime(name) AS written
+       FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort AND sort_key = :sort_key AND product_id = :product_id""",
+)
+SLUG = read("I14", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug")
+SHOWN = {
+    "featured_products": scan(
+        "I14",
+        """SELECT product_id AS shown_id, name, slug, picture, price, currency, writetime(name) AS written FROM featured_products
+           WHERE token(feature_type) > :start AND token(feature_type) <= :end""",
+    ),
+    "related_products": scan(
+        "I14",
+        """SELECT related_id AS shown_id, name, slug, picture, price, currency, writetime(name) AS written FROM related_products
+           WHERE token(product_id) > :start AND token(product_id) <= :end""",
+    ),
+    "products_by_name_prefix": scan(
+        "I14",
+        """SELECT product_id AS shown_id, name, slug, picture, price, currency, writetime(name) AS written
+           FROM products_by_name_prefix WHERE token(prefix) > :start AND token(prefix) <= :end""",
+    ),
+}
+# The worker brings lists up to date within half a minute of a change (catalogue.jobs).
+LISTS_WRITTEN_WITHIN = timedelta(minutes=2)
+AT_ONCE = 100
+
+
+# ---- I13: the stock
+
+
+def _iterate_stock_copies(scope: Scope | None) -> Iterator[UUID]:
+    if scope is not None:
+        yield from scope.products
+    else:
+        yield from (row.product_id for row in STOCK_COPIES.iterate_table())
+
+
+def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
+    reading = [
+        (row, prefetch_stock_numbers(row.variant_id, row.warehouse_id))
+        for row in COPY.all(product_id=product_id)
+    ]
+    wrong = []
+    for row, pending in reading:
+        numbers = pending.one()
+        if numbers and (numbers.available, numbers.threshold) != (row.available, row.threshold):
+            wrong.append((row, numbers))
+    newest = max((row.written or 0 for row, _ in wrong), default=0)
+    for row, numbers in wrong:
+        yield Violation(
+            "I13",
+            f"variant {row.variant_id} in {row.warehouse_id}",
+            "pages show other units than there are",
+            f"{row.available}, not {numbers.available}",
+            lambda now: copy_stock(product_id),
+            newest,
+        )
+
+
+# ---- I14: cards and addresses
+
+
+def _iterate_product_ids(scope: Scope | None) -> Iterator[UUID]:
+    if scope is not None:
+        yield from scope.products
+    else:
+        yield from (row.product_id for row in PRODUCTS.iterate_table())
+
+
+def _check_product(product_id: UUID) -> Iterator[Violation]:
+    product = queries.get_current_product(product_id)
+    if product is None:
+        return
+    yield from _check_cards(product)
+    slug = SLUG.one(slug=product.slug)
+    if slug is None or slug.product_id != product_id:
+        yield Violation(
+            "I14",
+            f"product {product_id}",
+            "its address leads elsewhere, or nowhere",
+            product.slug,
+            None if slug else lambda now: catalogue.claim_names(product),
+        )
+    for variant in product.variants:
+        found = queries.find_variant_by_sku(variant.sku)
+        if found is None or (found.product_id, found.variant_id) != (
+            product_id,
+            variant.variant_id,
+        ):
+            yield Violation(
+                "I14",
+                f"product {product_id}, variant {variant.variant_id}",
+                "its SKU leads elsewhere, or nowhere",
+                variant.sku,
+                None if found else lambda now: catalogue.claim_names(product),
+            )
+
+
+def _check_cards(product: Product) -> Iterator[Violation]:
+    belongs = catalogue.compute_list_positions(
+        product, queries.get_category_tree_with(product.category_id)
+    )
+    found = catalogue.list_positions(product.product_id)
+    places = {
+        place: CARD.start(
+            category_id=place[0], sort=place[1], sort_key=place[2], product_id=product.product_id
+        )
+        for place in belongs | found
+    }
+    rows = {place: pending.one() for place, pending in places.items()}
+    values = catalogue.card_columns(queries.product_card(product)) if belongs else {}
+    wrong = [
+        place
+        for place, row in rows.items()
+        if (place in belongs) != (row is not None)
+        or place not in found
+        or (row is not None and not _is_equal(row, values))
+    ]
+    if wrong:
+        yield Violation(
+            "I14",
+            f"product {product.product_id}",
+            "its cards are not what it says",
+            ", ".join(sorted({sort for _, sort, _ in wrong})),
+            lambda now: catalogue.refresh_cards(product.product_id),
+            max((row.written or 0 for row in rows.values() if row), default=0),
+        )
+
+
+def _is_equal(row: Row, values: dict[str, Any]) -> bool:
+    return all(
+        _plain(getattr(row, name)) == _plain(wanted)
+        for name, wanted in values.items()
+        if name in row._fields
+    )
+
+
+def _plain(value: Any) -> Any:
+    # An empty list is read as null.
+    return (value or None) if isinstance(value, list) else value
+
+
+# ---- I14: the cards on other lists, which the worker writes some seconds after a change
+
+
+def _iterate_lists(scope: Scope | None) -> Iterator[str]:
+    yield from scope.tables & SHOWN.keys() if scope is not None else SHOWN
+
+
+def _check_shown(table: str) -> Iterator[Violation]:
+    """Compare the cards of a list with their products. One that was changed lately is about to be written there."""
+    now = current_time()
+    changed = catalogue.list_changed_products(now - LISTS_WRITTEN_WITHIN, now)
+    rows = (row for row in SHOWN[table].iterate_table() if row.shown_id not in changed)
+    while part := list(islice(rows, AT_ONCE)):
+        found = queries.get_current_products({row.shown_id for row in part})
+        for row in part:
+            product = found.get(row.shown_id)
+            values = (
+                catalogue.card_columns(queries.product_card(product))
+                if product and product.is_active
+                else None
+            )
+            if values is None or not _is_equal(row, values):
+                yield Violation(
+                    "I14",
+                    f"{table}, product {row.shown_id}",
+                    "shows another card than the product has",
+                    fix=lambda now: REBUILDS[table](),
+                    written=row.written or 0,
+                )
+
+
+def _rebuild_related() -> None:
+    for product in queries.iterate_products():
+        catalogue.refresh_related(product)
+
+
+REBUILDS: dict[str, Callable[[], object]] = {
+    "featured_products": lambda: catalogue.rebuild_featured(queries.iterate_products()),
+    "related_products": _rebuild_related,
+    "products_by_name_prefix": lambda: catalogue.rebuild_prefixes(queries.iterate_products()),
+}
+
+
+CHECKS = (
+    Check("products' stock", ("I13",), _iterate_stock_copies, _check_stock_copy),
+    Check("products", ("I14",), _iterate_product_ids, _check_product),
+    Check("lists of cards", ("I14",), _iterate_lists, _check_shown),
+)

@@ -1,0 +1,85 @@
+"""I11 and I12: nothing is dated in the future.
+
+What a process with a wrong clock has left: a lease or a position in the future, or rows whose timestamps win against all that
+is written until then. A row stays named until the clocks have passed it, also when its values were put right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from cassandra_db import Statement, current_time, is_in_future, scan
+from consistency.findings import Check, Scope, Violation
+from jobs.leases import forget_future, get_lease
+
+LEASES = scan("I11", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
+
+# A column of each table that plain writes stamp with the present moment, and its key.
+STAMPED: dict[str, Statement] = {
+    table: scan(
+        "I12",
+        f"SELECT {key}, writetime({column}) AS written FROM {table} WHERE token({partition}) > :start AND token({partition}) <= :end",  # noqa: S608
+    )
+    for table, column, partition, key in (
+        ("stock_by_product", "available", "product_id", "product_id, variant_id, warehouse_id"),
+        ("daily_sales", "units", "month", "month, day, category_id, currency"),
+        ("sales_days", "written", "shop", "shop, day"),
+        ("products_by_category", "name", "category_id, sort", "category_id, sort, product_id"),
+        ("featured_products", "name", "feature_type", "feature_type, position"),
+        ("related_products", "name", "product_id", "product_id, rank"),
+        ("products_by_name_prefix", "name", "prefix", "prefix, rank, product_id"),
+        ("subscriptions_by_email", "product_id", "email_key", "variant_id"),
+        ("subscribed_variants", "product_id", "bucket", "bucket, variant_id"),
+        ("audit_log", "act", "book, day", "book, day, at, part"),
+        ("audit_log_by_actor", "act", "actor_id, month", "actor_id, month, at, part"),
+        ("order_items", "sku", "order_id", "order_id, line_number"),
+    )
+}
+
+
+def moment_of(stamp: int) -> datetime:
+    """Return the moment that a write timestamp stands for."""
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=stamp)
+
+
+def _iterate_jobs(scope: Scope | None) -> Iterator[str]:
+    yield from scope.jobs if scope is not None else (row.job for row in LEASES.iterate_table())
+
+
+def _check_lease(job: str) -> Iterator[Violation]:
+    lease = get_lease(job)
+    if lease.is_in_future(current_time()):
+        detail = (
+            f"last run {lease.last_run}, held until {lease.held_until}, position {lease.position!r}"
+        )
+        yield Violation(
+            "I11",
+            f"job {job}",
+            "its lease is dated in the future",
+            detail,
+            lambda now: forget_future(lease, now),
+        )
+
+
+def _iterate_stamped_tables(scope: Scope | None) -> Iterator[str]:
+    yield from scope.tables if scope is not None else STAMPED
+
+
+def _check_stamps(table: str) -> Iterator[Violation]:
+    now = current_time()
+    for row in STAMPED[table].iterate_table():
+        if row.written and is_in_future(written := moment_of(row.written), now):
+            key = ", ".join(str(value) for value in row[:-1])
+            yield Violation(
+                "I12",
+                f"{table}: {key}",
+                "is stamped in the future: until then what is written there is lost, but for a repair",
+                f"{written:%Y-%m-%d %H:%M:%S} UTC",
+            )
+
+
+CHECKS = (
+    Check("leases", ("I11",), _iterate_jobs, _check_lease),
+    Check("tables' stamps", ("I12",), _iterate_stamped_tables, _check_stamps),
+)
