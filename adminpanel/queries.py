@@ -79,6 +79,7 @@ EVENTS = {
     "allocated": gettext_lazy("Stock has arrived for it"),
     "late": gettext_lazy("Waiting to be packed for over 48 hours"),
     "changed": gettext_lazy("Changed"),
+    "withdrawn": gettext_lazy("Withdrawal from the contract"),
     "return_requested": gettext_lazy("Return requested"),
     "return_approved": gettext_lazy("Return approved"),
     "return_rejected": gettext_lazy("Return declined"),

@@ -194,6 +194,20 @@ class Order:
         return any(each.is_open for each in self.returns)
 
     @property
+    def withdrawals(self) -> tuple[Event, ...]:
+        """Its buyer's statements of withdrawal, the newest first: one, unless it was repeated under another name."""
+        return tuple(event for event in self.events if event.kind == "withdrawn")
+
+    @property
+    def has_open_withdrawal(self) -> bool:
+        """Whether its buyer has withdrawn, and something of it has not reached them yet."""
+        return (
+            bool(self.withdrawals)
+            and self.state in (states.CONFIRMED, states.CLOSED)
+            and (self.has_units_to_pack or self.has_packed_parcel or self.has_parcel_under_way)
+        )
+
+    @property
     def has_manual_refund_due(self) -> bool:
         """Whether a refund is due that staff have to send themselves."""
         return self.payment_method in MANUAL_METHODS and bool(self.due_refunds)

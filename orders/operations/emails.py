@@ -76,7 +76,12 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     url = (
         f"{settings.PUBLIC_URL}{reverse('orders:track', args=[links.track_token(order.order_id)])}"
     )
-    context = {"order": order, "items": order.current_lines(items) or items, "url": url}
+    context = {
+        "order": order,
+        "items": order.current_lines(items) or items,
+        "url": url,
+        "withdrawal_url": f"{settings.PUBLIC_URL}{reverse('orders:withdraw')}?number={order.number}",
+    }
     for event_key in missing:
         event, content = mails[event_key]
         template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_moved"
@@ -319,6 +324,32 @@ def _refund_sentence(order: Order) -> str:
     )
 
 
+def _withdrawn(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    # Until an order was confirmed anyone may have placed it: a stranger's words are not mailed to its address.
+    is_known = any(each.kind in CONFIRMING_EVENTS for each in order.events)
+    return MailContent(
+        _("We have received your withdrawal"),
+        withdrawal_paragraphs(order.number, order.email, event.at)
+        + ((_("Name: “%(name)s”.") % {"name": event.details["name"]},) if is_known else ()),
+        link_label=_("View my order"),
+    )
+
+
+def withdrawal_paragraphs(number: str, email: str, at: datetime) -> tuple[str, ...]:
+    """Return what acknowledges a withdrawal: its content, and when it was received (UTC); without its sender's own words."""
+    return (
+        _("We received this statement from you on %(moment)s:")
+        % {"moment": date_format(timezone.localtime(at), "j F Y, H:i:s T")},
+        _("“I withdraw from my contract of sale, order %(number)s. Acknowledge this to %(email)s.”")
+        % {"number": number, "email": email},
+        _(
+            "What has not left our warehouse, we cancel. For what has, we will email you within two working days"
+            " where to send it; you have 14 days to do so. We refund what you paid, including standard delivery,"
+            " within 14 days, and may wait until it is back or you have shown that you sent it."
+        ),
+    )
+
+
 def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
         _("We received your return request"),
@@ -446,6 +477,7 @@ _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | N
     "lost": _lost,
     "changed": _changed,
     "cancelled": _cancelled,
+    "withdrawn": _withdrawn,
     "return_requested": _return_requested,
     "return_approved": _return_approved,
     "return_rejected": _return_rejected,
