@@ -71,6 +71,8 @@ class Order(Model):
     # JSON: what the event is about, such as a parcel's lines; see orders.states
     details = columns.Text()
     request_id = columns.UUID()  # of the request that caused it; null for the worker's
+    # of the form that made it, the same if it is sent again (orders.submits); null for what the shop itself does
+    submit_id = columns.UUID()
     state_after = columns.Text()
     board_after = columns.Text()
 

@@ -17,9 +17,10 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.access import send_to_login
 from orders import access, numbers, operations, queries
 from orders.entities import Order
-from orders.errors import NotPayable, OrderError, WebhookBusy
+from orders.errors import NotPayable, OrderError, StaleOrder, WebhookBusy
 from orders.payment_redirect import redirect_to_payment
 from orders.payment_status import poll_open_payment, poll_payment
+from orders.submits import find_submitted_event, handle_once
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
@@ -42,9 +43,19 @@ def pay_order(request: HttpRequest, number: str) -> HttpResponse:
     return redirect_to_payment(request, order)
 
 
+def _answer_giving_up(request: HttpRequest, order: Order) -> HttpResponse:
+    messages.info(
+        request,
+        _("Order %(number)s was cancelled. Its items are still in your cart.")
+        % {"number": order.number},
+    )
+    return redirect("cart:show")
+
+
 @post_only("orders:detail", "number")
 @owner_only
 @access.order_owner_required
+@handle_once(_answer_giving_up)
 def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Cancel an unpaid order: its units are released, and its lines are still in the cart."""
     order = poll_open_payment(order)
@@ -54,15 +65,15 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
         operations.transition_order(
             order, Transition("cancelled", actor="shopper", at=datetime.now(UTC))
         )
+    except StaleOrder as stale:
+        if find_submitted_event(request, stale.order):
+            return _answer_giving_up(request, stale.order)
+        messages.error(request, str(stale))
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
-        return redirect("orders:detail", order.number)
-    messages.info(
-        request,
-        _("Order %(number)s was cancelled. Its items are still in your cart.")
-        % {"number": order.number},
-    )
-    return redirect("cart:show")
+    else:
+        return _answer_giving_up(request, order)
+    return redirect("orders:detail", order.number)
 
 
 @post_only("orders:detail", "number")

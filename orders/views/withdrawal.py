@@ -8,6 +8,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts import queries as accounts
+from accounts.models import User
 from orders import numbers, operations
 from orders.forms import WithdrawalForm
 from orders.operations.withdrawals import WithdrawalStatement
@@ -47,8 +48,8 @@ def _initial(request: HttpRequest) -> dict[str, str]:
     user = request.user
     return {
         "number": number if numbers.is_order_number(number) else "",
-        "name": user.name if user.is_authenticated else "",
-        "email": user.email if user.is_authenticated else "",
+        "name": user.name if isinstance(user, User) else "",
+        "email": user.email if isinstance(user, User) else "",
     }
 
 
