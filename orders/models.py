@@ -226,7 +226,9 @@ class Payment(Model):
     reference = columns.Text()
     amount = columns.BigInt()
     currency = columns.Text()
-    state = columns.Text()  # started, authorized, captured, declined, failed, voided, refunded
+    state = (
+        columns.Text()
+    )  # started, authorized, captured, declined, left_unpaid, failed, voided, refunded
     started_at = columns.DateTime()
     settled_at = columns.DateTime()
 

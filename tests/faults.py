@@ -259,6 +259,27 @@ FAULTS = (
         "tests/orders/test_parcels.py",
     ),
     _fault(
+        "Whoever left the bank without paying is told that the bank has declined",
+        "orders/operations/payments.py",
+        "        cause = payment_outcome.state\n",
+        '        cause = "declined"\n',
+        "tests/orders/test_payment_failures.py",
+    ),
+    _fault(
+        "A deadline of another day is told without its date",
+        "web/durations.py",
+        "    is_today = local.date() == timezone.localdate()",
+        "    is_today = True",
+        "tests/web/test_durations.py",
+    ),
+    _fault(
+        "The help names a way to pay that the shop does not offer",
+        "storefront/views/pages.py",
+        '{"payment_methods": list_enabled_methods()}',
+        '{"payment_methods": ()}',
+        "tests/storefront/test_promises.py",
+    ),
+    _fault(
         "A form about an order that is sent twice is answered by an error",
         "orders/submits.py",
         "            if find_submitted_event(request, order):",

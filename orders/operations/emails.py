@@ -26,6 +26,7 @@ from orders.states import CONFIRMING_EVENTS, PENDING
 from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
+from web.durations import format_deadline
 
 # Older events are not news any more, and an importer of old orders sends no mail.
 NEWS_FOR = timedelta(days=2)
@@ -157,11 +158,10 @@ def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> Mail
     return MailContent(
         _("Your payment did not go through"),
         (
-            _("Your bank declined the payment. Nothing was charged."),
-            _(
-                "You can try again or use another card until %(time)s. Your items are reserved until then."
-            )
-            % {"time": _time(order.pay_until)},
+            _(order.payment_failure.headline),
+            _(order.payment_failure.explanation),
+            _("Your items are reserved until %(time)s.")
+            % {"time": format_deadline(order.pay_until)},
         ),
         link_label=_("Pay for my order"),
     )
@@ -459,10 +459,6 @@ def _day(moment: datetime) -> str:
 
 def _plain_day(day: date) -> str:
     return str(date_format(day, "l j F"))
-
-
-def _time(moment: datetime) -> str:
-    return str(date_format(timezone.localtime(moment), "H:i"))
 
 
 _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | None]] = {

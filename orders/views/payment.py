@@ -7,8 +7,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
-from django.utils.formats import time_format
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
@@ -25,6 +23,7 @@ from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
 from web.decorators import owner_only, post_only, public
+from web.durations import format_deadline
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
@@ -85,8 +84,7 @@ def extend_payment_deadline(request: HttpRequest, number: str) -> HttpResponse:
         until = operations.extend_payment_deadline(order, datetime.now(UTC))
         messages.success(
             request,
-            _("Your items are reserved until %(time)s.")
-            % {"time": time_format(timezone.localtime(until), "H:i")},
+            _("Your items are reserved until %(time)s.") % {"time": format_deadline(until)},
         )
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))

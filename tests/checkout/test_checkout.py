@@ -854,7 +854,7 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     order, _ = shopper.place()
     at = reverse("orders:detail", args=[order.number])
     page = html.fromstring(shopper.client.get(at).content)
-    assert re.search(r"for another \d+ min \d\d s, until \d\d:\d\d", text(page))
+    assert re.search(r"for another \d+ minutes?( \d+ seconds?)?, until .*\d\d:\d\d", text(page))
     assert not page.xpath("//button[@id='keep']"), "just placed, there is nothing to renew"
     (polling,) = page.xpath("//a[@id='refresh']/@hx-trigger")
     assert "every 5s" in polling
