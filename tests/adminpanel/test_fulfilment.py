@@ -248,7 +248,7 @@ def test_a_refusal_needs_words_and_the_customer_reads_them(
     assert staff_client.post(url("sent_back", requested_return, "1"), sent).status_code == 303
     done = now_of(requested_return)
     assert (done.returns[0].state, done.returns[0].answer) == ("rejected", "It was worn outside")
-    assert "Our answer: It was worn outside" in text_of(staff_client, done)
+    assert "Our answer: <bdi>It was worn outside</bdi>" in text_of(staff_client, done)
 
 
 def test_no_more_goes_to_the_shelf_than_came_back(
