@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.utils.translation import ngettext
+
 from accounts.operations import run_erasures
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
@@ -28,7 +30,11 @@ def erase_accounts(now: datetime) -> str:
     # The last minute is looked at once more: a request may be slow to write what it noted.
     if last.isoformat() != was:
         save_position(ERASURES, last.isoformat())
-    return f"{done} accounts erased" if done else ""
+    return (
+        ngettext("%(count)s account erased", "%(count)s accounts erased", done) % {"count": done}
+        if done
+        else ""
+    )
 
 
 JOBS = [Job(ERASURES, timedelta(seconds=20), erase_accounts, normal_lag=WAIT + MINUTE)]

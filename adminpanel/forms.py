@@ -100,6 +100,8 @@ class NoteForm(Form):
     """A note among the staff."""
 
     note = _note(gettext_lazy("Note"), required=True)
+    # The last event that the page knew: the same words sent from a later page are another note (orders.submits).
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="note-%s", **kwargs)

@@ -1,8 +1,10 @@
 """The page of an order as the staff see it, and how a submit is answered by it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -18,7 +20,9 @@ from orders import states
 from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
 from orders.numbers import normalize_order_number
+from orders.presentation import last_event_id
 from orders.queries import get_order_by_number
+from orders.submits import find_submitted_event, handle_once
 from web.rendering import render_or_redirect, render_page
 
 
@@ -58,26 +62,49 @@ def render_conflict(
         if last
         else ""
     )
-    if isinstance(error, TransitionRefused) and error.why:
-        words = _("This cannot be done: %(why)s.") % {"why": error.why}
+    refused = _describe_impossible(request, error)
     if note and not states.allowed_transitions(
         current
     ):  # no button is left, and so no field for it
         note, typed = "", [*typed, (_("Note on this step"), note)]
     fresh = TransitionForm(initial={"version": current.version, "note": note})
-    context: dict[str, Any] = {"conflict": words, "kept_note": note, "typed": typed}
+    context: dict[str, Any] = {
+        "conflict": words,
+        "refused": refused,
+        "kept_note": note,
+        "typed": typed,
+    }
     return render_order_page(
         request, queries.get_order_page(current), move_form=fresh, status=409, **context
     )
 
 
-def render_changed_order(request: HttpRequest, before: Order, changed: Order) -> HttpResponse:
-    """Answer a submit that has changed an order, and have the audit log say what."""
-    note_changes(request, _audited(before), _audited(changed), personal=["delivery_address"])
-    to = reverse("adminpanel:order", args=[changed.number])
+def _describe_impossible(request: HttpRequest, error: StaleOrder | TransitionRefused) -> str:
+    """Return why what was wanted is not possible, '' where another click may do it: the page was only old."""
+    if isinstance(error, TransitionRefused):
+        return str(error)
+    rule = states.TRANSITION_RULES.get(request.POST.get("event", ""))
+    if rule is None or rule.is_allowed(error.order):
+        return ""
+    return str(TransitionRefused(error.order, rule.kind))
+
+
+def answer_submit(
+    request: HttpRequest, changed: Order, before: Order | None = None
+) -> HttpResponse:
+    """Answer a submit that has changed an order: say what it has done, have the audit log say so, and show the order.
+
+    A submit that is answered once more has no `before`: its first one is in the log.
+    """
+    if before:
+        note_changes(request, _audited(before), _audited(changed), personal=["delivery_address"])
+    if event := find_submitted_event(request, changed):
+        text = _("Order %(number)s: %(what)s.")
+        what = queries.describe_submitted_event(changed, event)
+        messages.success(request, text % {"number": changed.number, "what": what})
     return render_or_redirect(
         request,
-        to,
+        reverse("adminpanel:order", args=[changed.number]),
         "adminpanel/order.html",
         lambda: _context(request, queries.get_order_page(changed)),
         part="order",
@@ -100,6 +127,17 @@ def _audited(order: Order) -> dict[str, object]:
         "returns": ", ".join(f"{each.return_id}: {each.state}" for each in order.returns) or "none",
         "delivery_address": order.delivery_address,
     }
+
+
+def order_submit(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Give a view the order with a number, and have it do the work of a form once, however often it is sent. It raises Http404."""
+    handled = handle_once(answer_submit)(view)
+
+    @wraps(view)
+    def submitted(request: HttpRequest, number: str, **kwargs: str) -> HttpResponse:
+        return handled(request, get_order_or_404(number), **kwargs)
+
+    return submitted
 
 
 def render_order_page(
@@ -138,7 +176,7 @@ def _context(
         "billing_lines": billing,
         "find": FindOrderForm(),
         "move_form": TransitionForm(initial={"version": found.version}),
-        "note_form": NoteForm(),
+        "note_form": NoteForm(initial={"seen": last_event_id(found)}),
         "wrong": form,
         "packs": [each for each in forms.values() if isinstance(each, PackForm)],
         "parcels": queries.parcel_boxes(found, page_data.items, forms),

@@ -82,6 +82,7 @@ EVENTS = {
     "allocated": gettext_lazy("Stock has arrived for it"),
     "late": gettext_lazy("Waiting to be packed for over 48 hours"),
     "changed": gettext_lazy("Changed"),
+    "withdrawn": gettext_lazy("Withdrawal from the contract"),
     "return_requested": gettext_lazy("Return requested"),
     "return_approved": gettext_lazy("Return approved"),
     "return_rejected": gettext_lazy("Return declined"),
@@ -230,6 +231,50 @@ def _line(event: Event, order: Order) -> HistoryLine:
 def event_label(event: Event) -> str:
     """Return what has happened, in words for staff."""
     return str(EVENTS.get(event.kind) or event.staff_label)
+
+
+def describe_submitted_event(order: Order, event: Event) -> str:
+    """Return what a member of staff has just done, as the end of a sentence."""
+    details, currency = event.details, order.total.currency.code
+
+    def amount(name: str) -> str:
+        return format_money(from_minor_units(int(details[name]), currency))
+
+    match event.kind:
+        case "packed" if "parcel" in details:
+            return _("parcel %(parcel)s packed") % details
+        case "shipped" | "unpacked" | "delivered" | "lost" if "parcel" in details:
+            return _("parcel %(number)s: %(what)s") % {
+                "number": details["parcel"],
+                "what": event_label(event).lower(),
+            }
+        case "return_approved":
+            return _("return %(return)s approved") % details
+        case "return_rejected":
+            return _("return %(return)s declined") % details
+        case "return_received":
+            return _("return %(return)s received") % details
+        case "refund_owed":
+            return _("%(amount)s will be refunded") % {"amount": amount("amount")}
+        case "refunded":
+            return _("refund sent")
+        case "changed" if "address" in details:
+            return _("delivery address changed")
+        case "changed":
+            return _("the new total is %(total)s") % {"total": format_money(order.total)}
+        case "captured" if int(details["came"]) > int(details["amount"]):
+            extra = format_money(
+                from_minor_units(int(details["came"]) - int(details["amount"]), currency)
+            )
+            return _("%(amount)s recorded; %(extra)s is too much: send it back") % {
+                "amount": amount("amount"),
+                "extra": extra,
+            }
+        case "captured":
+            return _("%(amount)s recorded") % {"amount": amount("amount")}
+        case "note":
+            return _("note added")
+    return event_label(event).lower()
 
 
 def _event_details(event: Event, order: Order) -> str:

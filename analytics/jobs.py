@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.utils.translation import ngettext
+
 from analytics.operations import roll_up_changed_days
 from jobs.registry import Job
 
@@ -9,7 +11,11 @@ from jobs.registry import Job
 def roll_up_sales(now: datetime) -> str:
     """Add up the days on which something was sold or refunded."""
     days = roll_up_changed_days(now)
-    return f"{days} days added up" if days else ""
+    return (
+        ngettext("%(count)s day added up", "%(count)s days added up", days) % {"count": days}
+        if days
+        else ""
+    )
 
 
 JOBS = [Job("sales", timedelta(seconds=30), roll_up_sales)]

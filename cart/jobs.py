@@ -3,6 +3,8 @@
 import logging
 from datetime import datetime, timedelta
 
+from django.utils.translation import ngettext
+
 from cart.errors import CartError
 from cart.operations import cleanup, transfers
 from cassandra_db import CassandraUnavailable
@@ -35,7 +37,12 @@ def finish_moves(now: datetime) -> str:
     reached = reached or max(last, first)
     if reached.isoformat() != was:
         save_position("moves", reached.isoformat())
-    return f"{finished} moves finished" if finished else ""
+    return (
+        ngettext("%(count)s move finished", "%(count)s moves finished", finished)
+        % {"count": finished}
+        if finished
+        else ""
+    )
 
 
 def _try_finish(move: transfers.PendingMove, now: datetime) -> bool:

@@ -5,6 +5,7 @@ import socket
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.utils.translation import ngettext
 
 from catalogue import operations, queries, search
 from jobs.leases import get_position, save_position
@@ -19,7 +20,12 @@ MOST_AT_ONCE = 500
 def update_search_index(now: datetime) -> str:
     """Bring this host's search index up to date."""
     count = search.refresh_index(now)
-    return f"{count} products indexed" if count else ""
+    return (
+        ngettext("%(count)s product indexed", "%(count)s products indexed", count)
+        % {"count": count}
+        if count
+        else ""
+    )
 
 
 def update_lists(now: datetime) -> str:

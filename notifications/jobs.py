@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.utils.translation import ngettext
+
 from jobs.registry import Job
 from notifications.operations import notify_subscribers
 
@@ -9,7 +11,14 @@ from notifications.operations import notify_subscribers
 def send_back_in_stock_mails(now: datetime) -> str:
     """Mail all subscribers of variants that are in stock again."""
     sent = notify_subscribers(now)
-    return f"{sent} back-in-stock mails queued" if sent else ""
+    return (
+        ngettext(
+            "%(count)s back-in-stock mail queued", "%(count)s back-in-stock mails queued", sent
+        )
+        % {"count": sent}
+        if sent
+        else ""
+    )
 
 
 JOBS = [Job("back in stock", timedelta(minutes=1), send_back_in_stock_mails)]

@@ -19,6 +19,7 @@ from orders import parcels, refunds, returns, states
 from orders.events import Event
 from orders.items import Item, spread_discount
 from orders.parcels import ItemUnits, Parcel
+from orders.payment_failures import PAYMENT_FAILURES, PaymentFailure
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import MANUAL_METHODS, TRANSFER
@@ -194,6 +195,29 @@ class Order:
         return any(each.is_open for each in self.returns)
 
     @property
+    def payment_failure(self) -> PaymentFailure:
+        """Why its last payment has failed."""
+        cause = next(
+            (event.details.get("cause") for event in self.events if event.kind == "payment_failed"),
+            None,
+        )
+        return PAYMENT_FAILURES.get(str(cause), PAYMENT_FAILURES["declined"])
+
+    @property
+    def withdrawals(self) -> tuple[Event, ...]:
+        """Its buyer's statements of withdrawal, the newest first: one, unless it was repeated under another name."""
+        return tuple(event for event in self.events if event.kind == "withdrawn")
+
+    @property
+    def has_open_withdrawal(self) -> bool:
+        """Whether its buyer has withdrawn, and something of it has not reached them yet."""
+        return (
+            bool(self.withdrawals)
+            and self.state in (states.CONFIRMED, states.CLOSED)
+            and (self.has_units_to_pack or self.has_packed_parcel or self.has_parcel_under_way)
+        )
+
+    @property
     def has_manual_refund_due(self) -> bool:
         """Whether a refund is due that staff have to send themselves."""
         return self.payment_method in MANUAL_METHODS and bool(self.due_refunds)
@@ -327,7 +351,7 @@ class Order:
 
 @dataclass(frozen=True)
 class PaymentAttempt:
-    """An attempt to pay an order. state: started, authorized, captured, declined, failed, voided, refunded."""
+    """An attempt to pay an order. state: started, authorized, captured, declined, left_unpaid, failed, voided, refunded."""
 
     payment_id: UUID
     gateway: str

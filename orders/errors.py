@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from orders.entities import Order
+from orders.refusals import describe_refusal
 
 
 class OrderError(Exception):
@@ -74,16 +75,9 @@ class TransitionRefused(OrderError):
     """The order's state does not allow this. `why` says so in words, where the state alone does not."""
 
     def __init__(self, order: Order, kind: str, why: str = "") -> None:
-        kind_text = kind.replace("_", " ")
-        super().__init__(
-            _("Order %(number)s cannot be %(done)s now: %(why)s.")
-            % {
-                "number": order.number,
-                "done": kind_text,
-                "why": why or _(order.customer_label).lower(),
-            }
-        )
+        super().__init__(describe_refusal(order, kind, why))
         self.order = order
+        self.kind = kind
         self.why = why
 
 

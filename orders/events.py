@@ -24,6 +24,7 @@ class Event:
     board_after: str
     details: dict[str, Any] = field(default_factory=dict)
     request_id: UUID | None = None
+    submit_id: UUID | None = None
 
     @property
     def at(self) -> datetime:

@@ -81,8 +81,8 @@ class ReorderForm(Form):
         self.fields["cart"].initial = choices[0][0]
 
 
-class LookupForm(Form):
-    number = forms.CharField(
+def _order_number_field() -> forms.CharField:
+    return forms.CharField(
         label=_("Order number"),
         max_length=40,
         help_text=_("You can find it in your confirmation email, for example 7KQF-3M9X"),
@@ -91,8 +91,34 @@ class LookupForm(Form):
         ),
         error_messages={"required": _("Enter your order number")},
     )
+
+
+class LookupForm(Form):
+    number = _order_number_field()
     email = email_field()
 
     def clean_number(self) -> str:
         """Return the number as it is stored."""
         return numbers.normalize_order_number(self.cleaned_data["number"])
+
+
+class WithdrawalForm(Form):
+    """A consumer's statement that they withdraw from a contract: who, from which one, and where to acknowledge it."""
+
+    name = forms.CharField(
+        label=_("Your name"),
+        max_length=100,
+        widget=forms.TextInput({"autocomplete": "name"}),
+        error_messages={"required": _("Enter your name")},
+    )
+    number = _order_number_field()
+    email = email_field()
+
+    def clean_number(self) -> str:
+        """Return the number as it is stored. Raises ValidationError for what no order can have as its number."""
+        number = numbers.normalize_order_number(self.cleaned_data["number"])
+        if not numbers.is_order_number(number):
+            raise forms.ValidationError(
+                _("Enter the eight letters and digits of your order number, for example 7KQF-3M9X")
+            )
+        return number

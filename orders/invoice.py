@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import cast
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -71,6 +72,7 @@ def render_invoice(order: Order, items: Sequence[Item]) -> bytes:
         page.write_totals()
         page.write_taxes()
         page.write_payment()
+        page.write_missing_letters()
         return bytes(page.output())
 
 
@@ -79,7 +81,7 @@ class _Page(FPDF):
 
     def __init__(self, order: Order, folder: Path) -> None:
         super().__init__(format="A4")
-        self.order = order
+        self.order, self.lacks_letters = order, False
         self.set_margin(_MARGIN)
         self.set_auto_page_break(auto=True, margin=24)
         for style, name in _FACES.items():
@@ -93,13 +95,19 @@ class _Page(FPDF):
         self.set_draw_color(*_LINE)
         self.add_page()
 
+    def _printable(self, text: str) -> str:
+        """Return a text with the characters that the typeface has, and note whether it lacks some."""
+        printable = printable_text(text)
+        self.lacks_letters |= printable.count("?") > text.count("?")
+        return printable
+
     def write_line(
         self, text: str, size: float = 9.5, style: str = "", align: str = "L", width: float = 0
     ) -> None:
         """Write a text of one or more lines and continue below it."""
         self.set_font(_FAMILY, style, size)
         self.multi_cell(
-            width, size * 0.5, printable_text(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT
+            width, size * 0.5, self._printable(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT
         )
 
     def footer(self) -> None:
@@ -109,7 +117,7 @@ class _Page(FPDF):
         self.set_font(_FAMILY, "", 7.5)
         self.set_text_color(*_SOFT)
         parts = [seller["name"], *seller["address"], _vat_line(), seller["email"]]
-        self.cell(0, 4, printable_text(" · ".join(parts)), align="L", new_x=XPos.LMARGIN)
+        self.cell(0, 4, self._printable(" · ".join(parts)), align="L", new_x=XPos.LMARGIN)
         self.cell(0, 4, f"{self.order.number} · {self.page_no()} / {{nb}}", align="R")
         self.set_text_color(0)
 
@@ -125,7 +133,7 @@ class _Page(FPDF):
             self.cell(35, 5, name)
             self.set_text_color(0)
             self.set_font(_FAMILY, "B" if value == order.number else "", 9.5)
-            self.cell(0, 5, printable_text(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+            self.cell(0, 5, self._printable(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
         self.set_y(max(self.get_y(), top + 26) + 4)
         self.write_line(
             _("Invoice") if order.state != CANCELLED else _("Invoice for a cancelled order"),
@@ -169,7 +177,7 @@ class _Page(FPDF):
         rows = [
             [
                 str(item.quantity),
-                printable_text(f"{item.label}\n{item.sku}"),
+                self._printable(f"{item.label}\n{item.sku}"),
                 f"{RATES[self.order.country][item.tax_class]}%",
                 format_money(item.unit_price),
                 format_money(item.line_total),
@@ -205,7 +213,7 @@ class _Page(FPDF):
     def _write_amount(self, name: str, amount: Money, style: str = "") -> None:
         self.set_font(_FAMILY, style, 11 if style else 9.5)
         self.set_x(90)
-        self.cell(74, 6, printable_text(name), align="R")
+        self.cell(74, 6, self._printable(name), align="R")
         self.cell(0, 6, format_money(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
     def write_taxes(self) -> None:
@@ -240,7 +248,7 @@ class _Page(FPDF):
         self.write_line(_("Credits"), 11, "B")
         self.ln(1)
         rows = [
-            [number, _day(event.at), printable_text(reason), format_money(-amount)]
+            [number, _day(event.at), self._printable(reason), format_money(-amount)]
             for number, event, reason, amount in credits
         ]
         self._table(
@@ -249,6 +257,19 @@ class _Page(FPDF):
         self._write_amount(
             _("Refunded"), -sum((amount for *_, amount in credits), order.total * 0), "B"
         )
+
+    def write_missing_letters(self) -> None:
+        """Say where to read what the typeface lacks the letters for."""
+        if self.lacks_letters:
+            self.ln(5)
+            url = f"{settings.PUBLIC_URL}{reverse('orders:detail', args=[self.order.number])}"
+            self.write_line(
+                _(
+                    "Letters that cannot be printed here are shown as “?”. You can read them at %(url)s"
+                )
+                % {"url": url},
+                8.5,
+            )
 
     def _table(
         self, head: list[str], rows: list[list[str]], widths: tuple[int, ...], aligned: str

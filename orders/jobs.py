@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import UUID
 
+from django.utils.translation import ngettext
+
 from accounts import queries as accounts
 from accounts.operations import clear_email_proof
 from cassandra_db import CassandraUnavailable, Row, current_microseconds
@@ -23,6 +25,7 @@ from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
 from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
 from orders.operations.pending_effects import PendingEffect
+from orders.payment_failures import PAYMENT_FAILURES
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways
@@ -216,8 +219,8 @@ def recover_order(order_id: UUID, now: datetime) -> None:
             continue
         if order.state in (PENDING, EXPIRED, CANCELLED) and age < ASK_FOR:
             operations.record_pending_effects(order_id, now + max(operations.ASK_AFTER, age))
-    if order.payment == "unpaid" and attempts and attempts[-1].state == "declined":
-        operations.record_payment_failure(order, now)
+    if order.payment == "unpaid" and attempts and attempts[-1].state in PAYMENT_FAILURES:
+        operations.record_payment_failure(order, attempts[-1].state, now)
     operations.apply_effects(order_id, now)
     if unavailable:
         raise unavailable
@@ -289,7 +292,16 @@ def _own_reservation_ids(order: Order) -> set[UUID]:
 def sweep_backorders(now: datetime) -> str:
     """Reserve what has arrived for the orders that wait for it, the oldest first."""
     served = operations.allocate_backorders(now)
-    return f"{served} orders got what they waited for" if served else ""
+    return (
+        ngettext(
+            "%(count)s order got what it waited for",
+            "%(count)s orders got what they waited for",
+            served,
+        )
+        % {"count": served}
+        if served
+        else ""
+    )
 
 
 def mark_late_orders(now: datetime) -> str:
@@ -301,7 +313,12 @@ def mark_late_orders(now: datetime) -> str:
         late_entries = [entry for entry in entries if now - entry.placed_at > LATE_AFTER]
         found += sum(_mark_late(entry.order_id, now) for entry in late_entries)
         if not after or len(late_entries) < len(entries):
-            return f"{found} orders are late" if found else ""
+            return (
+                ngettext("%(count)s order is late", "%(count)s orders are late", found)
+                % {"count": found}
+                if found
+                else ""
+            )
 
 
 def _mark_late(order_id: UUID, now: datetime) -> bool:
@@ -319,7 +336,12 @@ def _mark_late(order_id: UUID, now: datetime) -> bool:
 def sweep_empty_board_days(now: datetime) -> str:
     """Delete the days on which a column of the board is empty."""
     removed = operations.delete_empty_days(now)
-    return f"{removed} empty days removed" if removed else ""
+    return (
+        ngettext("%(count)s empty day removed", "%(count)s empty days removed", removed)
+        % {"count": removed}
+        if removed
+        else ""
+    )
 
 
 def sweep_guest_orders(now: datetime) -> str:
@@ -336,7 +358,12 @@ def sweep_guest_orders(now: datetime) -> str:
     reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
     if reached != last_position:
         save_position("guest orders", reached)
-    return f"{claimed} guest orders joined" if claimed else ""
+    return (
+        ngettext("%(count)s guest order joined", "%(count)s guest orders joined", claimed)
+        % {"count": claimed}
+        if claimed
+        else ""
+    )
 
 
 def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:

@@ -71,6 +71,8 @@ class Order(Model):
     # JSON: what the event is about, such as a parcel's lines; see orders.states
     details = columns.Text()
     request_id = columns.UUID()  # of the request that caused it; null for the worker's
+    # of the form that made it, the same if it is sent again (orders.submits); null for what the shop itself does
+    submit_id = columns.UUID()
     state_after = columns.Text()
     board_after = columns.Text()
 
@@ -247,7 +249,9 @@ class Payment(Model):
     reference = columns.Text()
     amount = columns.BigInt()
     currency = columns.Text()
-    state = columns.Text()  # started, authorized, captured, declined, failed, voided, refunded
+    state = (
+        columns.Text()
+    )  # started, authorized, captured, declined, left_unpaid, failed, voided, refunded
     started_at = columns.DateTime()
     settled_at = columns.DateTime()
 

@@ -25,3 +25,9 @@ def normalize_order_number(typed: str) -> str:
     """Return a number as it is stored, whatever case, dashes, spaces and look-alikes it was typed with."""
     letters = "".join(each for each in typed.upper() if each.isalnum()).translate(_MISREAD)
     return f"{letters[:4]}-{letters[4:]}" if len(letters) == LENGTH else letters
+
+
+def is_order_number(normalized: str) -> bool:
+    """Return whether an order may have this number, as `normalize_order_number` returns it."""
+    letters = normalized.replace("-", "", 1)
+    return len(letters) == LENGTH and set(letters) <= set(LETTERS)

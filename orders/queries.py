@@ -26,7 +26,7 @@ ORDER = read(
               pay_until, currency, subtotal, delivery, discount, total, tax, taxes, item_count, country,
               delivery_address, billing_address, delivery_method, first_item_name, first_item_picture, cart_id,
               allocations, fingerprint, payment_id, payment_method, captured, refunded, voucher, discounts, kind, actor,
-              note, public, board_after, details, request_id
+              note, public, board_after, details, request_id, submit_id
        FROM orders WHERE order_id = :order_id""",
     consistency=QUORUM,
 )
@@ -107,6 +107,7 @@ def _event(row: Row) -> Event:
         row.board_after or "",
         json.loads(row.details or "{}"),
         row.request_id,
+        row.submit_id,
     )
 
 

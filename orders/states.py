@@ -77,6 +77,10 @@ class OrderState(Protocol):
         """Whether something of it is being sent back."""
 
     @property
+    def has_open_withdrawal(self) -> bool:
+        """Whether its buyer has withdrawn, and something of it has not reached them yet."""
+
+    @property
     def has_manual_refund_due(self) -> bool:
         """Whether a refund is due that staff have to send themselves."""
 
@@ -139,6 +143,7 @@ class NextStatus:
     has_packed_parcel: bool
     is_late: bool = False
     has_open_return: bool = False
+    has_open_withdrawal: bool = False
     has_manual_refund_due: bool = False
     lacks_email_confirmation: bool = False
 
@@ -302,6 +307,8 @@ TRANSITION_RULES = {
             when_fulfilment=_UNSENT,
             when_packed=False,
         ),
+        # Details: name, as it was typed. What follows from it: orders.operations.withdrawals.
+        TransitionRule("withdrawn", "", _("Withdrawal received"), _ANY),
         # Of a return each (orders.returns).
         TransitionRule(
             "return_requested",
@@ -366,6 +373,8 @@ def board_column(order: OrderState) -> str:
             return "on_hold"
         case "cancelled" | "expired":
             return "cancelled"
+    if order.has_open_withdrawal:
+        return "returns_waiting"  # nobody is to send it by mistake
     # What is still to be sent comes before returns.
     if order.fulfilment in ("unfulfilled", "partially_shipped") and order.state != CLOSED:
         return (

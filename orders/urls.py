@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from orders.views import changes, confirmation, order, payment, placed_orders
+from orders.views import changes, confirmation, order, payment, placed_orders, withdrawal
 
 app_name = "orders"
 urlpatterns = [
@@ -28,5 +28,7 @@ urlpatterns = [
     path("orders/<str:number>/cancel/", placed_orders.cancel_order, name="cancel"),
     path("orders/<str:number>/change/", changes.change_lines, name="change"),
     path("orders/<str:number>/address/", changes.change_delivery_address, name="change_address"),
+    path("withdraw/", withdrawal.withdraw, name="withdraw"),
+    path("withdraw/received/", withdrawal.withdrawal_received, name="withdrawn"),
     path("orders/<str:number>/return/", changes.request_return, name="request_return"),
 ]

@@ -261,6 +261,8 @@ RATE_LIMITS = {
         "reset": (5, 30, 600, 3600),
         "registration": (5, 30, 600, 3600),
         "lookup": (10, 50, 1500, 900),
+        # Never by all together: a stranger must not be able to close it to everybody.
+        "withdrawal": (5, 30, 0, 24 * 3600),
         "voucher": (10, 50, 1500, 900),
         "invitation": (30, 60, 1000, 3600),
         "waiting": (20, 60, 2000, 3600),
@@ -307,6 +309,8 @@ REFUND_CODE_ABOVE = env.int("REFUND_CODE_ABOVE", default=200)
 # for weeks can be sent back no more.
 ORDER_LINK_DAYS = env.int("ORDER_LINK_DAYS", default=RETURN_DAYS + 60)
 ORDER_LINK_SECONDS = ORDER_LINK_DAYS * 24 * 3600
+# So long after the last thing has arrived may a consumer withdraw from the contract: 14 days, or what the country's law says.
+WITHDRAWAL_DAYS = env.int("WITHDRAWAL_DAYS", default=14)
 # Over so many partitions what has happened to a variant in a warehouse is spread: a million sales are some ten megabytes in
 # each of 16. It may be changed at any time; inventory.queries reads no more than 16.
 STOCK_LEDGER_SHARDS = min(max(env.int("STOCK_LEDGER_SHARDS", default=16), 1), 16)

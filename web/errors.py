@@ -1,7 +1,8 @@
 """Errors of the web layer, in words fit for their reader."""
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+
+from web.durations import format_duration
 
 
 class TooManyAttempts(Exception):
@@ -19,7 +20,5 @@ class TooManyAttempts(Exception):
     @property
     def wait_time(self) -> str:
         """The time to wait, in words."""
-        minutes = -(-self.retry_after // 60)
-        if minutes == 1 and self.retry_after <= 30:
-            return _("30 seconds")
-        return ngettext("%(count)s minute", "%(count)s minutes", minutes) % {"count": minutes}
+        unit = 30 if self.retry_after <= 30 else 60
+        return format_duration(-(-self.retry_after // unit) * unit)

@@ -10,7 +10,6 @@ from typing import TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
@@ -34,8 +33,8 @@ from adminpanel.order_forms import (
     is_awaiting_refund,
 )
 from adminpanel.order_pages import (
-    get_order_or_404,
-    render_changed_order,
+    answer_submit,
+    order_submit,
     render_conflict,
     render_order_page,
 )
@@ -46,21 +45,21 @@ from orders.entities import Order
 from orders.errors import NotPayable, StaleOrder, TransitionRefused
 from orders.items import Item
 from orders.queries import list_items
-from pricing.templatetags.money import format_money as in_words
 from web.decorators import post_only
 
 F = TypeVar("F", bound=AnyForm)
 # The form with what was sent, and the order with its items; None where it has no such thing (any more).
 BuildForm = Callable[[Order, tuple[Item, ...]], F | None]
-# What is done, by whom and when; it returns the order and what to say.
-ApplyForm = Callable[[Order, F, str, datetime], tuple[Order, str]]
+# What is done, by whom and when; it returns the order.
+ApplyForm = Callable[[Order, F, str, datetime], Order]
 # Whether a valid form may be acted upon; if not, it has an error.
 ConfirmForm = Callable[[HttpRequest, Order, F], bool]
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def pack_parcel(request: HttpRequest, number: str, warehouse: str) -> HttpResponse:
+@order_submit
+def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpResponse:
     """Pack a parcel in a warehouse: all that is left there, or some of it."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> PackForm | None:
@@ -70,16 +69,16 @@ def pack_parcel(request: HttpRequest, number: str, warehouse: str) -> HttpRespon
             else None
         )
 
-    def apply(order: Order, form: PackForm, actor: str, now: datetime) -> tuple[Order, str]:
-        packed = operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
-        return packed, _("parcel %(number)s packed") % {"number": packed.parcels()[-1].parcel_id}
+    def apply(order: Order, form: PackForm, actor: str, now: datetime) -> Order:
+        return operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
 
-    return _handle_submit(request, number, build_form, apply)
+    return _handle_submit(request, order, build_form, apply)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def update_parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResponse:
+@order_submit
+def update_parcel(request: HttpRequest, order: Order, parcel_id: str) -> HttpResponse:
     """Send a parcel, or say what became of it."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> ParcelForm | None:
@@ -90,29 +89,25 @@ def update_parcel(request: HttpRequest, number: str, parcel_id: str) -> HttpResp
             else None
         )
 
-    def apply(order: Order, form: ParcelForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: ParcelForm, actor: str, now: datetime) -> Order:
         event = form.cleaned_data["event"]
         if event == "shipped":
             carrier, tracking = form.cleaned_data["carrier"], form.cleaned_data["tracking"]
-            changed = operations.ship_parcel(
-                order, parcel_id, carrier, tracking, actor=actor, now=now
-            )
-        else:
-            step = {
-                "unpacked": operations.unpack_parcel,
-                "delivered": operations.mark_parcel_delivered,
-                "lost": operations.mark_parcel_lost,
-            }[event]
-            changed = step(order, parcel_id, actor=actor, now=now)
-        said = _("parcel %(number)s: %(what)s")
-        return changed, said % {"number": parcel_id, "what": queries.EVENTS[event].lower()}
+            return operations.ship_parcel(order, parcel_id, carrier, tracking, actor=actor, now=now)
+        step = {
+            "unpacked": operations.unpack_parcel,
+            "delivered": operations.mark_parcel_delivered,
+            "lost": operations.mark_parcel_lost,
+        }[event]
+        return step(order, parcel_id, actor=actor, now=now)
 
-    return _handle_submit(request, number, build_form, apply)
+    return _handle_submit(request, order, build_form, apply)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def update_return(request: HttpRequest, number: str, return_id: str) -> HttpResponse:
+@order_submit
+def update_return(request: HttpRequest, order: Order, return_id: str) -> HttpResponse:
     """Agree to a return, refuse it in words, or say that it has arrived and what of it goes back into stock."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
@@ -125,24 +120,23 @@ def update_return(request: HttpRequest, number: str, return_id: str) -> HttpResp
             else None
         )
 
-    def apply(order: Order, form: OrderForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: OrderForm, actor: str, now: datetime) -> Order:
         if isinstance(form, ReturnReceiptForm):
-            changed = operations.receive_return(order, return_id, form.units, actor=actor, now=now)
-            return changed, _("return %(number)s received") % {"number": return_id}
-        note = form.cleaned_data["note"]
-        if form.cleaned_data["event"] == "return_approved":
-            changed = operations.approve_return(order, return_id, actor=actor, now=now, note=note)
-            return changed, _("return %(number)s approved") % {"number": return_id}
-        changed = operations.reject_return(order, return_id, actor=actor, now=now, note=note)
-        return changed, _("return %(number)s declined") % {"number": return_id}
+            return operations.receive_return(order, return_id, form.units, actor=actor, now=now)
+        answer = {
+            "return_approved": operations.approve_return,
+            "return_rejected": operations.reject_return,
+        }[form.cleaned_data["event"]]
+        return answer(order, return_id, actor=actor, now=now, note=form.cleaned_data["note"])
 
-    return _handle_submit(request, number, build_form, apply)
+    return _handle_submit(request, order, build_form, apply)
 
 
 @sensitive_post_parameters("code")
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
-def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> HttpResponse:
+@order_submit
+def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> HttpResponse:
     """Give money back: for lines, for the delivery, or another sum; for a return, or just so."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> RefundForm | None:
@@ -151,9 +145,9 @@ def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> Htt
             return None
         return RefundForm(order, items, back, request.POST)
 
-    def apply(order: Order, form: RefundForm, actor: str, now: datetime) -> tuple[Order, str]:
+    def apply(order: Order, form: RefundForm, actor: str, now: datetime) -> Order:
         sent = form.cleaned_data
-        changed = operations.decide_refund(
+        return operations.decide_refund(
             order,
             sent["amount"],
             form.units,
@@ -163,68 +157,61 @@ def decide_refund(request: HttpRequest, number: str, return_id: str = "") -> Htt
             return_id=return_id,
             delivery=sent["delivery"],
         )
-        return changed, _("%(amount)s will be refunded") % {"amount": in_words(sent["amount"])}
 
-    return _handle_submit(request, number, build_form, apply, confirm=_confirm_refund)
+    return _handle_submit(request, order, build_form, apply, confirm=_confirm_refund)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def change_lines(request: HttpRequest, number: str) -> HttpResponse:
+@order_submit
+def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
     """Take units out of an order that are not packed yet."""
 
-    def apply(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> tuple[Order, str]:
-        changed = operations.change_order(order, form.units, actor=actor, now=now)
-        return changed, _("the new total is %(total)s") % {"total": in_words(changed.total)}
+    def apply(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> Order:
+        return operations.change_order(order, form.units, actor=actor, now=now)
 
     return _handle_submit(
-        request, number, lambda order, items: ChangeLinesForm(order, items, request.POST), apply
+        request, order, lambda order, items: ChangeLinesForm(order, items, request.POST), apply
     )
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def change_delivery_address(request: HttpRequest, number: str) -> HttpResponse:
+@order_submit
+def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
     """Send an order to another address in the same country."""
 
-    def apply(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> tuple[Order, str]:
-        return operations.change_order(order, {}, form.address(), actor=actor, now=now), _(
-            "delivery address changed"
-        )
+    def apply(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> Order:
+        return operations.change_order(order, {}, form.address(), actor=actor, now=now)
 
     return _handle_submit(
-        request, number, lambda order, _: StaffAddressForm(order, request.POST), apply
+        request, order, lambda order, _: StaffAddressForm(order, request.POST), apply
     )
 
 
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
-def record_payment(request: HttpRequest, number: str) -> HttpResponse:
+@order_submit
+def record_payment(request: HttpRequest, order: Order) -> HttpResponse:
     """Note money that came by transfer, or was paid on delivery."""
 
-    def apply(
-        order: Order, form: ReceivedPaymentForm, actor: str, now: datetime
-    ) -> tuple[Order, str]:
+    def apply(order: Order, form: ReceivedPaymentForm, actor: str, now: datetime) -> Order:
         amount: Money = form.cleaned_data["amount"]
         idempotency_key: UUID = form.cleaned_data["press"]
-        paid, too_much = operations.record_manual_payment(
+        return operations.record_manual_payment(
             order, amount, key=str(idempotency_key), actor=actor, now=now
-        )
-        sums = {"amount": in_words(amount - too_much), "extra": in_words(too_much)}
-        if too_much.amount:
-            return paid, _("%(amount)s recorded; %(extra)s is too much: send it back") % sums
-        return paid, _("%(amount)s recorded") % sums
+        )[0]
 
     return _handle_submit(
-        request, number, lambda order, _: ReceivedPaymentForm(order, request.POST), apply
+        request, order, lambda order, _: ReceivedPaymentForm(order, request.POST), apply
     )
 
 
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
-def record_sent_refund(request: HttpRequest, number: str) -> HttpResponse:
+@order_submit
+def record_sent_refund(request: HttpRequest, order: Order) -> HttpResponse:
     """Note that staff have sent money back by hand that was owed."""
-    order = get_order_or_404(number)
     actor = queries.staff_actor(current_member(request))
     try:
         changed = operations.record_manual_refund(
@@ -232,8 +219,7 @@ def record_sent_refund(request: HttpRequest, number: str) -> HttpResponse:
         )
     except (NotPayable, StaleOrder, TransitionRefused) as refused:
         return render_conflict(request, _conflict_error(refused, order))
-    messages.success(request, _("Order %(number)s: refund sent.") % {"number": order.number})
-    return render_changed_order(request, order, changed)
+    return answer_submit(request, changed, before=order)
 
 
 def _confirm_refund(request: HttpRequest, order: Order, form: RefundForm) -> bool:
@@ -245,12 +231,11 @@ def _confirm_refund(request: HttpRequest, order: Order, form: RefundForm) -> boo
 
 def _handle_submit(
     request: HttpRequest,
-    number: str,
+    order: Order,
     build_form: BuildForm[F],
     apply: ApplyForm[F],
     confirm: ConfirmForm[F] | None = None,
 ) -> HttpResponse:
-    order = get_order_or_404(number)
     order_items = list_items(order)
     form = build_form(order, order_items)
     if form is None or request.POST.get("version") != str(order.version):
@@ -258,14 +243,10 @@ def _handle_submit(
     if not form.is_valid() or (confirm and not confirm(request, order, form)):
         return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     try:
-        changed, message = apply(
-            order, form, queries.staff_actor(current_member(request)), current_time()
-        )
+        changed = apply(order, form, queries.staff_actor(current_member(request)), current_time())
     except (StaleOrder, TransitionRefused, NotPayable) as refused:
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
-    text = _("Order %(number)s: %(what)s.") % {"number": changed.number, "what": message}
-    messages.success(request, text)
-    return render_changed_order(request, order, changed)
+    return answer_submit(request, changed, before=order)
 
 
 def _conflict_error(

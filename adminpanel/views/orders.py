@@ -1,6 +1,5 @@
 """The board of orders, an order's page, and the submits on it."""
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -12,8 +11,9 @@ from accounts.roles import ORDER_STAFF
 from adminpanel import operations, queries
 from adminpanel.forms import BoardForm, FindOrderForm, NoteForm, TransitionForm
 from adminpanel.order_pages import (
+    answer_submit,
     get_order_or_404,
-    render_changed_order,
+    order_submit,
     render_conflict,
     render_order_page,
 )
@@ -21,7 +21,9 @@ from cassandra_db import (
     BadPageToken,
     current_time,
 )
+from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
+from orders.operations import add_note
 from orders.queries import get_order_by_number
 from web.decorators import post_only
 from web.rendering import render_page
@@ -70,9 +72,10 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def transition_order(request: HttpRequest, number: str) -> HttpResponse:
+@order_submit
+def transition_order(request: HttpRequest, found: Order) -> HttpResponse:
     """Move an order on, if it still is what the page showed."""
-    found, form = get_order_or_404(number), TransitionForm(request.POST)
+    form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
             # Nobody types these: the page is older than its buttons.
@@ -90,24 +93,21 @@ def transition_order(request: HttpRequest, number: str) -> HttpResponse:
         )
     except (StaleOrder, TransitionRefused) as error:
         return render_conflict(request, error, note=form["note"].value() or "")
-    said = _("Order %(number)s: %(what)s.")
-    what = queries.EVENTS[sent["event"]].lower()
-    messages.success(request, said % {"number": changed.number, "what": what})
-    return render_changed_order(request, found, changed)
+    return answer_submit(request, changed, before=found)
 
 
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
-def add_staff_note(request: HttpRequest, number: str) -> HttpResponse:
+@order_submit
+def add_staff_note(request: HttpRequest, found: Order) -> HttpResponse:
     """Write a note among the staff into an order's history."""
-    found, form = get_order_or_404(number), NoteForm(request.POST)
+    form = NoteForm(request.POST)
     if not form.is_valid():
         return render_order_page(request, queries.get_order_page(found), note_form=form, status=422)
-    noted = operations.add_staff_note(
+    noted = add_note(
         found,
         form.cleaned_data["note"],
         actor=queries.staff_actor(current_member(request)),
         now=current_time(),
     )
-    messages.success(request, _("Note added to order %(number)s.") % {"number": noted.number})
-    return render_changed_order(request, found, noted)
+    return answer_submit(request, noted, before=found)

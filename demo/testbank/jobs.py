@@ -7,6 +7,7 @@ from http.client import HTTPException
 from urllib.request import HTTPErrorProcessor, Request, build_opener
 
 from django.conf import settings
+from django.utils.translation import ngettext
 
 from demo.testbank import operations, queries
 from demo.testbank.gateway import SIGNATURE_HEADER, make_signature_header
@@ -42,7 +43,11 @@ def run_webhook_job(now: datetime) -> str:
     reached = floor_to_minute(now - _LATEST).isoformat()
     if reached != was:
         save_position(JOB_NAME, reached)
-    return f"{sent} notices sent" if sent else ""
+    return (
+        ngettext("%(count)s notice sent", "%(count)s notices sent", sent) % {"count": sent}
+        if sent
+        else ""
+    )
 
 
 def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:

@@ -21,7 +21,7 @@ class BankPayment(Model):
     description = columns.Text()
     return_url = columns.Text()
     notice_url = columns.Text()
-    # open, asked (for a code), late, away, authorized, declined, captured, voided, refunded
+    # open, asked (for a code), late, away, authorized, declined, left_unpaid, captured, voided, refunded
     state = columns.Text()
     card = columns.Text()  # the number that was given: it says how the bank behaves
     answers_at = columns.DateTime()  # when a late answer is there

@@ -118,7 +118,7 @@ def abandon_payment(payment_id: UUID, now: datetime) -> None:
     """Note that the payer has left without paying. Raises CassandraUnavailable."""
     row = queries.get_payment(payment_id)
     if row is not None and row.state in ("open", "asked"):
-        _decide(row, "declined", now)
+        _decide(row, "left_unpaid", now)
 
 
 def _decide(row: Row, state: str, now: datetime, **changes: Any) -> None:

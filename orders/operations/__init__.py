@@ -54,3 +54,4 @@ from orders.operations.returns import (
 )
 from orders.operations.transitions import add_note
 from orders.operations.webhooks import process_webhook
+from orders.operations.withdrawals import record_withdrawal

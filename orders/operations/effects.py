@@ -25,6 +25,7 @@ from orders.operations.refunds import settle_money
 from orders.operations.sales import record_sale
 from orders.operations.transitions import append_event
 from orders.operations.unpaid_units import sync_unpaid_units
+from orders.operations.withdrawals import follow_withdrawal
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
 from orders.voucher_customers import find_voucher_customer
@@ -70,6 +71,7 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     if order is None:
         return None
     items = queries.items_from_rows(order, lines.rows())
+    order = follow_withdrawal(order, now)
     stock_error: LookupError | None = None
     try:
         sync_stock(order, items, now)

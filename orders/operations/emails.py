@@ -18,6 +18,7 @@ from accounts import queries as accounts
 from cassandra_db import current_time
 from mail.operations import queue_mail
 from mail.queries import list_unmailed_events
+from mail.words import quote_words
 from orders import links
 from orders.carriers import tracking_url
 from orders.entities import Order
@@ -28,6 +29,7 @@ from orders.states import CONFIRMING_EVENTS, PENDING
 from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
+from web.durations import format_deadline
 
 # Older events are not news any more, and an importer of old orders sends no mail.
 NEWS_FOR = timedelta(days=2)
@@ -99,6 +101,7 @@ def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) ->
         "items": order.current_lines(items) or items,
         "letter": content,
         "url": content.url or settings.PUBLIC_URL + track_url,
+        "withdrawal_url": f"{settings.PUBLIC_URL}{reverse('orders:withdraw')}?number={order.number}",
         "name": order.name if is_confirmed else "",
         "delivery_address": order.delivery_address.lines if is_confirmed else (),
         "reject_url": ""
@@ -130,7 +133,7 @@ def compose_confirmation_mail(order: Order) -> MailContent:
                 "If it was you, confirm your order by %(time)s: open the link below and press the button."
                 " Your items are reserved until then. Without your confirmation the order expires."
             )
-            % {"time": _time(order.pay_until)},
+            % {"time": format_deadline(order.pay_until)},
         ),
         has_order_summary=True,
         link_label=_("Confirm my order"),
@@ -195,11 +198,10 @@ def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> Mail
     return MailContent(
         _("Your payment did not go through"),
         (
-            _("Your bank declined the payment. Nothing was charged."),
-            _(
-                "You can try again or use another card until %(time)s. Your items are reserved until then."
-            )
-            % {"time": _time(order.pay_until)},
+            _(order.payment_failure.headline),
+            _(order.payment_failure.explanation),
+            _("Your items are reserved until %(time)s.")
+            % {"time": format_deadline(order.pay_until)},
         ),
         link_label=_("Pay for my order"),
     )
@@ -362,6 +364,31 @@ def _refund_sentence(order: Order) -> str:
     )
 
 
+def _withdrawn(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    name = quote_words(event.details["name"]) if order.is_email_confirmed else ""
+    return MailContent(
+        _("We have received your withdrawal"),
+        withdrawal_paragraphs(order.number, order.email, event.at)
+        + ((_("Name: %(name)s.") % {"name": name},) if name else ()),
+        link_label=_("View my order"),
+    )
+
+
+def withdrawal_paragraphs(number: str, email: str, at: datetime) -> tuple[str, ...]:
+    """Return what acknowledges a withdrawal: its content, and when it was received (UTC); without its sender's own words."""
+    return (
+        _("We received this statement from you on %(moment)s:")
+        % {"moment": date_format(timezone.localtime(at), "j F Y, H:i:s T")},
+        _("“I withdraw from my contract of sale, order %(number)s. Acknowledge this to %(email)s.”")
+        % {"number": number, "email": email},
+        _(
+            "What has not left our warehouse, we cancel. For what has, we will email you within two working days"
+            " where to send it; you have 14 days to do so. We refund what you paid, including standard delivery,"
+            " within 14 days, and may wait until it is back or you have shown that you sent it."
+        ),
+    )
+
+
 def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
         _("We received your return request"),
@@ -473,10 +500,6 @@ def _plain_day(day: date) -> str:
     return str(date_format(day, "l j F"))
 
 
-def _time(moment: datetime) -> str:
-    return str(date_format(timezone.localtime(moment), "H:i"))
-
-
 _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | None]] = {
     "placed": _placed,
     "email_confirmed": _to_be_paid,
@@ -490,6 +513,7 @@ _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | N
     "lost": _lost,
     "changed": _changed,
     "cancelled": _cancelled,
+    "withdrawn": _withdrawn,
     "return_requested": _return_requested,
     "return_approved": _return_approved,
     "return_rejected": _return_rejected,

@@ -32,8 +32,8 @@ BLANK_EVENT = conditional_write(
     """UPDATE orders SET note = :note, details = :details WHERE order_id = :order_id AND event_id = :event_id
        IF kind = :kind""",
 )
-# Where it was sent, its number at the carrier, a reason that was written, and the keyed hash of a network.
-_PERSONAL = ("address", "tracking", "reason", "buckets")
+# Where it was sent, its number at the carrier, a reason that was written, who has withdrawn, and the keyed hash of a network.
+_PERSONAL = ("address", "tracking", "reason", "name", "buckets")
 DELETE_LIST = write("Q11", "DELETE FROM orders_by_user WHERE user_id = :user_id AND year = :year")
 DELETE_YEARS = write("Q11", "DELETE FROM order_years_by_user WHERE user_id = :user_id")
 # Dated like a copy of the blanked order: a copy of the order as it was before, written late, loses.

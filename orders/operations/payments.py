@@ -31,6 +31,7 @@ from orders.operations.placement import (
 )
 from orders.operations.refunds import record_attempt_state, record_refund, reverse_payment
 from orders.operations.transitions import add_note
+from orders.payment_failures import PAYMENT_FAILURES
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
 from orders.voucher_customers import find_voucher_customer
@@ -195,9 +196,10 @@ def settle_payment(
     payment_outcome = gateways.get_gateway(attempt.gateway).get_outcome(attempt.reference)
     if payment_outcome.state == "pending":
         return order
-    if payment_outcome.state == "declined":
-        if record_attempt_state(order_id, attempt, "declined", now):
-            return record_payment_failure(order, now, with_effects=with_effects)
+    if payment_outcome.state in PAYMENT_FAILURES:
+        cause = payment_outcome.state
+        if record_attempt_state(order_id, attempt, cause, now):
+            return record_payment_failure(order, cause, now, with_effects=with_effects)
         return queries.get_order(order_id)
     if order.payment_id == attempt.payment_id:
         return _sync_attempt(order, attempt, now)
@@ -251,18 +253,23 @@ def _return_wrong_payment(
         return queries.get_order(order.order_id) or order
     text = f"A payment of {payment_outcome.amount} is not what this order costs. You get it back."
     order = add_note(order, text, actor="system", now=now, public=True)
-    return record_payment_failure(order, now, with_effects=with_effects)
+    return record_payment_failure(order, "failed", now, with_effects=with_effects)
 
 
-def record_payment_failure(order: Order, now: datetime, *, with_effects: bool = True) -> Order:
-    """Record in the order's history that a payment has failed; the order stays payable. Raises CassandraUnavailable."""
+def record_payment_failure(
+    order: Order, cause: str, now: datetime, *, with_effects: bool = True
+) -> Order:
+    """Record in the order's history that a payment has failed, and why (PAYMENT_FAILURES); the order stays payable.
+
+    Raises CassandraUnavailable.
+    """
     for _ in retry_attempts(5):
         if order.state != PENDING:
             return order
         try:
             return transition_order(
                 order,
-                Transition("payment_failed", actor="system", at=now),
+                Transition("payment_failed", actor="system", at=now, details={"cause": cause}),
                 with_effects=with_effects,
             )
         except StaleOrder as stale:

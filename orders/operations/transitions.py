@@ -1,7 +1,9 @@
 """An order's events: each is one conditional batch that changes the header and appends its row, guarded by state and version."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -22,6 +24,9 @@ from pricing.money import to_minor_units
 from pricing.quotes import Discount
 from pricing.tax import TaxPart
 from web.logs import current_request_id
+
+# The form that this thread works on (orders.submits).
+_submit_id: ContextVar[UUID | None] = ContextVar("submit_id", default=None)
 
 UPDATE_HEADER = conditional_write(
     "Q12",
@@ -44,8 +49,10 @@ UPDATE_DEADLINE = conditional_write(
 )
 INSERT_EVENT = conditional_write(
     "Q14",
-    """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id)
-       VALUES (:order_id, :event_id, :kind, :actor, :note, :public, :state, :board, :details, :request_id) IF NOT EXISTS""",
+    """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id,
+                           submit_id)
+       VALUES (:order_id, :event_id, :kind, :actor, :note, :public, :state, :board, :details, :request_id,
+               :submit_id) IF NOT EXISTS""",
 )
 
 
@@ -73,7 +80,19 @@ def event_statement(
         board=board,
         details=json.dumps(details or {}),
         request_id=current_request_id(),
+        # What follows from a submit by itself is no part of it.
+        submit_id=None if actor == "system" else _submit_id.get(),
     )
+
+
+@contextmanager
+def submit_under_way(submit_id: UUID) -> Iterator[None]:
+    """Have all events that somebody causes meanwhile carry the id of the form that they have sent."""
+    token = _submit_id.set(submit_id)
+    try:
+        yield
+    finally:
+        _submit_id.reset(token)
 
 
 def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEffect]:

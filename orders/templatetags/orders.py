@@ -10,3 +10,9 @@ register = template.Library()
 def return_days() -> int:
     """Return for how many days after its delivery an item may be returned."""
     return int(settings.RETURN_DAYS)
+
+
+@register.simple_tag
+def withdrawal_days() -> int:
+    """Return for how many days after the last item has arrived a consumer may withdraw from the contract."""
+    return int(settings.WITHDRAWAL_DAYS)

@@ -12,12 +12,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from cassandra_db import current_time
 from orders import access, operations, parcels, presentation, queries
 from orders.change_forms import ChangeForm, DeliveryAddressForm, SendBackForm
 from orders.entities import Order
 from orders.errors import StaleOrder, TransitionRefused
+from orders.submits import Answer, handle_once
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
 
@@ -25,9 +27,29 @@ from web.rendering import render_page
 _TRIES = 3
 
 
+def _back_to_order(message: str) -> Answer:
+    """Return the answer that leads back to the order's page, with this message."""
+
+    def answer(request: HttpRequest, order: Order) -> HttpResponse:
+        messages.success(request, _(message))
+        return redirect("orders:detail", order.number)
+
+    return answer
+
+
+_LINES_CHANGED = _back_to_order(gettext_noop("Your order was updated."))
+_ADDRESS_CHANGED = _back_to_order(gettext_noop("Your order will go to the new address."))
+_RETURN_REQUESTED = _back_to_order(
+    gettext_noop(
+        "We have received your return request. We will reply by email within two working days."
+    )
+)
+
+
 @get_or_post
 @owner_only
 @access.order_owner_required
+@handle_once(_LINES_CHANGED)
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
     """Take units out of an order, as long as they are not packed."""
     lines = order.current_lines(queries.list_items(order))
@@ -40,13 +62,14 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
         {"form": form, "may": presentation.can_change_lines(order)},
         presentation.CHANGE_KINDS,
         lambda order, now: operations.change_order(order, form.units, actor="shopper", now=now),
-        _("Your order was updated."),
+        _LINES_CHANGED,
     )
 
 
 @get_or_post
 @owner_only
 @access.order_owner_required
+@handle_once(_ADDRESS_CHANGED)
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
     """Change an order's delivery address within its country, as long as nothing of it is packed."""
     form = DeliveryAddressForm(request.POST or None, current_address=order.delivery_address)
@@ -59,13 +82,14 @@ def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
         lambda order, now: operations.change_order(
             order, {}, form.address(), actor="shopper", now=now
         ),
-        _("Your order will go to the new address."),
+        _ADDRESS_CHANGED,
     )
 
 
 @get_or_post
 @owner_only
 @access.order_owner_required
+@handle_once(_RETURN_REQUESTED)
 def request_return(request: HttpRequest, order: Order) -> HttpResponse:
     """Request a return of delivered units, within the shop's return period."""
     items = queries.list_items(order)
@@ -86,7 +110,7 @@ def request_return(request: HttpRequest, order: Order) -> HttpResponse:
         lambda order, now: operations.request_return(
             order, form.units, form.reason_text, actor="shopper", now=now
         ),
-        _("We have received your return request. We will reply by email within two working days."),
+        _RETURN_REQUESTED,
     )
 
 
@@ -97,7 +121,7 @@ def _handle_change_form(
     context: dict[str, Any],
     kinds: frozenset[str],
     make_change: Callable[[Order, datetime], Order],
-    success_message: str,
+    answer: Answer,
 ) -> HttpResponse:
     """Show the page; or make the change and redirect to the order's page, or say why not."""
     context |= {"order": order, "seen": presentation.last_event_id(order)}
@@ -124,15 +148,14 @@ def _handle_change_form(
             return render_page(
                 request,
                 template,
-                context | {"why": refused.why or _(order.customer_label).lower(), "typed": True},
+                context | {"why": str(refused), "typed": True},
                 status=409,
             )
         else:
-            messages.success(request, success_message)
-            return redirect("orders:detail", order.number)
+            return answer(request, order)
     return render_page(
         request,
         template,
-        context | {"why": _("someone is working on it at the moment"), "typed": True},
+        context | {"why": _("Someone is working on this order at the moment."), "typed": True},
         status=409,
     )

@@ -24,6 +24,7 @@ from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
 from web.decorators import get_or_post, no_store, owner_only, public
+from web.durations import format_duration
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, render_too_many_attempts
@@ -82,8 +83,7 @@ def _time_left(order: Order) -> str:
     seconds = round((order.pay_until - current_time()).total_seconds())
     if not order.is_awaiting_payment or not presentation.is_paid_by_card(order) or seconds <= 0:
         return ""
-    minutes, seconds = divmod(seconds, 60)
-    return _("%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": f"{seconds:02}"}
+    return format_duration(seconds)
 
 
 def _delivery_days_text(first: date, last: date) -> str:

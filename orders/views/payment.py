@@ -6,8 +6,6 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
-from django.utils.formats import time_format
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
@@ -16,13 +14,15 @@ from accounts.access import send_to_login
 from cassandra_db import current_time
 from orders import access, numbers, operations, queries
 from orders.entities import Order
-from orders.errors import NotPayable, OrderError, WebhookBusy
+from orders.errors import NotPayable, OrderError, StaleOrder, WebhookBusy
 from orders.payment_redirect import redirect_to_payment
 from orders.payment_status import poll_open_payment, poll_payment
+from orders.submits import find_submitted_event, handle_once
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable, NoGateway
 from web.decorators import no_store, owner_only, post_only, public
+from web.durations import format_deadline
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
@@ -41,21 +41,7 @@ def pay_order(request: HttpRequest, order: Order) -> HttpResponse:
     return redirect_to_payment(request, order)
 
 
-@post_only("orders:detail", "number")
-@owner_only
-@access.order_owner_required
-def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
-    """Cancel an unpaid order: its units are released, and its lines are still in the cart."""
-    order = poll_open_payment(order)
-    try:
-        if not order.is_awaiting_payment:
-            raise NotPayable
-        operations.transition_order(
-            order, Transition("cancelled", actor="shopper", at=current_time())
-        )
-    except (OrderError, GatewayUnavailable) as refused:
-        messages.error(request, str(refused))
-        return redirect("orders:detail", order.number)
+def _answer_giving_up(request: HttpRequest, order: Order) -> HttpResponse:
     messages.info(
         request,
         _("Order %(number)s was cancelled. Its items are still in your cart.")
@@ -67,14 +53,37 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
 @post_only("orders:detail", "number")
 @owner_only
 @access.order_owner_required
+@handle_once(_answer_giving_up)
+def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
+    """Cancel an unpaid order: its units are released, and its lines are still in the cart."""
+    order = poll_open_payment(order)
+    try:
+        if not order.is_awaiting_payment:
+            raise NotPayable
+        operations.transition_order(
+            order, Transition("cancelled", actor="shopper", at=current_time())
+        )
+    except StaleOrder as stale:
+        if find_submitted_event(request, stale.order):
+            return _answer_giving_up(request, stale.order)
+        messages.error(request, str(stale))
+    except (OrderError, GatewayUnavailable) as refused:
+        messages.error(request, str(refused))
+    else:
+        return _answer_giving_up(request, order)
+    return redirect("orders:detail", order.number)
+
+
+@post_only("orders:detail", "number")
+@owner_only
+@access.order_owner_required
 def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
     """Extend the reservation of an order's units, as the shopper is still about to pay."""
     try:
         until = operations.extend_payment_deadline(order, current_time())
         messages.success(
             request,
-            _("Your items are reserved until %(time)s.")
-            % {"time": time_format(timezone.localtime(until), "H:i")},
+            _("Your items are reserved until %(time)s.") % {"time": format_deadline(until)},
         )
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))

@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -30,6 +29,7 @@ from orders.errors import StaleOrder, TransitionRefused
 from orders.events import Event
 from orders.forms import HistoryForm, ReorderForm
 from orders.reorder import list_reorder_items
+from orders.submits import handle_once
 from orders.transitions import Transition
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
@@ -164,9 +164,15 @@ def _add_reorder_messages(request: HttpRequest, name: str, added: int, total: in
 # ---- Cancel
 
 
+def _answer_cancellation(request: HttpRequest, order: Order) -> HttpResponse:
+    messages.success(request, _("Order %(number)s was cancelled.") % {"number": order.number})
+    return redirect("orders:detail", order.number)
+
+
 @get_or_post
 @owner_only
 @access.order_owner_required
+@handle_once(_answer_cancellation)
 def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Ask for confirmation and cancel an order; once it is packed, say what can be done instead."""
     if request.method != "POST":
@@ -193,10 +199,7 @@ def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
         except TransitionRefused as refused:
             return _cancellation_page(request, refused.order, status=409)
         else:
-            messages.success(
-                request, _("Order %(number)s was cancelled.") % {"number": order.number}
-            )
-            return redirect(reverse("orders:detail", args=[order.number]))
+            return _answer_cancellation(request, order)
     return _cancellation_page(request, order, status=409)
 
 

@@ -53,10 +53,12 @@ class PaymentSession:
 class PaymentOutcome:
     """What the gateway says of a payment: for which order and amount, and how much of it was captured and refunded.
 
-    "declined" also when it was left unpaid; "voided" only when the shop voided it.
+    "declined" is the bank's no, "left_unpaid" the shopper's; "voided" only when the shop voided it.
     """
 
-    state: Literal["pending", "declined", "authorized", "captured", "voided", "refunded"]
+    state: Literal[
+        "pending", "declined", "left_unpaid", "authorized", "captured", "voided", "refunded"
+    ]
     number: str
     amount: Money
     captured: Money

@@ -232,7 +232,7 @@ def outcome_from_session(session: Mapping[str, Any]) -> PaymentOutcome:
                 "voided" if intent.get("cancellation_reason") == CANCELLATION_REASON else "declined"
             )
         case _:
-            state = "declined" if session["status"] == "expired" else "pending"
+            state = "left_unpaid" if session["status"] == "expired" else "pending"
     sums = [from_minor_units(units, currency) for units in (amount, captured, refunded)]
     return PaymentOutcome(state, number, *sums)  # type: ignore[arg-type]
 

@@ -21,6 +21,7 @@ from cassandra_db.errors import BadPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
 from inventory.queries import prefetch_stock, stock_from_rows
+from payments.gateways import list_enabled_methods
 from pricing.tax import tax_added_countries
 from promotions.queries import list_current_promotions, prefetch_automatic_promotions
 from storefront import choices, recently_viewed, structured_data
@@ -213,7 +214,7 @@ def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
     """Answer what is often asked, and say how to reach a person."""
-    return render_page(request, "storefront/help.html", {})
+    return render_page(request, "storefront/help.html", {"payment_methods": list_enabled_methods()})
 
 
 @require_safe

@@ -16,6 +16,7 @@ from storefront.card_lists import list_url, next_page_url, requested_card_count
 from web.decorators import public
 from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
+from web.text import clean_text
 
 LONGEST_QUERY = 100
 
@@ -27,7 +28,7 @@ SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 @public
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what was found for the words asked for; a SKU leads straight to its product."""
-    query = " ".join(request.GET.get("q", "").replace("\0", "").split())[:LONGEST_QUERY]
+    query = " ".join(clean_text(request.GET.get("q", "")).split())[:LONGEST_QUERY]
     queries.prefetch_categories()
     if (sku := _find_sku(query)) and (address := _sku_address(sku)):
         return redirect(address)
@@ -106,7 +107,7 @@ def _sku_address(sku: str) -> str:
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Show the products that a typed beginning may mean."""
     hit_local_rate_limit(request, "suggestions")
-    typed = request.GET.get("q", "").replace("\0", "")[:LONGEST_QUERY]
+    typed = clean_text(request.GET.get("q", ""))[:LONGEST_QUERY]
     found = queries.list_suggestions(typed)
     return render_page(
         request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options"

@@ -256,7 +256,7 @@ def test_a_refusal_needs_words_and_the_customer_reads_them(
     assert staff_client.post(url("sent_back", requested_return, "1"), sent).status_code == 303
     done = now_of(requested_return)
     assert (done.returns[0].state, done.returns[0].answer) == ("rejected", "It was worn outside")
-    assert "Our answer: It was worn outside" in text_of(staff_client, done)
+    assert "Our answer: <bdi>It was worn outside</bdi>" in text_of(staff_client, done)
 
 
 def test_no_more_goes_into_stock_than_came_back(
@@ -357,7 +357,7 @@ def test_two_refunds_from_two_pages_are_one(support_client: Client) -> None:
     sent = seen(order, amount="5", reason="Sorry")
     assert [support_client.post(url("refund", order), sent).status_code for _ in range(2)] == [
         303,
-        409,
+        303,
     ]
     assert now_of(order).refunded == Money(5, "EUR")
 
@@ -493,7 +493,7 @@ def test_a_transfer_is_noted_once_and_confirms_the_order(support_client: Client)
     assert idempotency_key
     sent = seen(order, amount=str(order.total.amount), press=idempotency_key[1])
     assert support_client.post(url("received", order), sent).status_code == 303
-    assert support_client.post(url("received", order), sent).status_code == 409
+    assert support_client.post(url("received", order), sent).status_code == 303
     done = now_of(order)
     assert (done.state, done.payment, done.captured) == ("confirmed", "paid", order.total)
     assert url("received", order) not in text_of(support_client, done)
@@ -520,7 +520,7 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(
         support_client.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 303
     )
     assert (
-        support_client.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 409
+        support_client.post(url("money_sent", order), {"refund": owed.refund_id}).status_code == 303
     )
     assert (now_of(order).payment, now_of(order).refunded) == ("refunded", order.total)
 

@@ -1,5 +1,6 @@
 """The page of the workers: what each did last, what waits, and what needs a look."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -47,9 +48,8 @@ def test_a_job_that_is_behind_says_by_how_much(
         lease.last_run = now
         save_position(job.name, (now - timedelta(minutes=20)).isoformat())
     monkeypatch.setattr(workers, "list_jobs", lambda: [job])
-    assert "Behind by 1190 s" in staff_client.get("/staff/worker/").content.decode().replace(
-        "1191 s", "1190 s"
-    )
+    page = staff_client.get("/staff/worker/").content.decode()
+    assert re.search(r"Behind by 19 minutes 5\d seconds", page)
 
 
 def test_mails_are_counted_by_the_minute_and_no_further_than_asked() -> None:

@@ -33,6 +33,15 @@ _ORDER, _SENT = "/orders/{order}/", "/orders/{sent}/"
 _ANOTHER_ADDRESS = urlencode(
     {"email": "max@example.org", "current": PASSWORD, "csrfmiddlewaretoken": CSRF}
 )
+_WITHDRAWAL = urlencode(
+    {
+        "name": "Max Mustermann",
+        "number": "7KQF-3M9X",
+        "email": "max@example.org",
+        "csrfmiddlewaretoken": CSRF,
+    }
+)
+_NO_WITHDRAWAL = urlencode({"csrfmiddlewaretoken": CSRF})
 _TOO_MANY_FIELDS = "&".join(f"field{number}=" for number in range(201))
 
 # By the part of the shop: each is looked at in one go. A page may stand here in several states.
@@ -110,6 +119,12 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "nothing to send back": ShopPage("orders:request_return", f"{_ORDER}return/", "guest"),
         "send back": ShopPage("orders:request_return", f"{_SENT}return/", "guest"),
         "find an order": ShopPage("orders:lookup", "/orders/"),
+        "withdraw": ShopPage("orders:withdraw", "/withdraw/?number=7KQF-3M9X"),
+        "withdraw, something missing": ShopPage(
+            "orders:withdraw", "/withdraw/", status=422, form_data=_NO_WITHDRAWAL
+        ),
+        "confirm a withdrawal": ShopPage("orders:withdraw", "/withdraw/", form_data=_WITHDRAWAL),
+        "withdrawn": ShopPage("orders:withdrawn", "/withdraw/received/"),
         "history": ShopPage("orders:history", "/account/orders/", "ann"),
     },
     "accounts": {

@@ -913,7 +913,7 @@ def test_the_reservation_runs_down_and_a_submit_renews_it_for_an_hour_at_most(
     order, _ = shopper.place()
     at = reverse("orders:detail", args=[order.number])
     page = html.fromstring(shopper.client.get(at).content)
-    assert re.search(r"for another \d+ min \d\d s, until \d\d:\d\d", text(page))
+    assert re.search(r"for another \d+ minutes?( \d+ seconds?)?, until .*\d\d:\d\d", text(page))
     assert not page.xpath("//button[@id='extend-deadline']"), (
         "just placed, there is nothing to renew"
     )

@@ -201,6 +201,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "cart:undo": [ask({"undo": "{undo}"})],
     "accounts:session_end": [ask({"session": "{session}"})],
     "orders:lookup": [ask({"number": "{number}", "email": "eve@example.com"})],
+    "orders:withdraw": [ask({"number": "{number}", "email": "eve@example.com", "name": "Eve"})],
     "checkout:details": [ask({"checkout": "{forged}", "address": "{address}"})],
     "checkout:delivery": [ask({"checkout": "{forged}", "delivery": "standard", "payment": "card"})],
     "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],

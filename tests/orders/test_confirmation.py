@@ -218,7 +218,7 @@ def test_s58_the_first_mail_has_none_of_a_strangers_words() -> None:
 
 def test_s58_a_card_order_mails_nobody_before_it_is_paid_and_then_none_of_its_words() -> None:
     order = operations.place_order(make_unproved_draft("card"), now())
-    failed = operations.record_payment_failure(order, now())
+    failed = operations.record_payment_failure(order, "declined", now())
     assert not list_mails(order)
     make_payment(failed)
     (mail,) = list_mails(order)

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 from cassandra.util import uuid_from_time
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from pypdf import PdfReader
@@ -208,3 +209,19 @@ def test_s22_an_invoice_is_its_buyers_alone() -> None:
     owner_client.force_login(alice)
     assert owner_client.get(address).status_code == 200
     assert owner_client.post(address, {"x": str(uuid4())}).status_code == 405
+
+
+def test_s78_letters_that_the_typeface_lacks_are_told_with_the_orders_page() -> None:
+    order = make_order(paid=True)
+    items = queries.list_items(order)
+    told = "Letters that cannot be printed here"
+    (plain,) = pages(render_invoice(order, items))
+    assert told not in plain
+    asked = replace(order, billing_address=replace(order.billing_address, street="Why? 1"))
+    assert told not in pages(render_invoice(asked, items))[0], "a question mark of their own"
+    for name in ("東京 太郎", "Ann 😀"):
+        named = replace(order, billing_address=replace(order.billing_address, name=name))
+        (page,) = pages(render_invoice(named, items))
+        assert told in page, name
+        address = f"{settings.PUBLIC_URL}{reverse('orders:detail', args=[order.number])}"
+        assert address in page.replace("\n", ""), name

@@ -141,10 +141,10 @@ def test_nothing_is_taken_before_it_is_approved(case: GatewayCase) -> None:
         case.gateway.capture(reference, euros(3000), "take")
 
 
-def test_whoever_leaves_has_declined(case: GatewayCase) -> None:
+def test_whoever_leaves_has_left_it_unpaid(case: GatewayCase) -> None:
     reference = case.gateway.start(make_request()).reference
     case.leave(reference)
-    assert case.gateway.get_outcome(reference).state == "declined"
+    assert case.gateway.get_outcome(reference).state == "left_unpaid"
 
 
 def test_an_unknown_payment_is_an_error_of_its_own(case: GatewayCase) -> None:

@@ -353,7 +353,7 @@ def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
         bank.refund(opened.reference, euros(1), "k")
     bank.void(opened.reference)
     assert fake.sessions[opened.reference]["status"] == "expired"
-    assert bank.get_outcome(opened.reference).state == "declined"
+    assert bank.get_outcome(opened.reference).state == "left_unpaid"
 
 
 # ---- Webhooks

@@ -1,0 +1,63 @@
+"""A form about an order that is sent twice does its work once, and is answered as the first time.
+
+Each event that a submit makes carries its id, which is made of who has sent what from where. What was sent includes the order's
+version, or the last event that the page knew: so the same words sent from a later page are another submit.
+"""
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Concatenate, ParamSpec
+from uuid import UUID, uuid5
+
+from django.http import HttpRequest, HttpResponse
+
+from orders import queries
+from orders.entities import Order
+from orders.events import Event
+from orders.operations.transitions import submit_under_way
+
+P = ParamSpec("P")
+View = Callable[Concatenate[HttpRequest, Order, P], HttpResponse]
+# How a submit that has succeeded is answered, given the order with the event that it has made.
+Answer = Callable[[HttpRequest, Order], HttpResponse]
+
+
+def find_submitted_event(request: HttpRequest, order: Order) -> Event | None:
+    """Return the first event that this submit has made of the order, None if it has made none."""
+    submit_id = _derive_submit_id(request, order)
+    return next((event for event in reversed(order.events) if event.submit_id == submit_id), None)
+
+
+def handle_once(answer: Answer) -> Callable[[View[P]], View[P]]:
+    """Have a view answer a repeated submit as the first one: by `answer`, with which it answers the first one itself."""
+
+    def decorated(view: View[P]) -> View[P]:
+        @wraps(view)
+        def handled(
+            request: HttpRequest, order: Order, /, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponse:
+            if request.method != "POST":
+                return view(request, order, *args, **kwargs)
+            if find_submitted_event(request, order):
+                return answer(request, order)
+            with submit_under_way(_derive_submit_id(request, order)):
+                response = view(request, order, *args, **kwargs)
+            if response.status_code == HTTPStatus.CONFLICT:
+                # With the same submit, at the same moment?
+                fresh = queries.get_order(order.order_id) or order
+                if find_submitted_event(request, fresh):
+                    return answer(request, fresh)
+            return response
+
+        return handled
+
+    return decorated
+
+
+def _derive_submit_id(request: HttpRequest, order: Order) -> UUID:
+    fields = sorted(
+        (name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"
+    )
+    return uuid5(order.order_id, json.dumps([str(request.user.pk), request.path, fields]))

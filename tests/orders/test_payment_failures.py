@@ -1,0 +1,56 @@
+"""Why a payment has failed is told as it was: the bank's no, the shopper's, or another amount."""
+
+from datetime import UTC, datetime
+
+import pytest
+from django.urls import reverse
+
+from demo.testbank import cards
+from demo.testbank import operations as bank
+from mail.queries import list_recipient_mails
+from orders import operations
+from orders.entities import Order
+from tests.factories import make_order
+from tests.orders.test_changes import fresh, open_browser, text
+from tests.orders.test_withdrawal import fresh_email
+
+
+def decided(card: str = "") -> Order:
+    """An order whose shopper has been at the bank, with this card, or has left without one."""
+    order, now = make_order(email=fresh_email()), datetime.now(UTC)
+    started = operations.start_payment(order, "http://testserver", now)
+    if card:
+        bank.submit_card(started.payment_id, card, now)
+    else:
+        bank.abandon_payment(started.payment_id, now)
+    operations.settle_payment(order.order_id, started.payment_id, now)
+    return fresh(order)
+
+
+@pytest.mark.parametrize(
+    ("card", "cause", "words"),
+    [
+        (cards.DECLINED, "declined", "Your bank declined it."),
+        ("", "left_unpaid", "You left the payment page without paying."),
+        (cards.WRONG_AMOUNT, "failed", "approved for another amount than this order costs"),
+    ],
+)
+def test_x82_a_payment_that_failed_says_why(card: str, cause: str, words: str) -> None:
+    order = decided(card)
+    assert order.payment == "failed"
+    shown = text(open_browser(order).get(reverse("orders:detail", args=[order.number])))
+    (mail,) = (
+        row.text for row in list_recipient_mails(order.email) if "payment did not" in row.subject
+    )
+    attempts = {"Your bank declined", "You left the payment page", "approved for another amount"}
+    for told in (shown, mail):
+        assert words in told
+        assert [each for each in attempts if each in told] == [
+            each for each in attempts if each in words
+        ]
+    event = next(each for each in order.events if each.kind == "payment_failed")
+    assert event.details == {"cause": cause}
+
+
+def test_x82_what_failed_before_causes_were_noted_is_told_as_before() -> None:
+    assert "declined" in make_order().payment_failure.explanation

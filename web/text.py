@@ -1,0 +1,21 @@
+"""People's words as they come in: without what no keyboard types and no reader sees."""
+
+import unicodedata
+
+# They turn the text around them round: embeddings, overrides, isolates and marks. Joiners (U+200C, U+200D) are letters' own.
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BREAKS = frozenset("\n\r\t\v\f\u0085\u2028\u2029")
+
+
+def clean_text(text: str, *, keep_lines: bool = False) -> str:
+    """Return a text without control and direction characters; line breaks and tabs become spaces, unless they are to be kept."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(filter(None, (_cleaned(each, keep_lines=keep_lines) for each in text)))
+
+
+def _cleaned(character: str, *, keep_lines: bool) -> str:
+    if character in _BREAKS:
+        return character if keep_lines and character in "\n\r\t" else " "
+    is_unseen = character in _DIRECTIONS or unicodedata.category(character) == "Cc"
+    return "" if is_unseen else character
