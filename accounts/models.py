@@ -284,7 +284,7 @@ class AuditEntry(_Entry):
     __table_name__ = "audit_log"
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = {
-        "columns": ("actor_id",),
+        "columns": ("actor_id", "address"),
         "on_erase": "expires",
         "why": "who did what in the shop has to be known for 400 days, and from where for 90",
     }
@@ -305,7 +305,7 @@ class AuditEntryByActor(_Entry):
     __table_name__ = "audit_log_by_actor"
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = {
-        "columns": ("actor_id",),
+        "columns": ("actor_id", "address"),
         "on_erase": "expires",
         "why": "who did what in the shop has to be known for 400 days, and from where for 90",
     }
