@@ -16,11 +16,12 @@ from uuid import UUID
 import pyotp
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import demo_logins, encryption
+from accounts import demo_logins
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, end_sessions
 from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, Row, applied_if, conditional_write, read
+from web import encryption
 
 FACTOR = read(
     "second factor",

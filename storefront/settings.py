@@ -78,6 +78,8 @@ MIDDLEWARE = [
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    # Right inside it: sees each answer before the token's cookie is set.
+    "web.middleware.FailedAnswerMiddleware",
     "accounts.middleware.UserMiddleware",
     "cart.middleware.OwnerMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -411,13 +411,55 @@ FAULTS = (
         "tests/accounts/test_passwords.py",
     ),
     _fault(
+        "A login that was answered by 503 and is sent again is refused, because its token is another",
+        "web/middleware.py",
+        "        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:",
+        "        if response.status_code > HTTPStatus.SERVICE_UNAVAILABLE:",
+        "tests/accounts/test_login.py",
+    ),
+    _fault(
+        "The tables have the keys of sessions, so that a copy of them opens each",
+        "accounts/sessions.py",
+        '    return keyed_digests(key, "session", "") if key and _KEY.fullmatch(key) else []',
+        "    return [key] if key and _KEY.fullmatch(key) else []",
+        "tests/accounts/test_sessions.py",
+    ),
+    _fault(
+        "A new SECRET_KEY ends every session, though the old one is still known",
+        "accounts/sessions.py",
+        '    return keyed_digests(key, "session", "") if',
+        '    return keyed_digests(key, "session", "")[:1] if',
+        "tests/accounts/test_sessions.py",
+    ),
+    _fault(
+        "A mail that waits shows the link in it to whoever reads the table",
+        "mail/queries.py",
+        "    return encrypt(text, _PURPOSE, str(mail_id))",
+        "    return text",
+        "tests/mail/test_outbox.py",
+    ),
+    _fault(
+        "A mailed link shows the address in base64",
+        "web/encryption.py",
+        '    sealed = _encrypt(json.dumps([int(time.time()), *values]), purpose, "")',
+        "    sealed = json.dumps([int(time.time()), *values]).encode()",
+        "tests/web/test_encryption.py",
+    ),
+    _fault(
+        "A link counts for ever",
+        "web/encryption.py",
+        "    if max_age is not None and time.time() - made_at > max_age:",
+        "    if max_age is not None and time.time() - made_at < 0:",
+        "tests/web/test_encryption.py",
+    ),
+    _fault(
         "A session that has ended lives on under a new key",
         "accounts/sessions.py",
-        """        if not DELETE.apply(if_lost=SEND_AGAIN, key=key):
+        """        if not DELETE.apply(if_lost=SEND_AGAIN, key=stored):
             self.delete()
             raise SessionInterrupted("The session has ended since this request came in.")
 """,
-        """        DELETE.apply(if_lost=SEND_AGAIN, key=key)
+        """        DELETE.apply(if_lost=SEND_AGAIN, key=stored)
 """,
         "tests/accounts/test_security.py",
     ),

@@ -109,6 +109,22 @@ class CheckoutQueueMiddleware:
             self.queue.leave(visitor, time.time())
 
 
+class FailedAnswerMiddleware:
+    """Leaves the CSRF token as it was where an answer has failed: a login that broke off after it had made another one.
+
+    The form that the visitor sends again, by the button or by Reload, has the old token (S66).
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            request.META["CSRF_COOKIE_NEEDS_UPDATE"] = False
+        return response
+
+
 class CassandraUnavailableMiddleware:
     """Answers 503 when Cassandra is away."""
 

@@ -16,16 +16,17 @@ from django.core.management import CommandError, call_command
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from accounts import encryption
 from accounts import second_factor as factors
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import SECOND_FACTOR, STAFF_IDLE, STAFF_LONGEST, SessionStore
 from cassandra_db import read
 from demo import logins as demo
+from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_user, sign_in_staff
 from tests.journeys.connection import CSRF, ShopConnection
 from tests.web_server import serve_shop
+from web import encryption
 
 NOW = datetime.now(UTC)
 PAGE = "/staff/second-factor/"
@@ -322,9 +323,7 @@ def test_a_command_resets_it_and_ends_the_sessions(ann: User, client: Client) ->
 
 
 def seconds_left(client: Client) -> int:
-    row = read("test", "SELECT TTL(data) AS seconds FROM sessions WHERE session_key = :key").one(
-        key=key_of(client)
-    )
+    row = row_of(key_of(client))
     return int(row.seconds) if row else 0
 
 

@@ -31,7 +31,8 @@ from pytest_django import Settings
 import accounts.sessions
 from accounts import operations, queries
 from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
-from cassandra_db import read, scan
+from cassandra_db import scan
+from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_order, make_user
 from tests.journeys.connection import ShopConnection
 from tests.web_server import CassandraProxy, serve_shop
@@ -39,7 +40,6 @@ from tests.web_server import CassandraProxy, serve_shop
 pytestmark = pytest.mark.timeout(300)  # fifty hashes take their time on a small machine
 LOGIN, REGISTER, RESET = "/account/login/", "/account/register/", "/account/reset/"
 AT_ONCE = 50
-ROW = read("test", "SELECT data, TTL(data) AS seconds FROM sessions WHERE session_key = :key")
 USERS = scan(
     "test",
     "SELECT user_id, email FROM users WHERE token(user_id) > :start AND token(user_id) <= :end",
@@ -137,10 +137,10 @@ def test_s1_the_key_changes_with_the_rights_and_the_old_one_is_dead() -> None:
     session.cycle_key()  # as at a password's change and once the second factor is passed
     new = session.session_key
     assert len({*old, new}) == 3
-    assert [ROW.one(key=key) for key in old] == [None, None]
+    assert [row_of(key) for key in old] == [None, None]
     assert SessionStore(new)[SESSION_KEY] == str(alice.pk)
     operations.set_role(alice.pk, "support", datetime.now(UTC))
-    assert ROW.one(key=new) is None
+    assert row_of(new) is None
     assert OF_USER.all(user_id=alice.pk) == []
 
 
@@ -219,7 +219,7 @@ def test_s3_made_up_cookies_leave_no_row() -> None:
             client.get(where)
         client.cookies[settings.SESSION_COOKIE_NAME] = key
         client.post(LOGIN, {"email": fresh_email(), "password": "wrong wrong wrong"})
-    assert [key for key in made_up if ROW.one(key=key)] == []
+    assert [key for key in made_up if row_of(key)] == []
 
 
 def test_s3_a_page_that_needs_no_session_touches_none() -> None:
@@ -246,7 +246,7 @@ def test_s4_a_session_expires_when_idle_and_at_last_in_any_time_zone(
             settings.TIME_ZONE = zone
             client, alice = stranger(), make_user()
             log_in(client, alice.email)
-            row = ROW.one(key=key_of(client))
+            row = row_of(key_of(client))
             assert row
             assert 0 <= settings.SESSION_COOKIE_AGE - row.seconds < 60
             assert (
@@ -255,14 +255,14 @@ def test_s4_a_session_expires_when_idle_and_at_last_in_any_time_zone(
             )
             with time_machine.travel(time.time() + LONGEST - 5, tick=True):
                 client.get(LOGIN)  # at work to the last: the row has five more seconds
-            row = ROW.one(key=key_of(client))
+            row = row_of(key_of(client))
             assert row
             assert row.seconds <= 5
             brief[zone] = SessionStore()
             brief[zone].set_expiry(1)
             brief[zone].save()
     time.sleep(2.2)
-    assert [zone for zone, store in brief.items() if ROW.one(key=store.session_key)] == []
+    assert [zone for zone, store in brief.items() if row_of(store.session_key)] == []
 
 
 def test_s5_a_password_that_was_reset_ends_all_sessions() -> None:
