@@ -230,7 +230,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # How many tries an account, a network address and the whole shop have within so many seconds; 0 does not count. Each can
-# be set from the environment: LIMIT_LOGIN=10,100,3000,900
+# be set from the environment: LIMIT_LOGIN=10,100,3000,900. Above the shop's number nobody is refused: answers come later.
 RATE_LIMITS = {
     kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
     for kind, numbers in {
@@ -244,12 +244,18 @@ RATE_LIMITS = {
         "invitation": (30, 60, 1000, 3600),
         "waiting": (20, 60, 2000, 3600),
         "suggestions": (0, 300, 0, 60),
+        "search": (0, 120, 0, 60),
     }.items()
 }
+# Who is to be slowed down and not refused waits so long in a thread, and so many threads of a process do at once (web.rate_limits).
+RATE_LIMIT_DELAY_SECONDS = env.float("LIMIT_DELAY_SECONDS", default=3)
+RATE_LIMIT_DELAYS_AT_ONCE = max(1, env.int("WEB_THREADS", default=16) // 4)
 
 # So many requests for the checkout a process works on at once, and so many more wait in its threads (web.checkout_queue). One
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
 CHECKOUT_QUEUE_URLS = ["checkout:details", "checkout:delivery", "checkout:review"]
+# What a page of the checkout has in its form's field `checkout`: whoever sends one is inside already.
+CHECKOUT_QUEUE_PASS = "checkout.offers.is_snapshot_token"
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
 

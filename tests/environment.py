@@ -64,4 +64,7 @@ os.environ |= {
     "LIMIT_VOUCHER": "10,9999,9999,900",
     "LIMIT_INVITATION": "30,9999,9999,3600",
     "LIMIT_WAITING": "20,9999,9999,3600",
+    "LIMIT_SEARCH": "0,9999,0,60",
+    # Who is slowed down waits for nothing; the tests of limits look at who would.
+    "LIMIT_DELAY_SECONDS": "0",
 }

@@ -150,8 +150,8 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
             attempt = hit_rate_limit(
                 request,
                 "lookup",
-                key,
-                number,
+                number,  # which strangers do not know
+                named=[key],
                 device_bucket=known_devices.get_device_bucket(request, email),
             )
         except TooManyAttempts as error:
