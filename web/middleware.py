@@ -105,7 +105,7 @@ class CheckoutQueueMiddleware:
             request.method == "POST"
             and "HX-Request" in request.headers
             and "update" in request.POST
-            and import_string(settings.CHECKOUT_QUEUE_PASS)(request.POST.get("checkout", ""))
+            and import_string(settings.CHECKOUT_VISIT_PROOF)(request.POST.get("checkout", ""))
         )
 
     def __call__(self, request: HttpRequest) -> HttpResponse:

@@ -19,7 +19,6 @@ from orders import access, links, operations, presentation, queries
 from orders.entities import Order
 from orders.forms import LookupForm
 from orders.invoice import has_invoice
-from orders.invoice import render_invoice as as_pdf
 from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
@@ -114,9 +113,8 @@ def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
         messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
     items = queries.list_items(order)
-    response = HttpResponse(
-        as_pdf(order, order.current_lines(items) or items), content_type="application/pdf"
-    )
+    pdf = operations.get_invoice(order, order.current_lines(items) or items)
+    response = HttpResponse(pdf, content_type="application/pdf")
     response["Content-Disposition"] = f'attachment; filename="invoice-{order.number}.pdf"'
     return response
 

@@ -628,6 +628,21 @@ def test_s14_suggestions_are_limited_generously(settings: Settings) -> None:
     assert stranger().get("/search/suggest", {"q": "mu"}).status_code == 200
 
 
+def test_s14_searches_are_limited_as_a_page_and_as_a_part(settings: Settings) -> None:
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"search": (0, 3, 0, 3600)}
+    client = stranger()
+    statuses = [client.get("/search", {"q": "mug"}).status_code for _ in range(4)]
+    assert statuses == [200] * 3 + [429]
+    page = client.get("/search", {"q": "mug"})
+    assert int(page["Retry-After"]) > 0
+    assert b"<h1>Too many attempts</h1>" in page.content
+    part = client.get("/search", {"q": "mug"}, headers={"HX-Request": "true"})
+    assert (part.status_code, part["HX-Reswap"]) == (429, "none")
+    assert int(part["Retry-After"]) > 0
+    assert b"<html" not in part.content
+    assert stranger().get("/search", {"q": "mug"}).status_code == 200
+
+
 def test_s15_too_many_tries_are_answered_by_a_page_that_keeps_what_was_typed_or_by_a_message(
     settings: Settings,
 ) -> None:

@@ -1,5 +1,6 @@
 """The invoice of an order, read back from the PDF."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
@@ -7,7 +8,8 @@ from uuid import uuid4
 
 import pytest
 from cassandra.util import uuid_from_time
-from django.test import Client
+from django.conf import settings
+from django.test import Client, override_settings
 from django.urls import reverse
 from pypdf import PdfReader
 
@@ -16,6 +18,7 @@ from orders import operations, queries
 from orders.entities import Order
 from orders.events import Event
 from orders.invoice import render_invoice
+from orders.items import Item
 from orders.links import track_token
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
@@ -98,6 +101,46 @@ def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
     for part in order.taxes:
         assert all(f"€{amount.amount:.2f}" in page_text for amount in (part.net, part.tax))
     assert "Refunded" not in page_text
+
+
+def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+
+    def spy(order: Order, items: Sequence[Item]) -> bytes:
+        drawn.append(order.number)
+        return render_invoice(order, items)
+
+    monkeypatch.setattr("orders.operations.invoices.render_invoice", spy)
+    order = make_order(paid=True)
+    browser, url = open_browser(order), reverse("orders:invoice", args=[order.number])
+    first = browser.get(url).content
+    assert [browser.get(url).content for _ in range(3)] == [first] * 3
+    assert drawn == [order.number]
+    with override_settings(SELLER=settings.SELLER | {"name": "Stoa & Daughters"}):
+        assert "Stoa & Daughters" in pages(browser.get(url).content)[0]
+    assert len(drawn) == 2
+    operations.add_note(order, "Called.", actor="staff", now=datetime.now(UTC))
+    browser.get(url)
+    browser.get(url)
+    assert len(drawn) == 3
+
+
+def test_s65_two_processes_know_the_same_content_by_the_same_key() -> None:
+    order = make_order(paid=True)
+    content = repr((order, queries.list_items(order)))
+    assert "object at 0x" not in content
+    assert "set(" not in content  # its order would be another in each process
+
+
+def test_s53_an_erasure_takes_the_drawn_invoice_along() -> None:
+    order = make_order(paid=True)
+    browser = open_browser(order)
+    browser.get(reverse("orders:invoice", args=[order.number]))
+    assert queries.INVOICE.one(order_id=order.order_id)
+    found = queries.get_order(order.order_id)
+    assert found
+    operations.anonymize_order(found, datetime.now(UTC))
+    assert queries.INVOICE.one(order_id=order.order_id) is None
 
 
 def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:
