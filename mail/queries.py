@@ -47,7 +47,7 @@ def open_mail(row: Row | None) -> Row | None:
     """Return a mail with its texts readable: None where they are gone, or the key under which they were encrypted is."""
     if row is None:
         return None
-    return row._replace(  # type: ignore[no-any-return]
+    return row._replace(
         text=_open_part(row.text, row.mail_id), html=_open_part(row.html, row.mail_id)
     )
 

@@ -245,22 +245,6 @@ class PaymentWebhook(Model):
     handler = columns.UUID()
 
 
-class Invoice(Model):
-    """An order's invoice as it was drawn last, so that opening it again does not draw it.
-
-    Never the source of truth: what is shown comes from the order. Another content is drawn anew, and a lost row costs a drawing.
-    Bound: one row, some 50 KB; gone after a day.
-    Writer: orders.operations.get_invoice; an erasure deletes it.
-    """
-
-    __table_name__ = "invoices"
-    __options__ = {"default_time_to_live": 24 * 3600}
-    __personal_data__ = {"columns": ("order_id",), "on_erase": "deleted"}
-    order_id = columns.UUID(partition_key=True)
-    content_key = columns.Text()  # a hash of all that it shows
-    pdf = columns.Blob()
-
-
 class PendingEffectByMinute(Model):
     """Which orders may have effects to apply (copies, stock, mail) after an event, by the minute from which on to look.
 

@@ -129,16 +129,6 @@ ITEMS = read(
 )
 
 
-# The invoice as it was drawn last.
-INVOICE = read("invoice", "SELECT content_key, pdf FROM invoices WHERE order_id = :order_id")
-
-
-def find_drawn_invoice(order_id: UUID, content_key: str) -> bytes | None:
-    """Return an order's invoice if it was drawn lately with this content, or None. Raises CassandraUnavailable."""
-    row = INVOICE.one(order_id=order_id)
-    return bytes(row.pdf) if row and row.content_key == content_key else None
-
-
 def prefetch_items(order_id: UUID) -> Pending:
     """Start reading an order's items, for `items_from_rows`."""
     return ITEMS.start(order_id=order_id)

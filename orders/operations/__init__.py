@@ -12,7 +12,6 @@ from orders.operations.effects import apply_effects, transition_order
 from orders.operations.erasure import anonymize_order, delete_order_lists
 from orders.operations.expiry import expire_order
 from orders.operations.guest_orders import claim_guest_orders
-from orders.operations.invoices import get_invoice
 from orders.operations.parcels import (
     mark_parcel_delivered,
     mark_parcel_lost,

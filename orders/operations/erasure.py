@@ -17,7 +17,6 @@ from orders import queries
 from orders.entities import Order
 from orders.errors import StaleOrder
 from orders.operations.copies import copy_timestamp, write_copies
-from orders.operations.invoices import delete_invoice
 from orders.operations.transitions import event_statement, new_event_id
 from orders.states import ERASED
 
@@ -67,7 +66,6 @@ def anonymize_order(order: Order, now: datetime) -> None:
         if not outcome and not fresh.is_erased:
             raise StaleOrder(fresh)
         order = fresh
-    delete_invoice(order.order_id)
     write_copies(order)
 
 

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from accounts import known_devices
 from accounts import queries as accounts
 from orders import access, links, operations, presentation, queries
+from orders.drawn_invoices import get_invoice
 from orders.entities import Order
 from orders.forms import LookupForm
 from orders.invoice import has_invoice
@@ -113,7 +114,7 @@ def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
         messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
     items = queries.list_items(order)
-    pdf = operations.get_invoice(order, order.current_lines(items) or items)
+    pdf = get_invoice(order, order.current_lines(items) or items)
     response = HttpResponse(pdf, content_type="application/pdf")
     response["Content-Disposition"] = f'attachment; filename="invoice-{order.number}.pdf"'
     return response

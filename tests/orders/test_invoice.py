@@ -1,9 +1,10 @@
 """The invoice of an order, read back from the PDF."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -14,7 +15,7 @@ from django.urls import reverse
 from pypdf import PdfReader
 
 from accounts.addresses import Address
-from orders import operations, queries
+from orders import drawn_invoices, operations, queries
 from orders.entities import Order
 from orders.events import Event
 from orders.invoice import render_invoice
@@ -110,7 +111,7 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
         drawn.append(order.number)
         return render_invoice(order, items)
 
-    monkeypatch.setattr("orders.operations.invoices.render_invoice", spy)
+    monkeypatch.setattr("orders.drawn_invoices.render_invoice", spy)
     order = make_order(paid=True)
     browser, url = open_browser(order), reverse("orders:invoice", args=[order.number])
     first = browser.get(url).content
@@ -125,22 +126,29 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
     assert len(drawn) == 3
 
 
-def test_s65_two_processes_know_the_same_content_by_the_same_key() -> None:
-    order = make_order(paid=True)
-    content = repr((order, queries.list_items(order)))
-    assert "object at 0x" not in content
-    assert "set(" not in content  # its order would be another in each process
+def test_s65_few_drawn_invoices_are_kept_and_none_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn_invoices.forget_invoices()
+    timers: list[Mock] = []
 
+    def timer(seconds: float, forget: Callable[[], None]) -> Mock:
+        timers.append(Mock(seconds=seconds, forget=forget))
+        return timers[-1]
 
-def test_s53_an_erasure_takes_the_drawn_invoice_along() -> None:
+    monkeypatch.setattr(drawn_invoices.threading, "Timer", timer)
+    monkeypatch.setattr(drawn_invoices, "render_invoice", lambda order, items: b"%PDF-")
+    monkeypatch.setattr(drawn_invoices, "MOST_KEPT", 3)
     order = make_order(paid=True)
-    browser = open_browser(order)
-    browser.get(reverse("orders:invoice", args=[order.number]))
-    assert queries.INVOICE.one(order_id=order.order_id)
-    found = queries.get_order(order.order_id)
-    assert found
-    operations.anonymize_order(found, datetime.now(UTC))
-    assert queries.INVOICE.one(order_id=order.order_id) is None
+    for version in range(5):
+        drawn_invoices.get_invoice(replace(order, version=version), ())
+    assert len(drawn_invoices._drawn) == 3
+    (only,) = timers
+    assert only.start.called
+    # As long as an erasure waits: orders.drawn_invoices.
+    assert only.seconds <= 120
+    only.forget()
+    assert drawn_invoices._drawn == {}
 
 
 def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:
