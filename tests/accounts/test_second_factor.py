@@ -218,6 +218,8 @@ def test_s17_fifty_posts_of_one_code_let_one_session_pass(ann: User, tmp_path: P
         code = now_code()
         statuses = sorted(pool.map(post, lines))
         assert statuses == [303] + [422] * 49
+        for line in lines:
+            line.close()  # on a busy machine those that were answered first have idled until the server hung up
         assert [line.get("/staff/") for line in lines].count(200) == 1
 
 
