@@ -186,6 +186,8 @@ def shop_environment(keyspace: str, **more: str) -> dict[str, str]:
         "STATIC_ROOT": str(Path(tempfile.gettempdir()) / "stoa-benchmark-static"),
         "WEB_CONCURRENCY": "2",
         "WEB_THREADS": "8",
+        # All of the load comes from one address.
+        "LIMIT_SEARCH": "0,0,0,60",
         **more,
     }
 

@@ -112,6 +112,7 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
         return render_invoice(order, items)
 
     monkeypatch.setattr("orders.drawn_invoices.render_invoice", spy)
+    drawn_invoices.forget_invoices()
     order = make_order(paid=True)
     browser, url = open_browser(order), reverse("orders:invoice", args=[order.number])
     first = browser.get(url).content
