@@ -34,11 +34,16 @@ class EmailBackend(BaseBackend):
         # Also of what is refused at once: each refusal stands in the audit log.
         attempt = (
             hit_rate_limit(
-                request, "login", key, device_bucket=known_devices.get_device_bucket(request, key)
+                request,
+                "login",
+                named=[key],
+                device_bucket=known_devices.get_device_bucket(request, key),
             )
             if request
             else None
         )
+        if request and attempt:
+            request.is_above_login_limit = attempt.is_above_overall  # type: ignore[attr-defined]
         if is_too_long(password):
             return None
         found = queries.find_user_by_email(email or username)

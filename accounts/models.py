@@ -183,7 +183,9 @@ class Session(Model):
 
     __table_name__ = "sessions"
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
-    session_key = columns.Text(partition_key=True)
+    session_key = columns.Text(
+        partition_key=True
+    )  # a keyed hash of it; the cookie alone has the key
     data = columns.Text()
     user_id = columns.UUID()
 
@@ -198,7 +200,7 @@ class SessionByUser(Model):
     __table_name__ = "sessions_by_user"
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
-    session_key = columns.Text(primary_key=True)
+    session_key = columns.Text(primary_key=True)  # a keyed hash of it
     created_at = columns.DateTime()
     seen_at = columns.DateTime()  # to the hour: when the session was last saved
     device = columns.Text()  # in words, from the browser's own: "Firefox on Windows"

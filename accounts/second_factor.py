@@ -15,7 +15,7 @@ from uuid import UUID
 import pyotp
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import demo_logins, encryption
+from accounts import demo_logins
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.sessions import PASSED_AT, SECOND_FACTOR, STAFF_IDLE, end_sessions
@@ -28,6 +28,7 @@ from cassandra_db import (
     current_time,
     read,
 )
+from web import encryption
 
 FACTOR = read(
     "second factor",

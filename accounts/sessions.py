@@ -3,6 +3,9 @@
 The row's TTL is the session's expiry, so nothing sweeps and no clock of ours is compared with a stored one. A made-up
 key writes nothing; a request that is still under way when its session ends cannot revive it: a known session is saved
 by UPDATE … IF EXISTS. Every write is conditional, because conditional and plain writes live by different clocks.
+
+The browser's cookie alone has the key. The tables have its keyed hash, so that a copy of them opens no session; a session from
+before a change of SECRET_KEY is found by the hash under the old key (SECRET_KEY_FALLBACKS).
 """
 
 import re
@@ -19,7 +22,7 @@ from django.contrib.sessions.backends.base import (
     UpdateError,
 )
 from django.contrib.sessions.exceptions import SessionInterrupted
-from django.utils.crypto import constant_time_compare, get_random_string, salted_hmac
+from django.utils.crypto import constant_time_compare, get_random_string
 
 from accounts.known_devices import forget_devices
 from cassandra_db import (
@@ -31,6 +34,7 @@ from cassandra_db import (
     read,
     write,
 )
+from web.encryption import keyed_digests
 
 LOAD = read("session", "SELECT data, user_id FROM sessions WHERE session_key = :key")
 EXISTS = read("session", "SELECT session_key FROM sessions WHERE session_key = :key")
@@ -77,23 +81,28 @@ class SessionStore(SessionBase):
     user_id: UUID | None = None  # whose session the row is, as last read or written
     device = ""  # what it is used on, in words
 
+    def __init__(self, session_key: str | None = None) -> None:
+        super().__init__(session_key)
+        # The key as the row has it.
+        self.stored_key = next(iter(stored_keys(self.session_key)), "")
+
     @classmethod
     def get_model_class(cls) -> None:
         """There is no Django model behind it."""
 
     def load(self) -> dict[str, Any]:
         """Return the session's data; an unknown key gives an empty session without a key."""
-        key = self.session_key
-        row = LOAD.one(key=key) if key and _KEY.fullmatch(key) else None
-        if row is None or row.data is None:
-            self._session_key = None
-            return {}
-        self.user_id = row.user_id
-        return self.decode(row.data)
+        for stored in stored_keys(self.session_key):
+            row = LOAD.one(key=stored)
+            if row is not None and row.data is not None:
+                self.stored_key, self.user_id = stored, row.user_id
+                return self.decode(row.data)
+        self._session_key = None
+        return {}
 
     def exists(self, session_key: str) -> bool:
         """Return whether a session has this key."""
-        return EXISTS.one(key=session_key) is not None
+        return any(EXISTS.one(key=stored) for stored in stored_keys(session_key))
 
     def _get_new_session_key(self) -> str:
         # No look whether it is taken: IF NOT EXISTS shows it.
@@ -103,6 +112,7 @@ class SessionStore(SessionBase):
         """Give the session a new key and a row."""
         while True:
             self._session_key = self._get_new_session_key()
+            self.stored_key = stored_keys(self._session_key)[0]
             try:
                 self.save(must_create=True)
             except CreateError:
@@ -119,19 +129,16 @@ class SessionStore(SessionBase):
         """
         data = self._get_session()  # type: ignore[attr-defined]
         # after the read: the key of a session that is not there is None
-        key, user_id = (
-            self.session_key,
-            self.user_id,
-        )
+        key, stored, user_id = self.session_key, self.stored_key, self.user_id
         self._session_cache = data
         self.create()
         if key is None:
             return
-        if not DELETE.apply(if_lost=SEND_AGAIN, key=key):
+        if not DELETE.apply(if_lost=SEND_AGAIN, key=stored):
             self.delete()
             raise SessionInterrupted("The session has ended since this request came in.")
         if user_id:
-            FORGET.run(user_id=user_id, key=key)
+            FORGET.run(user_id=user_id, key=stored)
 
     def save(self, must_create: bool = False) -> None:
         """Write the session. Raises CreateError if the key is taken, UpdateError if the session has ended meanwhile."""
@@ -141,7 +148,7 @@ class SessionStore(SessionBase):
         self.user_id = UUID(data[SESSION_KEY]) if SESSION_KEY in data else None
         seconds = self._set_times(data, began=must_create)
         params = {
-            "key": self.session_key,
+            "key": self.stored_key,
             "data": self.encode(data),
             "user_id": self.user_id,
             "ttl": seconds,
@@ -165,7 +172,7 @@ class SessionStore(SessionBase):
         if self.user_id:
             REMEMBER.run(
                 user_id=self.user_id,
-                key=self.session_key,
+                key=self.stored_key,
                 began=datetime.fromtimestamp(data[_BEGAN], UTC),
                 now=current_time(),
                 device=self.device,
@@ -192,12 +199,10 @@ class SessionStore(SessionBase):
 
     def delete(self, session_key: str | None = None) -> None:
         """End the session; ending one that has ended is no error."""
-        key = session_key or self.session_key
-        if key is None:
-            return
-        DELETE.apply(if_lost=SEND_AGAIN, key=key)
-        if self.user_id:
-            FORGET.run(user_id=self.user_id, key=key)
+        for stored in stored_keys(session_key or self.session_key):
+            DELETE.apply(if_lost=SEND_AGAIN, key=stored)
+            if self.user_id:
+                FORGET.run(user_id=self.user_id, key=stored)
 
     @classmethod
     def clear_expired(cls) -> None:
@@ -206,7 +211,7 @@ class SessionStore(SessionBase):
 
 @dataclass(frozen=True)
 class OpenSession:
-    """A browser in which the user is signed in. `handle` names it on a page; the key itself is a secret."""
+    """A browser in which the user is signed in. `handle`, the key as it is stored, names it on a page and opens nothing."""
 
     handle: str
     device: str
@@ -217,14 +222,15 @@ class OpenSession:
 
 def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSession]:
     """Return a person's open sessions, the one with `current_session_key` first, then the last seen. Raises CassandraUnavailable."""
+    current = stored_keys(current_session_key)
     listed = [(row, EXISTS.start(key=row.session_key)) for row in OF_USER.all(user_id=user_id)]
     found = [
         OpenSession(
-            _handle(row.session_key),
+            row.session_key,
             row.device or "",
             row.created_at,
             row.seen_at or row.created_at,
-            row.session_key == current_session_key,
+            row.session_key in current,
         )
         for row, pending in listed
         if pending.one() is not None
@@ -235,7 +241,7 @@ def list_sessions(user_id: UUID, current_session_key: str | None) -> list[OpenSe
 def end_session(user_id: UUID, handle: str) -> bool:
     """End the one of a person's sessions that `handle` names; return whether there was one. Raises CassandraUnavailable."""
     for row in OF_USER.all(user_id=user_id):
-        if constant_time_compare(_handle(row.session_key), handle):
+        if constant_time_compare(row.session_key, handle):
             _end(user_id, row.session_key)
             return True
     return False
@@ -247,9 +253,9 @@ def end_sessions(user_id: UUID, except_key: str | None = None) -> int:
     Return how many that were. Raises CassandraUnavailable.
     """
     forget_devices(user_id)
-    ended: set[str] = set()
+    kept, ended = stored_keys(except_key), set[str]()
     # Until a look finds no other: one that got another key meanwhile stands under it in the next.
-    while keys := {row.session_key for row in OF_USER.all(user_id=user_id)} - {except_key, *ended}:
+    while keys := {row.session_key for row in OF_USER.all(user_id=user_id)} - {*kept, *ended}:
         for key in keys:
             _end(user_id, key)
         ended |= keys
@@ -261,5 +267,6 @@ def _end(user_id: UUID, key: str) -> None:
     FORGET.run(user_id=user_id, key=key)
 
 
-def _handle(key: str) -> str:
-    return salted_hmac("accounts.sessions", key, algorithm="sha256").hexdigest()[:32]
+def stored_keys(key: str | None) -> list[str]:
+    """Return a session's key as the tables have it, under today's SECRET_KEY and then the old ones; none of what is no key."""
+    return keyed_digests(key, "session", "") if key and _KEY.fullmatch(key) else []

@@ -1,10 +1,12 @@
-"""What the staff's page of the workers puts together."""
+"""What the staff's page of the workers puts together: the jobs, the mails that wait, and the alarms of rate limits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from django.utils.translation import gettext_lazy as _
 
 from cassandra_db import compare_clocks
 from jobs.progress import TOO_LATE, JobProgress, list_progress
@@ -13,9 +15,20 @@ from mail import jobs as mail
 from mail.queries import list_due_mail_minutes
 from orders.entities import CappedCount
 from orders.queries import MAX_COUNTED
+from web.rate_limits import list_alarms
 
 # Mails older than this are not counted: the mail server has been away for long, and the number says so.
 LONGEST_LOOK = timedelta(hours=6)
+# What was tried too often, in words.
+ATTEMPT_LABELS = {
+    "login": _("signing in"),
+    "reset": _("resetting passwords"),
+    "registration": _("creating accounts"),
+    "lookup": _("finding orders"),
+    "voucher": _("entering codes"),
+    "invitation": _("inviting people to carts"),
+    "waiting": _("back-in-stock emails"),
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,9 @@ class WorkerStatus:
     oldest_mail: datetime | None
     now: datetime
     is_clock_right: bool = True
+    alarms: tuple[
+        str, ...
+    ] = ()  # what is tried more often than the whole shop's limit says, in words
 
     @property
     def problem_count(self) -> int:
@@ -43,7 +59,12 @@ def get_worker_status(now: datetime) -> WorkerStatus:
     minutes = list_due_mail_minutes(_mail_position(found, now), now, MAX_COUNTED + 1)
     count = CappedCount(min(len(minutes), MAX_COUNTED), len(minutes) > MAX_COUNTED)
     return WorkerStatus(
-        tuple(found), count, min(minutes, default=None), now, compare_clocks().is_right
+        tuple(found),
+        count,
+        min(minutes, default=None),
+        now,
+        compare_clocks().is_right,
+        tuple(str(ATTEMPT_LABELS.get(kind, kind)) for kind in list_alarms()),
     )
 
 

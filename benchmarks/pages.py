@@ -187,6 +187,8 @@ def shop_environment(keyspace: str, **more: str) -> dict[str, str]:
         "WEB_CONCURRENCY": "2",
         "WEB_THREADS": "8",
         "LIMIT_ORDER": "0,0,0,600",  # all buyers come from one address
+        # All of the load comes from one address.
+        "LIMIT_SEARCH": "0,0,0,60",
         **more,
     }
 

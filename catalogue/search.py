@@ -45,6 +45,10 @@ LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
 _TYPO_FROM_LETTERS = 5
+# What costs most are typos: a search forgives them in so many words, in those that no product's name has, if there are more.
+MOST_FORGIVEN = 3
+# So many other queries are tried when nothing was found.
+_NEAR_TRIES = 8
 _BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
 SORTS = {
     "best": ("", True),
@@ -96,6 +100,7 @@ class _Reader:
         self._changed = 0
         self._index: Any = None
         self.vocabulary: tuple[str, ...] = ()
+        self.known_words: frozenset[str] = frozenset()
 
     def searcher(self) -> tuple[Any, Any]:
         """Return (schema, searcher) of the current index. Raises NoIndex."""
@@ -122,6 +127,7 @@ class _Reader:
             self._index = tantivy.Index.open(str(path))
             self._path = path
             self.vocabulary = tuple((path / "vocabulary").read_text().split())
+            self.known_words = frozenset(self.vocabulary)
         elif changed != self._changed:
             self._index.reload()
         self._changed, self._looked_at = changed, monotonic()
@@ -136,7 +142,7 @@ def search_products(
     """Return the cards of the products that have all words of the query, from `offset` on, in the order of SORTS.
 
     Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
-    or more may have one typo. Raises NoIndex.
+    or more may have one typo, three words at most. Raises NoIndex.
     """
     schema, searcher = _reader.searcher()
     words = _query_words(query)
@@ -157,27 +163,35 @@ def _query_words(query: str) -> list[str]:
     return [word[:LONGEST_WORD] for word in split_words(query)[:MOST_WORDS]]
 
 
+def _forgiven_words(words: list[str]) -> frozenset[str]:
+    """Return in which words of a query a typo is forgiven: first in those that the vocabulary does not have."""
+    return frozenset(sorted(words, key=_reader.known_words.__contains__)[:MOST_FORGIVEN])
+
+
 def _query(schema: Any, words: list[str]) -> Any:
     """Return the query for all words, each in any of its forms and any field; or two neighbours written as one."""
-    must = tantivy.Occur.Must
-    all_words = tantivy.Query.boolean_query(
-        [
-            (must, _word(schema, word, is_last=index == len(words) - 1))
-            for index, word in enumerate(words)
-        ]
-    )
-    alternatives = [all_words]
+    alternatives = [_all_words(schema, words, words[-1], _forgiven_words(words))]
     for index in range(len(words) - 1):
         joined = [*words[:index], words[index] + words[index + 1], *words[index + 2 :]]
-        alternatives.append(
-            tantivy.Query.boolean_query(
-                [(must, _word(schema, word, is_last=False)) for word in joined]
-            )
-        )
+        # There are as many as neighbours, so in a longer query they are as they are written.
+        forgiven = frozenset(joined if len(words) == 2 else ())
+        alternatives.append(_all_words(schema, joined, "", forgiven))
     return _any(alternatives)
 
 
-def _word(schema: Any, word: str, *, is_last: bool) -> Any:
+def _all_words(schema: Any, words: list[str], last: str, forgiven: frozenset[str]) -> Any:
+    return tantivy.Query.boolean_query(
+        [
+            (
+                tantivy.Occur.Must,
+                _word(schema, word, is_last=word == last, is_forgiven=word in forgiven),
+            )
+            for word in words
+        ]
+    )
+
+
+def _word(schema: Any, word: str, *, is_last: bool, is_forgiven: bool) -> Any:
     found = []
     for field, boost in _BOOSTS.items():
         for form in sorted(word_forms(word)):
@@ -185,10 +199,8 @@ def _word(schema: Any, word: str, *, is_last: bool) -> Any:
             found.append(
                 tantivy.Query.boost_query(tantivy.Query.const_score_query(exact, 1.0), boost)
             )
-            if len(form) >= _TYPO_FROM_LETTERS and field != "text":
-                near = tantivy.Query.fuzzy_term_query(
-                    schema, field, form, distance=1, transposition_cost_one=True
-                )
+            if is_forgiven and len(form) >= _TYPO_FROM_LETTERS and field != "text":
+                near = _with_typo(schema, field, form)
                 found.append(
                     tantivy.Query.boost_query(tantivy.Query.const_score_query(near, 1.0), boost / 4)
                 )
@@ -200,6 +212,12 @@ def _word(schema: Any, word: str, *, is_last: bool) -> Any:
     return _any(found)
 
 
+def _with_typo(schema: Any, field: str, form: str) -> Any:
+    return tantivy.Query.fuzzy_term_query(
+        schema, field, form, distance=1, transposition_cost_one=True
+    )
+
+
 def _any(found: list[Any]) -> Any:
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in found])
 
@@ -209,16 +227,30 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
 
     Raises NoIndex.
     """
-    _reader.searcher()
+    schema, searcher = _reader.searcher()
     words = _query_words(query)
-    respelt = [" ".join(_spellings(word)[:1] or [word]) for word in words]
-    tries = [" ".join(respelt)] if respelt != words else []
-    if len(words) > 1:
-        tries += [" ".join(words[:index] + words[index + 1 :]) for index in range(len(words))]
-        tries += words
-    tries += [near for word in words for near in _spellings(word)]
-    candidates = [each for each in dict.fromkeys(tries) if each != " ".join(words)][: 4 * most]
-    return [each for each in candidates if search_products(each, limit=1).total][:most]
+    spellings = {word: _spellings(word) for word in _forgiven_words(words)}
+    respelt = [next(iter(spellings.get(word, ())), word) for word in words]
+    tries = [respelt]
+    if len(words) <= _NEAR_TRIES // 2:
+        tries += [respelt[:index] + respelt[index + 1 :] for index in range(len(words))]
+    tries += [[word] for word in respelt]
+    tries += [[near] for alike in spellings.values() for near in alike[1:]]
+    candidates = list(dict.fromkeys(" ".join(each) for each in tries if each and each != words))
+    return [
+        each
+        for each in candidates[:_NEAR_TRIES]
+        if _finds_something(schema, searcher, each.split())
+    ][:most]
+
+
+def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
+    """Return whether a search for these words, as they are written, finds a product."""
+    return bool(
+        searcher.search(
+            _all_words(schema, words, words[-1], frozenset()), limit=1, count=True
+        ).count
+    )
 
 
 def _spellings(word: str) -> list[str]:

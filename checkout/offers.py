@@ -56,6 +56,15 @@ class CheckoutSnapshot:
         return [str(self.owner_id), *lines, self.delivery, self.tax, self.discount, self.total]
 
 
+def is_snapshot_token(token: str) -> bool:
+    """Return whether a page of the checkout gave this token out, to whomever, and may still be open."""
+    try:
+        signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+    except signing.BadSignature:
+        return False
+    return True
+
+
 def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
     """Return what a page showed; None if its token is not ours, is too old, or was made for another owner."""
     try:

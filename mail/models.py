@@ -21,7 +21,9 @@ class Mail(Model):
     mail_id = columns.UUID(partition_key=True)
     recipient = columns.Text()
     subject = columns.Text()
-    text = columns.Text()
+    text = (
+        columns.Text()
+    )  # encrypted under a key made of SECRET_KEY until it is sent, as the HTML is
     html = columns.Text()
     attempts = columns.Integer()
     claim = columns.UUID()  # of the attempt that is being made, or was made last

@@ -118,8 +118,10 @@ def queue_mail(
         mail_id=mail_id,
         recipient=to,
         subject=" ".join(_text(f"mail/{template}.subject.txt", context).split()),
-        text=_text(f"mail/{template}.txt", context).strip() + "\n",
-        html=None if plain else _html(f"mail/{template}.html", context),
+        text=queries.encrypt_part(_text(f"mail/{template}.txt", context).strip() + "\n", mail_id),
+        html=None
+        if plain
+        else queries.encrypt_part(_html(f"mail/{template}.html", context), mail_id),
         now=now,
     )
     return mail_id
@@ -174,7 +176,7 @@ def send_due_mails(
     run = _Run(now)
     try:
         for entry, pending in due:
-            if not run.process_entry(entry, pending.one()):
+            if not run.process_entry(entry, queries.open_mail(pending.one())):
                 left.add(entry.minute)
     finally:
         run.close()
@@ -257,7 +259,7 @@ class _Run:
         try:
             _message(mail, self._connection).send()
         except (SMTPException, OSError, ValueError) as error:
-            # ValueError: an address that cannot be written. It must not keep all other mails from being sent.
+            # ValueError: an address or a text that cannot be written. It must not keep all other mails from being sent.
             self.failed += 1
             if again:
                 log.warning(
@@ -300,6 +302,8 @@ class _Run:
 
 
 def _message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiAlternatives:
+    if mail.text is None:
+        raise ValueError("encrypted under a SECRET_KEY that is gone")
     domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]
     message = EmailMultiAlternatives(
         mail.subject,

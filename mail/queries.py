@@ -1,4 +1,4 @@
-"""What the worker reads of the outbox."""
+"""What the worker reads of the outbox. Texts are encrypted there: a mail that is still to be sent may hold a link that opens something."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -7,6 +7,9 @@ from uuid import UUID, uuid5
 from cassandra_db import Pending, Row, read
 from jobs.minutes import minutes_between
 from mail.addresses import email_key
+from web.encryption import DecryptionError, decrypt, encrypt
+
+_PURPOSE = "mail"
 
 OUTBOX_ENTRIES = read("mail", "SELECT minute, mail_id FROM outbox_by_minute WHERE minute = :minute")
 MAIL = read(
@@ -31,14 +34,35 @@ def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
     return found
 
 
+def encrypt_part(text: str, mail_id: UUID) -> str:
+    """Return a mail's text or HTML as the table keeps it."""
+    return encrypt(text, _PURPOSE, str(mail_id))
+
+
 def prefetch_mail(mail_id: UUID) -> Pending:
-    """Start reading a mail. Raises CassandraUnavailable."""
+    """Start reading a mail, to be opened by `open_mail`. Raises CassandraUnavailable."""
     return MAIL.start(mail_id=mail_id)
+
+
+def open_mail(row: Row | None) -> Row | None:
+    """Return a mail with its texts readable: None where they are gone, or the key under which they were encrypted is."""
+    if row is None:
+        return None
+    return row._replace(
+        text=_open_part(row.text, row.mail_id), html=_open_part(row.html, row.mail_id)
+    )
+
+
+def _open_part(text: str | None, mail_id: UUID) -> str | None:
+    try:
+        return decrypt(text, _PURPOSE, str(mail_id))[0] if text else None
+    except DecryptionError:
+        return None
 
 
 def get_mail(mail_id: UUID) -> Row | None:
     """Return the mail as it stands in the outbox, or None. Raises CassandraUnavailable."""
-    return MAIL.one(mail_id=mail_id)
+    return open_mail(MAIL.one(mail_id=mail_id))
 
 
 def derive_mail_id(subject_id: UUID, event: str) -> UUID:
@@ -56,7 +80,11 @@ def list_recipient_mails(email: str) -> list[Row]:
     """Return the mails of the last 30 days to a mailbox, sent or not. Raises CassandraUnavailable."""
     reading = [prefetch_mail(row.mail_id) for row in OF_RECIPIENT.all(recipient=email_key(email))]
     # A row may stand for a mail that was never written, or has been dropped.
-    return [row for pending in reading if (row := pending.one()) and row.recipient is not None]
+    return [
+        row
+        for pending in reading
+        if (row := open_mail(pending.one())) and row.recipient is not None
+    ]
 
 
 def list_mail_ids_about(person_id: UUID) -> list[UUID]:

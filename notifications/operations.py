@@ -20,7 +20,7 @@ from jobs.shards import Shard
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from notifications import queries
-from notifications.queries import Subscription, sign_unsubscribe_token, variant_bucket
+from notifications.queries import Subscription, unsubscribe_token, variant_bucket
 from pricing.quotes import line_label
 
 INSERT_SUBSCRIBED_VARIANT = write(
@@ -67,7 +67,7 @@ def request_subscription(
 
     The same happens whether the address is known or not, and subscribed already or not. Raises CassandraUnavailable.
     """
-    link = settings.PUBLIC_URL + reverse("notifications:confirm", args=[subscription.sign_token()])
+    link = settings.PUBLIC_URL + reverse("notifications:confirm", args=[subscription.to_token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
     key = email_key(subscription.email)
     queue_mail(
@@ -160,5 +160,5 @@ def _mail_context(product: Product, variant: Variant, email: str) -> dict[str, s
         "name": line_label(product.name, variant.options),
         "url": settings.PUBLIC_URL + page,
         "end_url": settings.PUBLIC_URL
-        + reverse("notifications:unsubscribe", args=[sign_unsubscribe_token(email)]),
+        + reverse("notifications:unsubscribe", args=[unsubscribe_token(email)]),
     }

@@ -1,19 +1,18 @@
-"""What is read of back-in-stock subscriptions, and the signed tokens in their mails."""
+"""What is read of back-in-stock subscriptions, and the encrypted tokens in their mails."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from django.core import signing
-
 from cassandra_db import Row, read
 from mail.addresses import email_key
+from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
 BUCKETS = 16
 AT_ONCE = 200
 LINK_SECONDS = 7 * 24 * 3600
-_SALT = "cart.waiting"
+_PURPOSE = "cart.waiting"
 
 SUBSCRIBED_VARIANTS = read(
     "subscription",
@@ -42,33 +41,32 @@ class Subscription:
     variant_id: UUID
     email: str
 
-    def sign_token(self) -> str:
-        """Return it as a signed token, for the link that confirms it."""
-        return signing.dumps(
-            [self.product_id.hex, self.variant_id.hex, self.email], salt=_SALT, compress=True
-        )
+    def to_token(self) -> str:
+        """Return it as an encrypted token, for the link that confirms it."""
+        return encrypt_token([self.product_id.hex, self.variant_id.hex, self.email], _PURPOSE)
 
 
 def parse_subscription_token(token: str) -> Subscription | None:
     """Return the subscription that a link confirms; None if it is not ours or older than seven days."""
     try:
-        product, variant, email = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
-    except (signing.BadSignature, ValueError):
+        product, variant, email = decrypt_token(token, _PURPOSE, max_age=LINK_SECONDS)
+    except DecryptionError:
         return None
     return Subscription(UUID(hex=product), UUID(hex=variant), email)
 
 
-def sign_unsubscribe_token(email: str) -> str:
-    """Return the signed token with which an address ends all its subscriptions, at any time."""
-    return signing.dumps(email, salt=f"{_SALT}.end", compress=True)
+def unsubscribe_token(email: str) -> str:
+    """Return the encrypted token with which an address ends all its subscriptions, at any time."""
+    return encrypt_token([email], f"{_PURPOSE}.end")
 
 
 def parse_unsubscribe_token(token: str) -> str | None:
     """Return the address whose subscriptions a link ends, or None if it is not ours."""
     try:
-        return str(signing.loads(token, salt=f"{_SALT}.end"))
-    except signing.BadSignature:
+        (email,) = decrypt_token(token, f"{_PURPOSE}.end")
+    except DecryptionError:
         return None
+    return email
 
 
 def variant_bucket(variant_id: UUID) -> int:

@@ -1,6 +1,6 @@
 """An order's invoice as a PDF: the lines, the tax by rate, what was paid and what was refunded.
 
-It is made from the order each time. The order's number is the invoice's; refunds follow as credits with numbers derived
+It is made from the order alone (orders.drawn_invoices keeps it for two minutes). The order's number is the invoice's; refunds follow as credits with numbers derived
 from it, so that each document that changes a sum has a number.
 """
 

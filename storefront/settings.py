@@ -79,6 +79,8 @@ MIDDLEWARE = [
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    # Right inside it: sees each answer before the token's cookie is set.
+    "web.middleware.FailedAnswerMiddleware",
     "accounts.middleware.UserMiddleware",
     "cart.middleware.OwnerMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -251,7 +253,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # How many tries an account, a network address and the whole shop have within so many seconds; 0 does not count. Each can
-# be set from the environment: LIMIT_LOGIN=10,100,3000,900
+# be set from the environment: LIMIT_LOGIN=10,100,3000,900. Above the shop's number nobody is refused: answers come later.
 RATE_LIMITS = {
     kind: tuple(env.list(f"LIMIT_{kind.upper()}", cast=int, default=list(numbers)))
     for kind, numbers in {
@@ -272,16 +274,22 @@ RATE_LIMITS = {
         # Orders by transfer and on delivery to an address that nobody has confirmed: each mails somebody.
         "unpaid_order": (3, 12, 0, 3600),
         "confirmation": (3, 12, 0, 3600),  # that mail once more
+        "search": (0, 120, 0, 60),
     }.items()
 }
 # So long such an order is reserved, unless its e-mail address is confirmed by then (decision 023).
 EMAIL_CONFIRMATION_MINUTES = env.int("EMAIL_CONFIRMATION_MINUTES", default=30)
 # So many units may be on the orders of a mailbox, and of a network, that nobody has paid for yet; 0 is no bound.
 UNPAID_UNITS = env.list("UNPAID_UNITS", cast=int, default=[20, 60])
+# Who is to be slowed down and not refused waits so long in a thread, and so many threads of a process do at once (web.rate_limits).
+RATE_LIMIT_DELAY_SECONDS = env.float("LIMIT_DELAY_SECONDS", default=3)
+RATE_LIMIT_DELAYS_AT_ONCE = max(1, env.int("WEB_THREADS", default=16) // 4)
 
 # So many requests for the checkout a process works on at once, and so many more wait in its threads (web.checkout_queue). One
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
 CHECKOUT_QUEUE_URLS = ["checkout:details", "checkout:delivery", "checkout:review"]
+# What a page of the checkout has in its form's field `checkout`: whoever sends one is inside already.
+CHECKOUT_VISIT_PROOF = "checkout.offers.is_snapshot_token"
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
 

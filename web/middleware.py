@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.module_loading import import_string
 from django_htmx.http import HttpResponseClientRedirect
 
 from cassandra_db import (
@@ -122,7 +123,8 @@ class RedirectMiddleware:
 class CheckoutQueueMiddleware:
     """Lets only a few at a time into the views of `settings.CHECKOUT_QUEUE_URLS`, and has the others wait (web.checkout_queue).
 
-    What htmx asks for beside a page is let through: it is a part of a visit under way.
+    What htmx updates in a page of a visit under way is let through. The header alone says nothing, anybody can send it: a
+    whole page and the submit that orders have their turn like all others.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -134,8 +136,17 @@ class CheckoutQueueMiddleware:
         """The addresses that may have a queue. Resolving each address to its view would cost as much as the queue's page."""
         return frozenset(reverse(name) for name in settings.CHECKOUT_QUEUE_URLS)
 
+    def _is_update(self, request: HttpRequest) -> bool:
+        """Return whether a submit only asks for another part of a page that the checkout has shown."""
+        return (
+            request.method == "POST"
+            and "HX-Request" in request.headers
+            and "update" in request.POST
+            and import_string(settings.CHECKOUT_VISIT_PROOF)(request.POST.get("checkout", ""))
+        )
+
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if request.path not in self.queued_paths or "HX-Request" in request.headers:
+        if request.path not in self.queued_paths or self._is_update(request):
             return self.get_response(request)
         visitor = self.queue.enter(get_queue_ticket(request), current_time().timestamp())
         if isinstance(visitor, QueueWait):
@@ -144,6 +155,22 @@ class CheckoutQueueMiddleware:
             return self.get_response(request)
         finally:
             self.queue.leave(visitor, current_time().timestamp())
+
+
+class FailedAnswerMiddleware:
+    """Leaves the CSRF token as it was where an answer has failed: a login that broke off after it had made another one.
+
+    The form that the visitor sends again, by the button or by Reload, has the old token (S66).
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            request.META["CSRF_COOKIE_NEEDS_UPDATE"] = False
+        return response
 
 
 class CassandraUnavailableMiddleware:

@@ -4,18 +4,26 @@ A limit has as many slots as it allows tries, and each try first writes itself i
 that gets none is refused. The slot comes free by its TTL, a window after it was taken. So no race lets more through and none
 lets too few through, the window slides, hammering writes nothing, and a partition cannot grow.
 
-Strangers lock no user out: a browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and
-is counted there alone.
+Strangers lock nobody out. An account that anybody can name (an e-mail address) is refused to the network that has tried it too
+often; to all others, its answers are only later. So are all answers once the whole shop's limit is reached, and staff see an
+alarm. A browser that has logged in before (accounts.known_devices) comes with a bucket of its own, and is counted there alone.
+Why: docs/decisions/024.
 
-    hit_rate_limit(request, "lookup", email)        # raises TooManyAttempts, which is answered with 429
+    hit_rate_limit(request, "invitation", str(user.pk))     # raises TooManyAttempts, which is answered with 429
+    hit_rate_limit(request, "reset", named=[email])
 """
+
+from __future__ import annotations
 
 import ipaddress
 import logging
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from random import SystemRandom
+from time import sleep
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -46,12 +54,21 @@ RELEASE_SLOT = conditional_write(
     "DELETE FROM rate_limit_slots WHERE bucket = :bucket AND shard = :shard AND slot = :slot IF hit_id = :hit_id",
 )
 SLOTS_PER_PARTITION = 100
+# A provider gives a household one /64, a /56 or a /48. From the wider ones so many times as much may be tried as from a /64.
+_IPV6_NETWORKS = {64: 1, 56: 4, 48: 16}
+# An alarm stands so long after it was raised; while tries are still too many it is raised again.
+ALARM_SECONDS = 3600
+_OVERALL = "overall"
+# Who has no room among the delayed comes again after so many seconds.
+_RETRY_SECONDS = 30
 _ADDRESSES_IN_MEMORY = 100_000
 _random = SystemRandom()
 log = logging.getLogger(__name__)
 # For each kind: the window, and the tries of each network in it.
 _seen: dict[str, tuple[int, Counter[str]]] = {}
 _seen_lock = threading.Lock()
+# So many threads of this process may be waiting here at a time: the others are for the rest of the shop.
+_delays = threading.BoundedSemaphore(settings.RATE_LIMIT_DELAYS_AT_ONCE)
 
 
 @dataclass(frozen=True)
@@ -77,12 +94,13 @@ class _Slot:
     slot: int
 
 
-@dataclass(frozen=True)
+@dataclass
 class Hit:
     """A try that was let through, and the slots that it takes."""
 
     hit_id: UUID
-    slots: tuple[_Slot, ...]
+    slots: list[_Slot] = field(default_factory=list)
+    is_above_overall: bool = False  # more is tried in the whole shop than its limit says
 
     def release_slots(self) -> None:
         """Give the slots back, for a try that was no guess: the password was right. Raises CassandraUnavailable."""
@@ -97,44 +115,124 @@ class Hit:
             )
 
 
-def hit_rate_limit(request: HttpRequest, kind: str, *accounts: str, device_bucket: str = "") -> Hit:
+def hit_rate_limit(
+    request: HttpRequest,
+    kind: str,
+    *accounts: str,
+    named: Sequence[str] = (),
+    device_bucket: str = "",
+) -> Hit:
     """Count a try at something limited, before it is made.
 
-    `accounts` names whose account is tried: an e-mail address, an order's number, a member's id. With `device_bucket`, the bucket of a
-    device that has logged in there before, only that one counts. Raises TooManyAttempts, CassandraUnavailable.
+    `accounts` are those that only their owner can use up: a member's id, an order's number; they are refused from everywhere. `named` can
+    be used up by anybody, as an e-mail address can: they are refused to the network that has tried them too often, and other networks
+    wait for some seconds. With `device_bucket`, the bucket of a device that has logged in there before, only that one counts.
+    Raises TooManyAttempts, CassandraUnavailable.
     """
-    rule, hit_id = get_rate_limit(kind), uuid4()
-    whose = (
-        [(f"own {device_bucket}", rule.per_account)]
-        if device_bucket
-        else _buckets(rule, network_address(request), accounts)
-    )
-    buckets = [_Bucket(kind, name, most, rule.window) for name, most in whose if most]
-    taken_slots: list[_Slot] = []
+    rule, networks = get_rate_limit(kind), list_networks(request)
+    refusing, delaying = _limits(rule, networks, accounts, named)
+    if device_bucket:
+        refusing, delaying = {f"own {device_bucket}": rule.per_account}, {}
+    # All begin to read.
+    refusing_buckets, delaying_buckets = _buckets(rule, refusing), _buckets(rule, delaying)
+    hit = Hit(uuid4())
     try:
-        for bucket in buckets:
+        for bucket in refusing_buckets.values():
             bucket.refuse_if_full()
-        for bucket in buckets:
-            taken_slots.append(bucket.take_slot(hit_id))  # noqa: PERF401 those before a refusal are given back
+        for bucket in refusing_buckets.values():
+            hit.slots.append(bucket.take_slot(hit.hit_id))
+        full = [name for name, bucket in delaying_buckets.items() if not _take_slot(hit, bucket)]
+        if full:
+            network = refusing_buckets.get(_network_bucket(networks[-1][0]))
+            _delay(is_over_share=network is not None and network.is_over_share())
     except TooManyAttempts:
         log.info("too many tries: %s", kind)
-        Hit(hit_id, tuple(taken_slots)).release_slots()
+        hit.release_slots()
         raise
-    return Hit(hit_id, tuple(taken_slots))
+    hit.is_above_overall = _OVERALL in full
+    return hit
 
 
-def _buckets(rule: RateLimit, address: str, accounts: tuple[str, ...]) -> list[tuple[str, int]]:
-    return [
-        (f"address {address}", rule.per_address),
-        *((f"account {account}", rule.per_account) for account in accounts),
-        ("overall", rule.overall),
-    ]
+def _network_bucket(network: str) -> str:
+    return f"address {network}"
+
+
+def _limits(
+    rule: RateLimit,
+    networks: list[tuple[str, int]],
+    accounts: Iterable[str],
+    named: Iterable[str],
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return which buckets refuse a try when they are full, and which delay it, each with its number of slots."""
+    widest = networks[-1][0]
+    refusing = (
+        {_network_bucket(network): rule.per_address * share for network, share in networks}
+        | {f"account {account}": rule.per_account for account in accounts}
+        | {f"account {account} from {widest}": rule.per_account for account in named}
+    )
+    delaying = {f"account {account}": rule.per_account for account in named}
+    return refusing, delaying | {_OVERALL: rule.overall}
+
+
+def _buckets(rule: RateLimit, limits: dict[str, int]) -> dict[str, _Bucket]:
+    return {
+        name: _Bucket(rule.kind, name, most, rule.window) for name, most in limits.items() if most
+    }
+
+
+def _take_slot(hit: Hit, bucket: _Bucket) -> bool:
+    """Take a slot in a bucket that only delays, and return whether there was one. Raises the alarm where the whole shop's is full."""
+    is_overall = bucket.name == _OVERALL
+    # It has many partitions: while its alarm stands, one of them tells enough.
+    if is_overall and bucket.is_full() and _alarm(bucket.kind).is_full():
+        return False
+    try:
+        bucket.refuse_if_full()
+        hit.slots.append(bucket.take_slot(hit.hit_id))
+    except TooManyAttempts:
+        if is_overall:
+            _raise_alarm(bucket.kind)
+        return False
+    return True
+
+
+def _delay(*, is_over_share: bool) -> None:
+    """Wait for some seconds, if not too many threads do already. Raises TooManyAttempts for a network that has tried much itself.
+
+    Without room for it, the try of any other network goes on at once: its own limits hold.
+    """
+    if _delays.acquire(blocking=False):
+        try:
+            sleep(settings.RATE_LIMIT_DELAY_SECONDS)
+        finally:
+            _delays.release()
+    elif is_over_share:
+        raise TooManyAttempts(_RETRY_SECONDS)
+
+
+def _raise_alarm(kind: str) -> None:
+    """Note that more of a kind is tried in the whole shop than its limit says, for the staff (`list_alarms`)."""
+    with suppress(TooManyAttempts):  # it stands already
+        _alarm(kind).take_slot(uuid4())
+        log.warning("more tries than the whole shop's limit: %s", kind)
+
+
+def list_alarms() -> list[str]:
+    """Return of which kinds more was tried within the last hour than the whole shop's limit says. Raises CassandraUnavailable."""
+    alarms = {kind: _alarm(kind) for kind in settings.RATE_LIMITS}
+    return [kind for kind, alarm in alarms.items() if alarm.is_full()]
+
+
+def _alarm(kind: str) -> _Bucket:
+    """An alarm is a bucket with one slot."""
+    return _Bucket(kind, "alarm", 1, ALARM_SECONDS)
 
 
 class _Bucket:
     """The slots of one limit. It starts reading which are taken when it is made."""
 
     def __init__(self, kind: str, name: str, most: int, window: int) -> None:
+        self.kind, self.name = kind, name
         # Keyed: the table does not show whose mailbox or network it was.
         self.key = salted_hmac("web.limits", f"{kind} {name}", algorithm="sha256").hexdigest()
         self.most, self.window = most, window
@@ -145,16 +243,29 @@ class _Bucket:
 
     def refuse_if_full(self) -> None:
         """Raise TooManyAttempts if there is no slot at first sight: then nothing is written in the other buckets, either."""
-        self._rows = self._reading.rows()
-        if self.shard_count == 1 and not self._free_slots(self.first, self._rows):
-            raise TooManyAttempts(_soonest(self._rows, self.window))
+        if self.shard_count == 1 and self.is_full():
+            raise TooManyAttempts(_soonest(self._first_rows(), self.window))
+
+    def is_full(self) -> bool:
+        """Return whether there was no free slot in the partition that was read first."""
+        return not self._free_slots(self.first, self._first_rows())
+
+    def is_over_share(self) -> bool:
+        """Return whether more than a tenth of the slots were taken, in the partition that was read first."""
+        rows = self._first_rows()
+        return len(rows) * 10 > len(rows) + len(self._free_slots(self.first, rows))
+
+    def _first_rows(self) -> list[Row]:
+        if self._rows is None:
+            self._rows = self._reading.rows()
+        return self._rows
 
     def take_slot(self, hit_id: UUID) -> _Slot:
         """Write the try into a free slot. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.shard_count):
             shard = (self.first + step) % self.shard_count
-            rows = self._rows if step == 0 and self._rows is not None else self._read_slots(shard)
+            rows = self._first_rows() if step == 0 else self._read_slots(shard)
             while free := self._free_slots(shard, rows):
                 slot = _Slot(self.key, shard, _random.choice(free))
                 if self._write_slot(slot, hit_id):
@@ -196,22 +307,27 @@ def hit_local_rate_limit(request: HttpRequest, kind: str) -> None:
     the limit, which is generous anyway and keeps nothing secret. The window is fixed and starts for all at once.
     """
     rule, now = get_rate_limit(kind), int(current_time().timestamp())
-    window, who = now // rule.window, network_address(request)
+    window, networks = now // rule.window, list_networks(request)
     with _seen_lock:
         since, counted = _seen.get(kind, (0, Counter[str]()))
         if since != window or len(counted) > _ADDRESSES_IN_MEMORY:
             counted = Counter()
-        counted[who] += 1
-        tries = counted[who]
+        counted.update(network for network, _ in networks)
         _seen[kind] = window, counted
-    if rule.per_address and tries > rule.per_address:
+        is_over = any(counted[network] > rule.per_address * share for network, share in networks)
+    if rule.per_address and is_over:
         raise TooManyAttempts(rule.window - now % rule.window)
 
 
 def network_address(request: HttpRequest) -> str:
-    """Return the network that a request comes from: an IPv4 address, or the 64 bits that one IPv6 household has.
+    """Return the smallest network that a request comes from: an IPv4 address, or an IPv6 /64; "unknown" if it has none."""
+    return list_networks(request)[0][0]
 
-    Behind a proxy (BEHIND_PROXY) it is the last one in X-Forwarded-For: that one the proxy has seen, all before it are hearsay.
+
+def list_networks(request: HttpRequest) -> list[tuple[str, int]]:
+    """Return the networks that a request comes from, the smallest first, and how many times as much as from that one may be tried.
+
+    Behind a proxy (BEHIND_PROXY) it is the last address in X-Forwarded-For: that one the proxy has seen, all before it are hearsay.
     """
     given = str(request.META.get("REMOTE_ADDR", ""))
     if settings.BEHIND_PROXY:
@@ -222,8 +338,10 @@ def network_address(request: HttpRequest) -> str:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return "unknown"
-    if isinstance(address, ipaddress.IPv6Address):
-        mapped = address.ipv4_mapped
-        return str(mapped) if mapped else str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
-    return str(address)
+        return [("unknown", 1)]
+    if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped:
+        return [(str(getattr(address, "ipv4_mapped", None) or address), 1)]
+    return [
+        (str(ipaddress.IPv6Network((int(address), bits), strict=False)), share)
+        for bits, share in _IPV6_NETWORKS.items()
+    ]

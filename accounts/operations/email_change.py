@@ -9,7 +9,6 @@ from datetime import datetime
 from uuid import UUID, uuid5
 
 from django.conf import settings
-from django.core import signing
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 
@@ -29,6 +28,7 @@ from cassandra_db import (
 )
 from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
+from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
 START_EMAIL_CHANGE = conditional_write(
     "Q6", "UPDATE users SET email_next = :next WHERE user_id = :user_id IF email = :email"
@@ -52,7 +52,7 @@ DELETE_EMAIL_PROOF = write(
 )
 CHANGE_SECONDS = 24 * 3600
 _SAME_REQUEST_SECONDS = 120
-_SALT = "accounts.email"
+_PURPOSE = "accounts.email"
 
 
 def request_email_change(member: User, email: str, now: datetime) -> None:
@@ -90,21 +90,21 @@ def request_email_change(member: User, email: str, now: datetime) -> None:
 
 def email_change_link(member: User, email: str) -> str:
     """Return the address under which a member can, for 24 hours, confirm an e-mail address; another password ends it."""
-    token = signing.dumps([member.user_id.hex, email, account_fingerprint(member)], salt=_SALT)
+    token = encrypt_token([member.user_id.hex, email, account_fingerprint(member)], _PURPOSE)
     return str(settings.PUBLIC_URL) + reverse("accounts:email_confirm", args=[token])
 
 
 def parse_email_change_token(token: str, member: User) -> str | None:
     """Return the address that a link moves this member's account to; None if it is not theirs, too old, or used."""
     try:
-        user_id, email, state = signing.loads(token, salt=_SALT, max_age=CHANGE_SECONDS)
-    except (signing.BadSignature, ValueError, TypeError):
+        user_id, email, state = decrypt_token(token, _PURPOSE, max_age=CHANGE_SECONDS)
+    except DecryptionError:
         return None
     if user_id != member.user_id.hex or not constant_time_compare(
         state, account_fingerprint(member)
     ):
         return None
-    return str(email)
+    return email
 
 
 def change_email(member: User, email: str, now: datetime) -> User:

@@ -5,7 +5,6 @@ from uuid import UUID, uuid4, uuid5
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
-from django.core import signing
 from django.urls import reverse
 
 from accounts import queries
@@ -15,6 +14,7 @@ from accounts.operations.email_claims import claim_email
 from accounts.operations.staff import record_staff_role
 from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 from mail.operations import queue_mail
+from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
 USER_WRITTEN = conditional_write(
     "Q6",
@@ -25,7 +25,7 @@ USER_DROPPED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_
 LINK_SECONDS = 24 * 3600
 # A second click on the button sends no second mail.
 _SAME_REQUEST_SECONDS = 120
-_SALT = "accounts.registration"
+_PURPOSE = "accounts.registration"
 # namespace of what is about an e-mail address
 MAILBOX_NAMESPACE = UUID("6f2d4a3e-5a53-4b8e-9c0a-7b1a8f3f6c11")
 
@@ -53,15 +53,15 @@ def request_registration(email: str, now: datetime) -> None:
 def registration_link(email: str, role: str = "") -> str:
     """Return the address under which, for 24 hours, this e-mail address can be registered, with a role for staff."""
     return str(settings.PUBLIC_URL) + reverse(
-        "accounts:finish", args=[signing.dumps([email, role], salt=_SALT)]
+        "accounts:finish", args=[encrypt_token([email, role], _PURPOSE)]
     )
 
 
 def parse_registration_token(token: str) -> tuple[str, str] | None:
     """Return the e-mail address and the role that a link was made for; None if it is not ours or too old."""
     try:
-        email, role = signing.loads(token, salt=_SALT, max_age=LINK_SECONDS)
-    except (signing.BadSignature, ValueError):
+        email, role = decrypt_token(token, _PURPOSE, max_age=LINK_SECONDS)
+    except DecryptionError:
         return None
     return email, role
 

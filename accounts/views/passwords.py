@@ -75,7 +75,7 @@ def request_password_reset(request: HttpRequest) -> HttpResponse:
             hit_rate_limit(
                 request,
                 "reset",
-                queries.email_key(email),
+                named=[queries.email_key(email)],
                 device_bucket=known_devices.get_device_bucket(request, email),
             )
         except TooManyAttempts as error:

@@ -30,7 +30,7 @@ def register(request: HttpRequest) -> HttpResponse:
             hit_rate_limit(
                 request,
                 "registration",
-                queries.email_key(email),
+                named=[queries.email_key(email)],
                 device_bucket=known_devices.get_device_bucket(request, email),
             )
         except TooManyAttempts as error:

@@ -16,10 +16,10 @@ from accounts import known_devices
 from accounts import queries as accounts
 from cassandra_db import current_time
 from orders import access, links, operations, presentation, queries
+from orders.drawn_invoices import get_invoice
 from orders.entities import Order
 from orders.forms import LookupForm
 from orders.invoice import has_invoice
-from orders.invoice import render_invoice as as_pdf
 from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
@@ -113,9 +113,8 @@ def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
         messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
     items = queries.list_items(order)
-    response = HttpResponse(
-        as_pdf(order, order.current_lines(items) or items), content_type="application/pdf"
-    )
+    pdf = get_invoice(order, order.current_lines(items) or items)
+    response = HttpResponse(pdf, content_type="application/pdf")
     response["Content-Disposition"] = f'attachment; filename="invoice-{order.number}.pdf"'
     return response
 
@@ -154,8 +153,8 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
             attempt = hit_rate_limit(
                 request,
                 "lookup",
-                key,
-                number,
+                number,  # which strangers do not know
+                named=[key],
                 device_bucket=known_devices.get_device_bucket(request, email),
             )
         except TooManyAttempts as error:

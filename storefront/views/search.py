@@ -28,6 +28,7 @@ SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 @public
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what was found for the words asked for; a SKU leads straight to its product."""
+    hit_local_rate_limit(request, "search")
     query = " ".join(clean_text(request.GET.get("q", "")).split())[:LONGEST_QUERY]
     queries.prefetch_categories()
     if (sku := _find_sku(query)) and (address := _sku_address(sku)):

@@ -18,7 +18,7 @@ from cart.errors import CartBusy
 from cart.operations import add_line
 from cart.owner import get_guest_id, get_or_create_owner_id, set_cart_cookie
 from cart.queries import get_active_cart
-from cassandra_db import count_statements
+from cassandra_db import CassandraUnavailable, count_statements
 from tests.cart.products import make_mug
 from tests.factories import PASSWORD, make_user
 
@@ -236,6 +236,22 @@ def test_s19_a_login_without_a_token_is_refused() -> None:
     )
     assert answer.status_code == 303
     assert answer.cookies[settings.CSRF_COOKIE_NAME].value != token
+
+
+def test_s66_a_login_that_was_answered_by_503_can_be_sent_again_as_it_was() -> None:
+    strict, alice = Client(enforce_csrf_checks=True), make_user()
+    token = strict.get(LOGIN).cookies[settings.CSRF_COOKIE_NAME].value
+    form = {"email": alice.email, "password": PASSWORD, "csrfmiddlewaretoken": token}
+    # Cassandra goes away after Django has made another token.
+    with patch("accounts.login.operations.process_sign_in", side_effect=CassandraUnavailable):
+        answer = strict.post(LOGIN, form)
+    assert answer.status_code == 503
+    assert settings.CSRF_COOKIE_NAME not in answer.cookies
+    strict.raise_request_exception = False
+    with patch("accounts.login.operations.process_sign_in", side_effect=RuntimeError):
+        assert strict.post(LOGIN, form).status_code == 500
+    assert strict.post(LOGIN, form).status_code == 303
+    assert logged_in(strict)
 
 
 def test_a_guests_carts_come_along(rf: RequestFactory) -> None:

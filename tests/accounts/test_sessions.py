@@ -13,15 +13,29 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
-from cassandra_db import Row, count_statements, read
+from accounts.sessions import (
+    LONGEST,
+    OF_USER,
+    SessionStore,
+    end_session,
+    end_sessions,
+    list_sessions,
+    stored_keys,
+)
+from cassandra_db import Row, count_statements, read, scan
 from tests.factories import make_user
 
 ROW = read("test", "SELECT data, TTL(data) AS seconds FROM sessions WHERE session_key = :key")
 
 
+ALL = scan(
+    "test",
+    "SELECT session_key FROM sessions WHERE token(session_key) > :start AND token(session_key) <= :end",
+)
+
+
 def row_of(key: str | None) -> Row | None:
-    return ROW.one(key=key)
+    return next((row for each in stored_keys(key) if (row := ROW.one(key=each))), None)
 
 
 def cookie_of(client: Client) -> str:
@@ -188,3 +202,38 @@ def test_a_session_that_ends_leaves_the_persons_list(client: Client) -> None:
 def test_it_ends_a_session_that_is_not_there_without_a_word() -> None:
     SessionStore("b" * 32).delete()
     assert end_sessions(UUID(int=uuid4().int)) == 0
+
+
+def test_s62_the_tables_have_a_keyed_hash_of_a_sessions_key_and_no_key(client: Client) -> None:
+    alice = make_user()
+    client.force_login(alice)
+    key = cookie_of(client)
+    (listed,) = OF_USER.all(user_id=alice.pk)
+    stored = {row.session_key for row in ALL.iterate_table()}
+    assert listed.session_key in stored
+    assert key not in stored
+    # Whoever has read the tables has no session by it.
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = listed.session_key[:32]
+    assert thief.get(reverse("accounts:profile")).status_code == 302
+    (shown,) = list_sessions(alice.pk, key)
+    assert shown.is_current
+    assert end_session(alice.pk, shown.handle)
+    assert client.get(reverse("accounts:profile")).status_code == 302
+
+
+def test_s62_a_new_secret_key_of_the_shop_ends_no_session(
+    client: Client, settings: Settings
+) -> None:
+    alice = make_user()
+    client.force_login(alice)
+    before = cookie_of(client)
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another-" + "0" * 50
+    assert client.get(reverse("accounts:profile")).status_code == 200
+    assert len(list_sessions(alice.pk, cookie_of(client))) == 1
+    assert cookie_of(client) != before  # Django's login gives it a new key under the new secret
+    settings.SECRET_KEY_FALLBACKS = []
+    assert client.get(reverse("accounts:profile")).status_code == 200
+    assert client.post(reverse("accounts:logout")).status_code == 303
+    assert OF_USER.all(user_id=alice.pk) == []

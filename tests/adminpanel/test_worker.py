@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
-from django.test import Client
+from django.conf import settings
+from django.test import Client, RequestFactory
+from pytest_django import Settings
 
 from adminpanel import workers
 from jobs.leases import hold_lease, save_position
@@ -13,6 +15,7 @@ from jobs.registry import Job
 from jobs.worker import Worker
 from mail.operations import delete_mails, queue_mail
 from mail.queries import list_due_mail_minutes
+from web.rate_limits import get_rate_limit, hit_rate_limit
 
 
 def failing(now: datetime) -> str:
@@ -38,6 +41,23 @@ def test_the_page_shows_what_was_done_what_failed_and_which_mails_wait(
     assert "waiting to be sent, the oldest from" in text
     assert 'aria-current="page">Background jobs' in text
     delete_mails(uuid4(), email, uuid4())
+
+
+def test_s64_it_shows_an_alarm_when_more_is_tried_than_the_whole_shop_may(
+    staff_client: Client, settings: Settings
+) -> None:
+    kind = f"test-{uuid4().hex}"
+    settings.RATE_LIMITS = {kind: (0, 0, 1, 60)}
+    request = RequestFactory().post("/")
+    hit_rate_limit(request, kind)
+    assert b"Unusually many attempts" not in staff_client.get("/staff/worker/").content
+    hit_rate_limit(request, kind)
+    assert f"Unusually many attempts: {kind}" in staff_client.get("/staff/worker/").content.decode()
+
+
+def test_every_limit_of_the_whole_shop_has_words_for_its_alarm() -> None:
+    limited = {kind for kind in settings.RATE_LIMITS if get_rate_limit(kind).overall}
+    assert limited == set(workers.ATTEMPT_LABELS)
 
 
 def test_a_job_that_is_behind_says_by_how_much(

@@ -38,7 +38,7 @@ from checkout.form_cookie import save_typed_fields
 from demo import catalogue_data as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
-from notifications.queries import Subscription, sign_unsubscribe_token
+from notifications.queries import Subscription, unsubscribe_token
 from orders.access import make_order_cookie
 from orders.entities import Order
 from orders.links import confirmation_url
@@ -215,8 +215,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "invitation": sharing.invite_person(
             as_cart_user(ann), shared, "cem@example.org", "viewer", now
         ).token,
-        "subscription": subscription.sign_token(),
-        "end": sign_unsubscribe_token(subscription.email),
+        "subscription": subscription.to_token(),
+        "end": unsubscribe_token(subscription.email),
         "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(subscription)),
         "registration": _token(registration_link(f"{uuid4().hex}@example.org")),
         "registered": _token(registration_link(ann.email)),
@@ -242,7 +242,7 @@ def _mail(subscription: Subscription) -> EmailMessage:
         "Is this your address?",
     )
     mail.set_content(
-        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:confirm', args=[subscription.sign_token()])}\n"
+        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:confirm', args=[subscription.to_token()])}\n"
     )
     return mail
 

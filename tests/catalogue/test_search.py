@@ -1,9 +1,11 @@
 """Search by words: what people type, and an index that follows the products."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -156,6 +158,43 @@ def test_x35_near_queries_find_something() -> None:
     assert "kettle" in search.find_near_queries("kattlle")
     for query in search.find_near_queries("bread kettle"):
         assert found(query)
+
+
+def test_s65_eight_misspelt_words_cost_three_times_one_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def counted(name: str) -> None:
+        original = getattr(search, name)
+
+        def spy(*args: Any, **kwargs: Any) -> Any:
+            calls[name] += 1
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(search, name, spy)
+
+    for name in ("_with_typo", "_spellings", "_finds_something"):
+        counted(name)
+
+    def cost(query: str) -> dict[str, int]:
+        calls.clear()
+        assert found(query) == []
+        search.find_near_queries(query)
+        return {name: calls[name] for name in ("_with_typo", "_spellings", "_finds_something")}
+
+    one = cost("kttlle")
+    words = ["kttlle", "bwlle", "knfee", "nrdlcht", "evrdya", "tshrtt", "cfeee", "crmeee"]
+    for number in range(2, len(words) + 1):
+        many = cost(" ".join(words[:number]))
+        assert many["_with_typo"] <= 3 * one["_with_typo"]
+        assert many["_spellings"] <= 3
+        assert many["_finds_something"] <= 8
+
+
+def test_a_typo_is_forgiven_among_many_words_that_are_right() -> None:
+    assert found("nordlicht everyday shirt rust tops clothng") == ["Everyday T-Shirt"]
+    assert found("evryday shrit nordlcht") == ["Everyday T-Shirt"]
 
 
 def test_the_index_follows_a_change(products: dict[str, Product]) -> None:

@@ -46,7 +46,7 @@ from cart.operations import sharing
 from cart.undo import RemovedLine, Undo
 from cassandra_db import REGISTRY
 from cassandra_db.session import get_session
-from notifications.queries import Subscription, sign_unsubscribe_token
+from notifications.queries import Subscription, unsubscribe_token
 from orders import queries as orders
 from orders.links import confirmation_url, track_token
 from orders.operations import start_payment
@@ -489,8 +489,8 @@ def make_world() -> World:
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],
         "cart:shared_copy": link.url.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
-        "notifications:confirm": subscription.sign_token(),
-        "notifications:unsubscribe": sign_unsubscribe_token(alice.email),
+        "notifications:confirm": subscription.to_token(),
+        "notifications:unsubscribe": unsubscribe_token(alice.email),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
         "accounts:reset_finish": password_reset_link(alice).rstrip("/").rpartition("/")[2],
         "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com")

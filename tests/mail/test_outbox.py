@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from aiosmtpd.controller import Controller
+from django.test import override_settings
 from moneyed import EUR, Money
 from pytest_django import Settings
 
@@ -137,6 +138,33 @@ def test_a_mail_goes_out_as_text_and_html_with_a_fixed_message_id(
     assert "https://shop.example/account/register/abc/" in text.get_content()
     assert '<a href="https://shop.example/account/register/abc/">' in html.get_content()
     assert "style" not in html.get_content()
+
+
+def test_s62_a_mail_that_waits_shows_its_link_to_nobody_who_reads_the_table(
+    server: Server, now: datetime, settings: Settings
+) -> None:
+    mail_id, email = queued(now)
+    row, opened = queries.MAIL.one(mail_id=mail_id), queries.get_mail(mail_id)
+    assert row
+    assert opened
+    for stored, readable in ((row.text, opened.text), (row.html, opened.html)):
+        assert "https://shop.example/account/register/abc/" in readable
+        assert "https" not in stored
+    # Another SECRET_KEY: what waits goes out as long as the old one is known.
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a" * 60, [settings.SECRET_KEY]
+    assert sent(now).sent == 1
+    assert len(server.to(email)) == 1
+
+
+def test_a_mail_whose_key_is_gone_is_a_failure_and_keeps_no_other_back(
+    server: Server, now: datetime
+) -> None:
+    with override_settings(SECRET_KEY="a" * 60):
+        _, lost = queued(now)
+    _, email = queued(now)
+    result = sent(now)
+    assert (result.sent, result.failed) == (1, 1)
+    assert (len(server.to(lost)), len(server.to(email))) == (0, 1)
 
 
 def test_what_was_sent_is_not_kept_and_not_sent_again(server: Server, now: datetime) -> None:

@@ -1,22 +1,25 @@
 """The invoice of an order, read back from the PDF."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
 from cassandra.util import uuid_from_time
 from django.conf import settings
-from django.test import Client
+from django.test import Client, override_settings
 from django.urls import reverse
 from pypdf import PdfReader
 
 from accounts.addresses import Address
-from orders import operations, queries
+from orders import drawn_invoices, operations, queries
 from orders.entities import Order
 from orders.events import Event
 from orders.invoice import render_invoice
+from orders.items import Item
 from orders.links import track_token
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
@@ -99,6 +102,54 @@ def test_it_names_seller_buyer_items_tax_and_payment() -> None:
     for part in order.taxes:
         assert all(f"€{amount.amount:.2f}" in page_text for amount in (part.net, part.tax))
     assert "Refunded" not in page_text
+
+
+def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+
+    def spy(order: Order, items: Sequence[Item]) -> bytes:
+        drawn.append(order.number)
+        return render_invoice(order, items)
+
+    monkeypatch.setattr("orders.drawn_invoices.render_invoice", spy)
+    drawn_invoices.forget_invoices()
+    order = make_order(paid=True)
+    browser, url = open_browser(order), reverse("orders:invoice", args=[order.number])
+    first = browser.get(url).content
+    assert [browser.get(url).content for _ in range(3)] == [first] * 3
+    assert drawn == [order.number]
+    with override_settings(SELLER=settings.SELLER | {"name": "Stoa & Daughters"}):
+        assert "Stoa & Daughters" in pages(browser.get(url).content)[0]
+    assert len(drawn) == 2
+    operations.add_note(order, "Called.", actor="staff", now=datetime.now(UTC))
+    browser.get(url)
+    browser.get(url)
+    assert len(drawn) == 3
+
+
+def test_s65_few_drawn_invoices_are_kept_and_none_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn_invoices.forget_invoices()
+    timers: list[Mock] = []
+
+    def timer(seconds: float, forget: Callable[[], None]) -> Mock:
+        timers.append(Mock(seconds=seconds, forget=forget))
+        return timers[-1]
+
+    monkeypatch.setattr(threading, "Timer", timer)
+    monkeypatch.setattr(drawn_invoices, "render_invoice", lambda order, items: b"%PDF-")
+    monkeypatch.setattr(drawn_invoices, "MOST_KEPT", 3)
+    order = make_order(paid=True)
+    for version in range(5):
+        drawn_invoices.get_invoice(replace(order, version=version), ())
+    assert len(drawn_invoices._drawn) == 3
+    (only,) = timers
+    assert only.start.called
+    # As long as an erasure waits: orders.drawn_invoices.
+    assert only.seconds <= 120
+    only.forget()
+    assert drawn_invoices._drawn == {}
 
 
 def test_the_letters_of_europe_are_in_it(subtests: pytest.Subtests) -> None:

@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from uuid import uuid4
 
 import pytest
 from django.conf import settings
@@ -12,9 +13,11 @@ from django.urls import reverse
 from lxml import html
 
 from cassandra_db import count_statements
+from checkout.offers import CheckoutSnapshot
 from web.checkout_queue import CheckoutQueue, QueueTicket, QueueVisitor, QueueWait, get_queue_ticket
 
 NOW = 1_800_000_000.0
+HTMX = {"HX-Request": "true"}
 LONG_AFTER = NOW + 3600  # a visitor who is inside since then has not been there for long
 
 
@@ -228,7 +231,26 @@ def test_a_visit_leaves_the_checkout_however_it_ends(full: Full) -> None:
     assert client.get(reverse("checkout:details")).status_code == 302
 
 
-def test_other_pages_and_parts_of_a_visit_do_not_wait(full: Full) -> None:
+def test_other_pages_and_updates_inside_a_visit_do_not_wait(full: Full) -> None:
     assert Client().get(reverse("help")).status_code == 200
-    response = Client().get(reverse("checkout:details"), headers={"HX-Request": "true"})
+    snapshot = CheckoutSnapshot(uuid4(), uuid4(), (), 0, 0, 0, 0, "EUR").to_token()
+    sent = {"update": "yes", "checkout": snapshot}
+    response = Client().post(reverse("checkout:delivery"), sent, headers=HTMX)
     assert "Retry-After" not in response
+
+
+def test_s65_a_header_of_htmx_alone_lets_nobody_past_the_queue(full: Full) -> None:
+    snapshot = CheckoutSnapshot(uuid4(), uuid4(), (), 0, 0, 0, 0, "EUR").to_token()
+    asked = [
+        Client().get(reverse("checkout:details"), headers=HTMX),
+        Client().get(reverse("checkout:review"), {"update": "yes"}, headers=HTMX),
+        Client().post(reverse("checkout:review"), {"checkout": snapshot}, headers=HTMX),
+        Client().post(reverse("checkout:delivery"), {"update": "yes"}, headers=HTMX),
+        Client().post(
+            reverse("checkout:delivery"),
+            {"update": "yes", "checkout": f"{snapshot}x"},
+            headers=HTMX,
+        ),
+        Client().post(reverse("checkout:delivery"), {"update": "yes", "checkout": snapshot}),
+    ]
+    assert ["Retry-After" in response for response in asked] == [True] * 6

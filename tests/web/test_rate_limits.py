@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -14,7 +15,12 @@ from pytest_django import Settings
 from cassandra_db import count_statements, scan
 from web import rate_limits
 from web.errors import TooManyAttempts
-from web.rate_limits import hit_local_rate_limit, hit_rate_limit, network_address
+from web.rate_limits import (
+    hit_local_rate_limit,
+    hit_rate_limit,
+    list_networks,
+    network_address,
+)
 
 ALL = scan(
     "test",
@@ -31,9 +37,9 @@ def visit(address: str = "", **more: str) -> HttpRequest:
     return RequestFactory().post("/", REMOTE_ADDR=address or new_address, headers=more)
 
 
-def passes(kind: str, request: HttpRequest, *accounts: str, own: str = "") -> bool:
+def passes(kind: str, request: HttpRequest, *accounts: str, own: str = "", named: str = "") -> bool:
     try:
-        hit_rate_limit(request, kind, *accounts, device_bucket=own)
+        hit_rate_limit(request, kind, *accounts, device_bucket=own, named=[named] if named else [])
     except TooManyAttempts:
         return False
     return True
@@ -47,11 +53,96 @@ def kind(settings: Settings) -> str:
     return name
 
 
-def test_it_counts_by_account_by_network_and_by_all(kind: str) -> None:
+@pytest.fixture
+def delays(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long each one waited who was slowed down; nobody really waits."""
+    waited: list[float] = []
+    settings.RATE_LIMIT_DELAY_SECONDS = 3
+    monkeypatch.setattr(rate_limits, "time", SimpleNamespace(sleep=waited.append, time=time.time))
+    return waited
+
+
+def test_it_counts_by_account_by_network_and_by_all(kind: str, delays: list[float]) -> None:
     assert [passes(kind, visit(), "alice") for _ in range(4)] == [True] * 3 + [False]
     mallory = visit()
     assert [passes(kind, mallory, uuid4().hex) for _ in range(4)] == [True] * 4
-    assert not passes(kind, visit(), uuid4().hex)  # seven in all
+    assert delays == []
+    assert passes(kind, visit(), uuid4().hex)  # seven in all: whoever comes now waits
+    assert delays == [3]
+
+
+def test_s63_strangers_slow_an_account_down_and_lock_nobody_out(
+    kind: str, settings: Settings, delays: list[float]
+) -> None:
+    settings.RATE_LIMITS |= {kind: (3, 0, 0, 60)}
+    mallory, bot = visit(), visit()
+    assert [passes(kind, mallory, named="alice") for _ in range(5)] == [True] * 3 + [False] * 2
+    assert delays == []
+    # From anywhere else it goes on, with a delay; and each network has no more than its own tries.
+    assert passes(kind, visit(), named="alice")
+    assert [passes(kind, bot, named="alice") for _ in range(5)] == [True] * 3 + [False] * 2
+    assert delays == [3] * 4
+    assert passes(kind, mallory, named="ben")
+    assert len(delays) == 4
+
+
+def test_s63_of_fifty_at_once_from_one_network_exactly_so_many_pass(
+    kind: str, settings: Settings
+) -> None:
+    settings.RATE_LIMITS |= {kind: (3, 0, 0, 60)}
+    mallory, start = visit(), threading.Barrier(50)
+
+    def go(_: int) -> bool:
+        start.wait(20)
+        return passes(kind, mallory, named="alice")
+
+    with ThreadPoolExecutor(50) as pool:
+        assert list(pool.map(go, range(50))).count(True) == 3
+
+
+def test_s63_who_is_slowed_down_takes_few_threads_and_only_crowds_are_refused_then(
+    kind: str, settings: Settings, delays: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.RATE_LIMITS |= {kind: (0, 20, 1, 60)}
+    mallory = visit()
+    assert passes(kind, visit())  # the whole shop's only one
+    monkeypatch.setattr(rate_limits, "_delays", threading.BoundedSemaphore(1))
+    assert [passes(kind, mallory) for _ in range(3)] == [True] * 3
+    assert delays == [3] * 3  # each gave its room back
+    rate_limits._delays.acquire()  # now another one waits there
+    with pytest.raises(TooManyAttempts) as refused:
+        hit_rate_limit(mallory, kind)  # has tried more than a tenth of what its network may
+    assert refused.value.retry_after == 30
+    assert passes(kind, visit())  # a visitor whose network has tried nothing
+    assert len(delays) == 3
+    rate_limits._delays.release()
+    assert passes(kind, mallory)
+
+
+def test_s64_above_the_whole_shops_limit_staff_see_an_alarm_and_nobody_is_refused(
+    kind: str, settings: Settings, delays: list[float]
+) -> None:
+    settings.RATE_LIMITS |= {kind: (0, 0, 2, 60)}
+    hits = [hit_rate_limit(visit(), kind) for _ in range(2)]
+    assert kind not in rate_limits.list_alarms()
+    hits += [hit_rate_limit(visit(), kind) for _ in range(3)]
+    assert [hit.is_above_overall for hit in hits] == [False] * 2 + [True] * 3
+    assert kind in rate_limits.list_alarms()
+    assert delays == [3] * 3
+    hits[0].release_slots()
+    assert not hit_rate_limit(visit(), kind).is_above_overall
+    assert kind in rate_limits.list_alarms()  # for an hour
+
+
+def test_while_the_alarm_stands_a_try_looks_at_one_partition_of_many(
+    kind: str, settings: Settings, delays: list[float]
+) -> None:
+    settings.RATE_LIMITS |= {kind: (0, 0, 300, 60)}
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: hit_rate_limit(visit(), kind), range(301)))
+    with count_statements() as meter:
+        assert hit_rate_limit(visit(), kind).is_above_overall
+    assert meter.statement_count == 2
 
 
 def test_it_counts_by_network(kind: str, settings: Settings) -> None:
@@ -79,6 +170,15 @@ def test_hammering_reads_and_writes_nothing(kind: str) -> None:
     with count_statements() as meter:
         assert not passes(kind, mallory, "alice")
     assert (meter.statement_count, meter.round_count) == (3, 1)
+
+
+def test_hammering_an_account_that_anybody_can_name_writes_nothing_either(kind: str) -> None:
+    mallory = visit()
+    while passes(kind, mallory, named="alice"):
+        pass
+    with count_statements() as meter:
+        assert not passes(kind, mallory, named="alice")
+    assert (meter.statement_count, meter.round_count) == (4, 1)
 
 
 def test_a_bucket_of_ones_own_is_the_only_one_that_counts(kind: str) -> None:
@@ -113,14 +213,14 @@ def test_a_slot_comes_free_a_window_after_it_was_taken(kind: str, settings: Sett
 def test_fifty_and_more_at_once_are_let_through_exactly_so_often(
     kind: str, settings: Settings, most: int
 ) -> None:
-    settings.RATE_LIMITS |= {kind: (0, 0, most, 120)}
-    tries = most + 40
+    settings.RATE_LIMITS |= {kind: (0, most, 0, 120)}
+    tries, mallory = most + 40, visit()
     start = threading.Barrier(50)
 
     def go(number: int) -> bool:
         if number < 50:
             start.wait(20)
-        return passes(kind, visit())
+        return passes(kind, mallory)
 
     with ThreadPoolExecutor(50) as pool:
         assert list(pool.map(go, range(tries))).count(True) == most
@@ -179,6 +279,31 @@ def test_a_household_counts_once_however_many_addresses_it_has() -> None:
     assert {address: network_address(visit(address)) for address in networks} == networks
 
 
+def test_s63_a_provider_of_ipv6_networks_counts_by_56_and_48_bits_as_well(
+    kind: str, settings: Settings
+) -> None:
+    settings.RATE_LIMITS |= {kind: (0, 2, 0, 60)}
+    home = next(_addresses) % 2**16
+    counted = {
+        name: sum(passes(kind, visit(address)) for address in addresses)
+        for name, addresses in {
+            "one /64": [f"2001:db8:{home:x}:1::{n:x}" for n in range(5)],
+            "one /56": [f"2001:db8:{home:x}:1{n:02x}::1" for n in range(12)],
+            "one /48": [f"2001:db8:{home:x}:{n:x}ff::1" for n in range(2, 50)],
+        }.items()
+    }
+    assert counted == {"one /64": 2, "one /56": 8, "one /48": 32 - 2 - 8}
+    assert list_networks(visit("2001:db8:1:234::1")) == [
+        ("2001:db8:1:234::/64", 1),
+        ("2001:db8:1:200::/56", 4),
+        ("2001:db8:1::/48", 16),
+    ]
+    # An account that anybody can name is refused to the widest of them.
+    settings.RATE_LIMITS |= {kind: (3, 0, 0, 60)}
+    tries = [passes(kind, visit(f"2001:db8:{home:x}:{n:x}::1"), named="alice") for n in range(5)]
+    assert tries == [True] * 3 + [False] * 2
+
+
 def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement(
     kind: str, settings: Settings
 ) -> None:
@@ -190,6 +315,12 @@ def test_in_memory_tries_are_counted_by_network_and_window_without_any_statement
         with pytest.raises(TooManyAttempts) as refused:
             hit_local_rate_limit(request, kind)
         hit_local_rate_limit(visit(), kind)
+        home = next(_addresses) % 2**16
+        local = [visit(f"2001:db8:{home:x}:{n:x}::1") for n in range(21)]
+        for each in local[:20]:  # of one /56
+            hit_local_rate_limit(each, kind)
+        with pytest.raises(TooManyAttempts):
+            hit_local_rate_limit(local[20], kind)
     assert meter.statement_count == 0
     assert 0 < refused.value.retry_after <= 3600
 

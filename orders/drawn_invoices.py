@@ -1,0 +1,48 @@
+"""Invoices that were drawn lately, in this process's memory: whoever opens one again and again has it drawn once.
+
+A GET writes nothing, so they are in no table. All are forgotten at once, two minutes after the first of them was drawn: so long an
+erasure waits before it begins, and it leaves none behind.
+"""
+
+import threading
+from collections.abc import Sequence
+from hashlib import sha256
+
+from django.conf import settings
+
+from orders.entities import Order
+from orders.invoice import render_invoice
+from orders.items import Item
+
+KEPT_SECONDS = 120
+MOST_KEPT = 100  # some 50 KB each
+
+_drawn: dict[str, bytes] = {}
+_lock = threading.Lock()
+
+
+def get_invoice(order: Order, items: Sequence[Item]) -> bytes:
+    """Return the invoice of an order with these lines as a PDF file, drawn anew only if it shows something else than before."""
+    # By its content: another event, address or seller is another invoice.
+    content_key = sha256(repr((order, items, settings.SELLER)).encode()).hexdigest()
+    with _lock:
+        drawn = _drawn.get(content_key)
+    return drawn or _draw(content_key, order, items)
+
+
+def _draw(content_key: str, order: Order, items: Sequence[Item]) -> bytes:
+    pdf = render_invoice(order, items)
+    with _lock:
+        if not _drawn:
+            timer = threading.Timer(KEPT_SECONDS, forget_invoices)
+            timer.daemon = True
+            timer.start()
+        if len(_drawn) < MOST_KEPT:
+            _drawn[content_key] = pdf
+    return pdf
+
+
+def forget_invoices() -> None:
+    """Forget all invoices that were drawn."""
+    with _lock:
+        _drawn.clear()

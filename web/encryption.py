@@ -1,0 +1,86 @@
+"""What has to be kept secret and read again: encrypted, under keys made of SECRET_KEY. What is only recognised: as a keyed hash.
+
+The tables alone are useless to a thief. After a change of SECRET_KEY the old one stands in
+SECRET_KEY_FALLBACKS until everything has been encrypted anew.
+"""
+
+import base64
+import hmac
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+from cassandra_db import current_time
+
+_NONCE = 12  # bytes, as AES-GCM wants them
+
+
+class DecryptionError(Exception):
+    """It was encrypted under a key that is gone, for another owner, or not by this shop."""
+
+
+def encrypt(text: str, purpose: str, owner: str) -> str:
+    """Return the text encrypted, so that it decrypts for this purpose and owner only."""
+    return base64.b64encode(_encrypt(text, purpose, owner)).decode()
+
+
+def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
+    """Return the decrypted text, and whether it has to be encrypted anew because the key is an old one. Raises DecryptionError."""
+    try:
+        raw = base64.b64decode(ciphertext, validate=True)
+    except ValueError as error:
+        raise DecryptionError from error
+    return _decrypt(raw, purpose, owner)
+
+
+def encrypt_token(values: Sequence[str], purpose: str) -> str:
+    """Return values as a token for a link: it shows none of them, not even to a reader of logs, and nobody can make another."""
+    sealed = _encrypt(json.dumps([int(current_time().timestamp()), *values]), purpose, "")
+    return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+
+def decrypt_token(token: str, purpose: str, max_age: int | None = None) -> list[str]:
+    """Return the values in a token of `encrypt_token`. Raises DecryptionError if it is not ours, or older than `max_age` seconds."""
+    try:
+        raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+    except ValueError as error:
+        raise DecryptionError from error
+    made_at, *values = json.loads(_decrypt(raw, purpose, "")[0])
+    if max_age is not None and current_time().timestamp() - made_at > max_age:
+        raise DecryptionError
+    return [str(value) for value in values]
+
+
+def keyed_digests(text: str, purpose: str, owner: str) -> list[str]:
+    """Return keyed hashes of a text, under today's key and then the old ones: a table that is stolen cannot be guessed through."""
+    message = b"\0".join((owner.encode(), text.encode()))
+    return [hmac.new(key, message, sha256).hexdigest() for key in _keys(purpose)]
+
+
+def _encrypt(text: str, purpose: str, owner: str) -> bytes:
+    nonce = secrets.token_bytes(_NONCE)
+    return nonce + AESGCM(next(_keys(purpose))).encrypt(nonce, text.encode(), owner.encode())
+
+
+def _decrypt(raw: bytes, purpose: str, owner: str) -> tuple[str, bool]:
+    for index, key in enumerate(_keys(purpose)):
+        try:
+            text = AESGCM(key).decrypt(raw[:_NONCE], raw[_NONCE:], owner.encode())
+        except (InvalidTag, ValueError):
+            continue
+        return text.decode(), index > 0
+    raise DecryptionError
+
+
+def _keys(purpose: str) -> Iterator[bytes]:
+    for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        yield HKDF(
+            algorithm=SHA256(), length=32, salt=None, info=f"stoa {purpose}".encode()
+        ).derive(secret.encode())
