@@ -137,7 +137,7 @@ def test_s65_few_drawn_invoices_are_kept_and_none_for_long(
         timers.append(Mock(seconds=seconds, forget=forget))
         return timers[-1]
 
-    monkeypatch.setattr(drawn_invoices.threading, "Timer", timer)
+    monkeypatch.setattr("orders.drawn_invoices.threading.Timer", timer)
     monkeypatch.setattr(drawn_invoices, "render_invoice", lambda order, items: b"%PDF-")
     monkeypatch.setattr(drawn_invoices, "MOST_KEPT", 3)
     order = make_order(paid=True)
