@@ -140,8 +140,8 @@ FAULTS = (
     _fault(
         "A conditional write that leaves its outcome unknown is sent again blindly",
         "cassandra_db/statements.py",
-        "        if not if_lost.is_resent or pause is None:\n            break",
-        "        if pause is None:\n            break",
+        "        if not if_lost.is_resent or pause is None or monotonic() - began > longest:\n            break",
+        "        if pause is None or monotonic() - began > longest:\n            break",
         "tests/cassandra_db/test_statements.py",
     ),
     _fault(
@@ -1208,8 +1208,8 @@ FAULTS = (
     _fault(
         "The stock asks the orders",
         "inventory/operations/stock_copies.py",
-        "    read_at = time_ns() // 1000\n",
-        "    from orders.states import PENDING as PENDING\n\n    read_at = time_ns() // 1000\n",
+        "    read_at = current_microseconds()\n",
+        "    from orders.states import PENDING as PENDING\n\n    read_at = current_microseconds()\n",
         "tests/architecture/test_apps.py",
     ),
     _fault(
