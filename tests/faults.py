@@ -1026,8 +1026,8 @@ FAULTS = (
     _fault(
         "Whoever packs may give money back",
         "adminpanel/views/fulfilment.py",
-        '@staff_required(MONEY_STAFF)\n@post_only("adminpanel:order", "number")\ndef decide_refund(',
-        '@staff_required(ORDER_STAFF)\n@post_only("adminpanel:order", "number")\ndef decide_refund(',
+        '@staff_required(MONEY_STAFF)\n@post_only("adminpanel:order", "number")\n@order_submit\ndef decide_refund(',
+        '@staff_required(ORDER_STAFF)\n@post_only("adminpanel:order", "number")\n@order_submit\ndef decide_refund(',
         "tests/adminpanel/test_access.py",
     ),
     _fault(

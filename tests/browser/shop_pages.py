@@ -121,9 +121,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "find an order": ShopPage("orders:lookup", "/orders/"),
         "withdraw": ShopPage("orders:withdraw", "/withdraw/?number=7KQF-3M9X"),
         "withdraw, something missing": ShopPage(
-            "orders:withdraw", "/withdraw/", status=422, form_data=_NO_WITHDRAWAL
+            "orders:withdraw", "/withdraw/", "ann", 422, form_data=_NO_WITHDRAWAL
         ),
-        "confirm a withdrawal": ShopPage("orders:withdraw", "/withdraw/", form_data=_WITHDRAWAL),
+        "confirm a withdrawal": ShopPage(
+            "orders:withdraw", "/withdraw/", "ann", form_data=_WITHDRAWAL
+        ),
         "withdrawn": ShopPage("orders:withdrawn", "/withdraw/received/"),
         "history": ShopPage("orders:history", "/account/orders/", "ann"),
     },
