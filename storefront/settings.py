@@ -68,6 +68,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "web.middleware.RequestIdMiddleware",
+    "web.proxies.UnknownProxyMiddleware",
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",

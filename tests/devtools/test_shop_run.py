@@ -13,8 +13,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.core.checks import run_checks
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
+from django.test import override_settings
 
 from cassandra_db.session import get_session
 from devtools import shop_run
@@ -150,6 +152,22 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
         call_command("check", deploy=True)
 
 
+def test_s54_a_demo_with_a_public_address_takes_no_money() -> None:
+    public, live = "https://shop.example", "rk_live_123"
+    refused = {
+        (demo, address, key): bool(_refused_as("cassandra_db.E007", demo, address, key))
+        for demo in (True, False)
+        for address in (public, "http://127.0.0.1:8000")
+        for key in (live, "sk_test_123", "")
+    }
+    assert [each for each, is_refused in refused.items() if is_refused] == [(True, public, live)]
+
+
+def _refused_as(check_id: str, demo: bool, address: str, key: str) -> list[str]:
+    with override_settings(DEMO=demo, PUBLIC_URL=address, STRIPE_SECRET_KEY=key):
+        return [each.msg for each in run_checks() if each.id == check_id]
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -160,6 +178,14 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
         ({"CASSANDRA_HOSTS": "10.1.2.3", "STOA_DEMO": "0"}, "without a login"),
         ({"CHEAP_PASSWORD_HASHES": "1", "STOA_DEMO": "0"}, "CHEAP_PASSWORD_HASHES"),
         ({"DEBUG": "1", "PUBLIC_URL": "https://shop.example"}, "DEBUG is on"),
+        (
+            {
+                "STOA_DEMO": "1",
+                "PUBLIC_URL": "https://shop.example",
+                "STRIPE_SECRET_KEY": "sk_live_123",
+            },
+            "would take real money",
+        ),
         ({"STOA_SHOWROOM": "1"}, "STOA_SHOWROOM is called STOA_DEMO now"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
