@@ -59,7 +59,8 @@ PROMOTIONS = (
     ),
 )
 
-Thing, Made = TypeVar("Thing"), TypeVar("Made")
+Thing = TypeVar("Thing")
+Made = TypeVar("Made")
 Step = Callable[[], None]
 log = logging.getLogger(__name__)
 

@@ -89,7 +89,7 @@ def _key() -> str:
 
 
 def _takes_money() -> bool:
-    return settings.STRIPE_SECRET_KEY.startswith(("sk_live_", "rk_live_"))
+    return bool(settings.STRIPE_SECRET_KEY.startswith(("sk_live_", "rk_live_")))
 
 
 def _is_local(host: str) -> bool:

@@ -10,6 +10,7 @@ from django.test import override_settings
 
 from devtools import doctor
 from devtools.doctor import ADVICE, WRONG, Finding
+from devtools.node.state import PROJECT_ROOT
 
 
 def findings(*, level: str, about: str) -> list[Finding]:
@@ -49,7 +50,7 @@ def test_a_public_shop_must_not_run_in_debug_nor_as_a_showroom() -> None:
 def test_s68_a_proxy_that_the_settings_do_not_know_is_named(
     behind_proxy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    marker = doctor.state.PROJECT_ROOT / ".run" / f"unknown-proxy-{tmp_path.name}"
+    marker = PROJECT_ROOT / ".run" / f"unknown-proxy-{tmp_path.name}"
     monkeypatch.setattr("web.proxies.MARKER", marker)
 
     def found() -> list[str]:

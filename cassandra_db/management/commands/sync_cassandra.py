@@ -1,6 +1,7 @@
 """`manage.py sync_cassandra`: the engine's, patient with nodes that are slow to agree on a table."""
 
 from copy import deepcopy
+from typing import Any
 
 from cassandra import DriverException
 from django.core.management.base import CommandError
@@ -17,7 +18,7 @@ class Command(sync_cassandra.Command):  # type: ignore[misc]
 
     def sync(self, alias: str) -> None:
         """Bring the tables up to date. Raises CommandError if the nodes do not agree on what they are."""
-        connection = connections[alias]
+        connection: Any = connections[alias]  # the engine's
         connection.connect()
         cluster = connection.connection.cluster
         cluster.max_schema_agreement_wait = AGREEMENT_SECONDS
