@@ -151,6 +151,20 @@ FAULTS = (
         "tests/architecture/test_sbom.py",
     ),
     _fault(
+        "Each command loads what draws an invoice, with its typefaces",
+        "orders/views/order.py",
+        "from orders.items import",
+        "from orders.invoice import render_invoice as render_invoice\nfrom orders.items import",
+        "tests/orders/test_invoice.py",
+    ),
+    _fault(
+        "The consistency check's own slow reads bury what it has found",
+        "cassandra_db/statements.py",
+        "    if (found := _slow) is not None:",
+        "    if (found := _slow) and not found:",
+        "tests/consistency/test_check_consistency.py",
+    ),
+    _fault(
         "A page token opens any list",
         "cassandra_db/page_tokens.py",
         "    if made_for != list_name:",

@@ -18,8 +18,6 @@ from accounts import queries as accounts
 from orders import access, links, operations, presentation, queries
 from orders.entities import Order
 from orders.forms import LookupForm
-from orders.invoice import has_invoice
-from orders.invoice import render_invoice as as_pdf
 from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
@@ -46,7 +44,7 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
         "arrives": _delivery_days_text(*presentation.delivery_estimate(order)),
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
-        "has_invoice": has_invoice(order),
+        "has_invoice": order.has_invoice,
         "left": _time_left(order),
         "can_keep": operations.next_payment_deadline(order, datetime.now(UTC)) is not None,
         "may": access.has_change_permission(request, order),
@@ -109,13 +107,16 @@ def _is_new(order: Order) -> bool:
 @owner_only
 def order_invoice(request: HttpRequest, number: str) -> HttpResponse:
     """An order's invoice as a PDF file to download."""
+    # What draws it, with its typefaces, takes as long to load as all of the shop: no command shall wait for it.
+    from orders.invoice import render_invoice
+
     order = access.get_own_order(request, number)
-    if not has_invoice(order):
+    if not order.has_invoice:
         messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
     items = queries.list_items(order)
     response = HttpResponse(
-        as_pdf(order, order.current_lines(items) or items), content_type="application/pdf"
+        render_invoice(order, order.current_lines(items) or items), content_type="application/pdf"
     )
     response["Content-Disposition"] = f'attachment; filename="invoice-{order.number}.pdf"'
     return response

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.core.management import call_command
+from django.test import override_settings
 
 from accounts.models import User
 from analytics import queries as sales
@@ -541,6 +542,20 @@ def run(*arguments: str) -> tuple[int, str]:
     except SystemExit as ended:
         return int(str(ended.code)), out.getvalue()
     return 0, out.getvalue()
+
+
+@override_settings(SLOW_STATEMENT_SECONDS=0)
+def test_slow_reads_do_not_bury_what_the_check_says(
+    quick: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    order = make_order()
+    caplog.clear()
+    status, said = run("--order", order.number, "--rule", "I9")
+    assert status == 0
+    assert not [each for each in caplog.records if "slow statement" in each.message]
+    assert "of its statements took longer than 0 ms" in said
+    queries.get_order(order.order_id)
+    assert [each for each in caplog.records if "slow statement" in each.message], "as before"
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The invoice of an order, read back from the PDF."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
@@ -19,6 +21,7 @@ from orders.invoice import render_invoice
 from orders.links import track_token
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
+from tests.environment import ROOT
 from tests.factories import (
     make_draft,
     make_order,
@@ -58,6 +61,13 @@ def open_browser(order: Order) -> Client:
     client = Client()
     client.get(reverse("orders:track", args=[track_token(order.order_id)]))
     return client
+
+
+def test_what_draws_it_is_loaded_by_who_asks_for_one() -> None:
+    # As each command does: its checks load all addresses with their views.
+    look = "import django, sys; django.setup(); import storefront.urls; print([each for each in ('fpdf', 'fontTools') if each in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, cwd=ROOT)
+    assert done.stdout == b"[]\n"
 
 
 def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
