@@ -8,6 +8,7 @@ import os
 import re
 import socket
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from selectors import EVENT_READ
@@ -17,7 +18,6 @@ from typing import Any
 from gunicorn.errors import ConfigError
 from gunicorn.http import get_parser
 from gunicorn.http.body import LengthReader
-from gunicorn.http.errors import ParseException
 from gunicorn.util import write_error
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
@@ -89,6 +89,8 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
 
     def receive(self, conn: TConn, _: socket.socket) -> None:
         """Read what has come. The connection is dropped if the client has closed it."""
+        if conn not in self.arrivals:
+            return  # it was dropped for another one that the poller saw in the same moment
         try:
             data = conn.sock.recv(_READ_BYTES)
         except (BlockingIOError, InterruptedError):
@@ -130,15 +132,16 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             return end
         try:
             request = next(get_parser(self.cfg, [head], conn.client))
-        except ParseException:
-            return len(received)  # a thread meets the same error, and answers it
+        except Exception:  # noqa: BLE001 -- whatever it is, a thread meets it as well, and answers it
+            return len(received)
         if not isinstance(body := request.body.reader, LengthReader):
             # Django reads no body whose length is not said.
             raise RefusedRequest(411, "Length Required")
         if body.length > BODY_BYTES:
             raise RefusedRequest(413, "Content Too Large")
         if request._expected_100_continue and len(received) < end + body.length:
-            conn.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+            with suppress(OSError):  # the next read sees that it is closed
+                conn.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")
         return end + int(body.length)
 
     def refuse(self, conn: TConn, refused: RefusedRequest) -> None:

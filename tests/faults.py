@@ -74,6 +74,13 @@ FAULTS = (
         "tests/storefront/test_slow_clients.py",
     ),
     _fault(
+        "A slow connection that was closed for another ends the web process when the poller comes to it",
+        "storefront/gunicorn_worker.py",
+        "        if conn not in self.arrivals:",
+        "        if conn is None:",
+        "tests/storefront/test_slow_clients.py",
+    ),
+    _fault(
         "What came with the last byte of a request is lost",
         "storefront/gunicorn_worker.py",
         "        if conn.early and conn in self.keepalived_conns:",

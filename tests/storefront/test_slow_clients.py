@@ -113,6 +113,10 @@ def test_s67_what_is_no_request_or_too_large_gets_no_thread(
         head + b"Transfer-Encoding: chunked\r\n\r\n": 411,
         head + b"X-Long: " + b"x" * 70_000: 431,
         head + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n": 400,
+        head + b"Content-Length: -1\r\n\r\n": 400,
+        head + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n": 400,
+        head + b"Content-Length\r\n\r\n": 400,
+        b"\r\n\r\n": 400,
         b"nonsense\r\n\r\n": 400,
     }
     found = {sent: statuses(read_to_end(connect(sent))) for sent in expected}
@@ -136,11 +140,14 @@ def test_s67_when_many_are_slow_the_slowest_goes() -> None:
     worker = WholeRequestWorker(1, os.getpid(), [], None, 30, config, logging.getLogger())
     with contextlib.ExitStack() as stack:
         worker.poller = stack.enter_context(selectors.DefaultSelector())
-        clients = []
-        for _ in range(3):
-            client, server = map(stack.enter_context, socket.socketpair())
-            client.settimeout(10)
-            worker.enqueue_req(TConn(config, server, ("127.0.0.1", 1), None))
-            clients.append(client)
-        assert clients[0].recv(1) == b"", "closed, to make room for the third"
-        assert len(worker.arrivals) == 2
+        pairs = [tuple(map(stack.enter_context, socket.socketpair())) for _ in range(3)]
+        connections = [TConn(config, server, ("127.0.0.1", 1), None) for _, server in pairs]
+        for connection in connections:
+            worker.enqueue_req(connection)
+        slowest, _ = pairs[0]
+        slowest.settimeout(10)
+        assert slowest.recv(1) == b"", "closed, to make room for the third"
+        assert list(worker.arrivals) == connections[1:]
+        # The poller may have seen something of it in the same moment.
+        worker.receive(connections[0], connections[0].sock)
+        assert list(worker.arrivals) == connections[1:]
