@@ -490,7 +490,8 @@ def collect_slow_statements() -> Iterator[list[str]]:
     For a command that reads everything: its own lines are what somebody shall read.
     """
     global _slow
-    _slow = found = []
+    found: list[str] = []
+    _slow = found
     try:
         yield found
     finally:

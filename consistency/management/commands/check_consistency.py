@@ -45,7 +45,7 @@ class Command(BaseCommand):
     ) -> None:
         with collect_slow_statements() as slow:
             try:
-                self.check(repair=repair, rules=rule or RULES, numbers=order)
+                self.run_check(repair=repair, rules=rule or RULES, numbers=order)
             finally:
                 if slow:
                     most = ", ".join(
@@ -55,7 +55,7 @@ class Command(BaseCommand):
                         f"{len(slow)} of its statements took longer than {settings.SLOW_STATEMENT_SECONDS * 1000:.0f} ms; most of them: {most}."
                     )
 
-    def check(self, *, repair: bool, rules: Collection[str], numbers: list[str] | None) -> None:
+    def run_check(self, *, repair: bool, rules: Collection[str], numbers: list[str] | None) -> None:
         """Check, and print what was found. Raises SystemExit with the status."""
         began = monotonic()
         try:
