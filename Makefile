@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run dev test prove mutants check lint types templates deploy doctor stop clean lock
+.PHONY: help run dev test prove mutants check lint types templates deploy sbom advisories doctor stop clean lock
 SHELL := /bin/sh
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -46,7 +46,7 @@ mutants: .venv/checks  ## put known faults back one by one, and see that the sui
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m tests.mutants -j 2 $(ARGS)
 
-check: lint types templates deploy test prove  ## all that the CI runs
+check: lint types templates deploy sbom test prove  ## all that the CI runs
 
 lint: .venv/checks  ## ruff: style, likely mistakes, formatting; import-linter: imports go down
 	@$(BIN)/ruff check .
@@ -61,6 +61,14 @@ templates: .venv/checks  ## djlint on the templates
 
 deploy: .venv/checks  ## Django's deployment checks with production settings
 	@$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+sbom: .venv/checks  ## what the shop is made of: .run/sbom.xml, as CycloneDX, checked against its schema
+	@$(BIN)/python -m tests.sbom
+
+# Strict, or a package that the service does not know would count as one without advisories.
+advisories: .venv/checks  ## what is known against the pinned packages; asks an advisory service (ARGS="-s osv" another)
+	@$(BIN)/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
+		-r requirements.txt -r requirements-dev.txt $(ARGS)
 
 ##@ Upkeep
 lock: .venv/checks  ## pin requirements*.in anew, with hashes

@@ -14,7 +14,8 @@ announce_local_node()
 bind = os.environ.get("BIND", "127.0.0.1:8000")
 
 # Threads, because a page mostly waits for the database; processes, because the driver decodes rows under the GIL.
-worker_class = "gthread"
+# A request gets one when all of it has come.
+worker_class = "storefront.gunicorn_worker.WholeRequestWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "16"))
 # A driver session must not live across a fork.
@@ -24,6 +25,8 @@ preload_app = False
 graceful_timeout = 20
 timeout = 30
 keepalive = 5
+# Of a process; below the 1,024 open files that it may have where nobody has set more.
+worker_connections = 800
 max_requests = 50_000
 max_requests_jitter = 5_000
 

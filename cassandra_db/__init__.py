@@ -23,6 +23,7 @@ from cassandra_db.statements import (
     Pending,
     Statement,
     apply_batch,
+    collect_slow_statements,
     conditional_write,
     count_statements,
     read,

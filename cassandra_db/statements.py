@@ -75,6 +75,8 @@ class Meter:
 
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
+# The questions that were slow, while somebody collects them.
+_slow: list[str] | None = None
 
 
 @contextmanager
@@ -489,8 +491,27 @@ def _translate_errors(what: object) -> Iterator[None]:
         raise CassandraUnavailable(f"{what}: {error}") from error
 
 
+@contextmanager
+def collect_slow_statements() -> Iterator[list[str]]:
+    """Collect the questions of this process's slow statements within the block, instead of logging each.
+
+    For a command that reads everything: its own lines are what somebody shall read.
+    """
+    global _slow
+    found: list[str] = []
+    _slow = found
+    try:
+        yield found
+    finally:
+        _slow = None
+
+
 def _log_if_slow(question: str, cql: str, took: float) -> None:
     from django.conf import settings
 
-    if took > settings.SLOW_STATEMENT_SECONDS:
+    if took <= settings.SLOW_STATEMENT_SECONDS:
+        return
+    if (found := _slow) is not None:
+        found.append(question)
+    else:
         log.warning("slow statement %s took %.0f ms: %s", question, took * 1000, cql)

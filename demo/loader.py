@@ -3,11 +3,14 @@
 Everything has an id of its own that follows from the data, so that loading it again meets what is there.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
+from time import sleep
 from typing import TypeVar
 from uuid import UUID, uuid5
 
@@ -16,10 +19,11 @@ from moneyed import Money
 
 from accounts.operations import register_user
 from accounts.second_factor import enrol_demo_second_factor
+from cassandra_db import CassandraUnavailable
 from catalogue import operations, queries, search
 from catalogue.entities import Product, Variant
 from demo import catalogue_data
-from demo.logins import LOGINS
+from demo.logins import LOGINS, Login
 from inventory.operations import copy_stock, receive_stock
 from orders.recommendations import list_bought_together
 from promotions.errors import CodeTaken
@@ -29,6 +33,8 @@ from storefront.sitemap import write_sitemap
 
 # More threads than processors: they wait for Cassandra most of the time.
 THREADS = 12
+# Before something is done again, in seconds. A busy machine leaves one statement of thousands without an answer.
+PAUSES = (1, 2, 4, 8)
 FEW_LEFT_FROM = 5
 
 # One of each kind: some for all customers, one for a cart that is worth it, one that is over.
@@ -54,20 +60,37 @@ PROMOTIONS = (
 )
 
 Thing = TypeVar("Thing")
+Made = TypeVar("Made")
 Step = Callable[[], None]
+log = logging.getLogger(__name__)
 
 
 def run_in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: Step) -> None:
-    """Do something for each of the things, several at once; `step` is called after each. Raises what `do` raises first."""
+    """Do something for each of the things, several at once; `step` is called after each. Raises what `do` raises first.
+
+    What may be done twice, for it is done again if Cassandra has not answered in time.
+    """
     with ThreadPoolExecutor(THREADS) as pool:
-        for _ in pool.map(do, things):
+        for _ in pool.map(lambda thing: do_again_if_late(partial(do, thing)), things):
             step()
+
+
+def do_again_if_late(do: Callable[[], Made]) -> Made:
+    """Do what may be done twice, and again if Cassandra has not answered in time. Raises CassandraUnavailable in the end."""
+    for pause in PAUSES:
+        try:
+            return do()
+        except CassandraUnavailable as error:
+            log.warning("once more in %s s: %s", pause, error)
+            sleep(pause)
+    return do()
 
 
 def load_categories(step: Step) -> None:
     """Add the demo shop's categories, parents first."""
     for position, category in enumerate(catalogue_data.CATEGORIES):
-        operations.save_category(
+        save = partial(
+            operations.save_category,
             category_id=catalogue_data.demo_category_id(category.slug),
             slug=category.slug,
             name=category.name,
@@ -76,6 +99,7 @@ def load_categories(step: Step) -> None:
             description=category.description,
             picture=category.picture,
         )
+        do_again_if_late(save)
         step()
 
 
@@ -142,7 +166,8 @@ def load_stock(now: datetime, step: Step) -> None:
 
 def load_logins(now: datetime, step: Step) -> None:
     """Make the demo shop's three logins, which no other shop lets in."""
-    for login in LOGINS:
+
+    def load(login: Login) -> None:
         user = register_user(
             login.email,
             login.name,
@@ -153,14 +178,18 @@ def load_logins(now: datetime, step: Step) -> None:
             user_id=login.user_id,
         )
         enrol_demo_second_factor(user, now)
+
+    for login in LOGINS:
+        do_again_if_late(partial(load, login))
         step()
 
 
 def load_promotions(now: datetime, step: Step) -> None:
     """Make the demo shop's offers and codes; those that are there, or were ended, stay as they are."""
     for terms in PROMOTIONS:
+        key = uuid5(DEMO_NAMESPACE, terms.title).hex
         with suppress(CodeTaken):
-            create_promotion(terms, now, key=uuid5(DEMO_NAMESPACE, terms.title).hex)
+            do_again_if_late(partial(create_promotion, terms, now, key=key))
         step()
 
 
@@ -179,14 +208,13 @@ def _ids(keys: Sequence[str]) -> list[UUID]:
 
 def rebuild_derived(now: datetime, step: Step) -> None:
     """Make all that follows from the products: front page, related, suggestions, index, sitemap."""
-    products = list(queries.iterate_products())
-    operations.rebuild_featured(products)
-    step()
-    operations.rebuild_related(products, list_bought_together())
-    step()
-    operations.rebuild_prefixes(products)
-    step()
-    search.build_index(products)
-    step()
-    write_sitemap(products, now)
-    step()
+    products = do_again_if_late(lambda: list(queries.iterate_products()))
+    for rebuild in (
+        lambda: operations.rebuild_featured(products),
+        lambda: operations.rebuild_related(products, list_bought_together()),
+        lambda: operations.rebuild_prefixes(products),
+        lambda: search.build_index(products),
+        lambda: write_sitemap(products, now),
+    ):
+        do_again_if_late(rebuild)
+        step()

@@ -12,7 +12,7 @@ from accounts.addresses import Address
 from catalogue import queries
 from catalogue.entities import Product
 from demo import catalogue_data
-from demo.loader import Step, run_in_parallel
+from demo.loader import Step, do_again_if_late, run_in_parallel
 from demo.logins import LOGINS
 from demo.testbank import cards
 from demo.testbank import operations as testbank
@@ -118,9 +118,10 @@ def load_orders(now: datetime, count: int, step: Step) -> None:
     What is there already is left as it is, and what was cut off is continued. Raises OutOfStock when the demo shop
     has been sold out meanwhile, CassandraUnavailable.
     """
-    products = queries.get_products(
+    product_ids = [
         catalogue_data.demo_product_id(product.key) for product in catalogue_data.PRODUCTS
-    )
+    ]
+    products = do_again_if_late(lambda: queries.get_products(product_ids))
     plentiful = {
         catalogue_data.demo_variant_id(variant.sku)
         for product in catalogue_data.PRODUCTS

@@ -25,6 +25,7 @@ from cassandra_db.session import ALIAS, get_session
 from devtools.keyspaces import is_outdated, list_models
 from devtools.node import NodeError, control, jars, machine, state
 from devtools.node.java import find_java
+from web import proxies
 
 GOOD, ADVICE, WRONG = "good", "advice", "wrong"
 
@@ -190,6 +191,7 @@ def _configuration() -> Iterator[Finding]:
             f"Served by HTTPS, but mailed links would begin with {settings.PUBLIC_URL}",
             "PUBLIC_URL=https://…",
         )
+    yield from _proxy()
     if settings.PAYMENT_GATEWAY in ("", "none"):
         level = ADVICE if settings.PAYMENT_GATEWAY else WRONG
         yield Finding(
@@ -205,6 +207,24 @@ def _configuration() -> Iterator[Finding]:
     if not _is_allowed(host):
         yield Finding(
             WRONG, f"ALLOWED_HOSTS refuses {host}, the host of PUBLIC_URL", f"ALLOWED_HOSTS={host}"
+        )
+
+
+def _proxy() -> Iterator[Finding]:
+    if settings.BEHIND_PROXY:
+        return
+    fix = "BEHIND_PROXY=true, with a proxy that sets X-Forwarded-Proto and X-Forwarded-For"
+    if settings.PUBLIC_URL.startswith("https://"):
+        yield Finding(
+            WRONG,
+            f"{settings.PUBLIC_URL} needs a proxy, which the shop does not know of: all visitors would share one network's limits",
+            fix,
+        )
+    elif proxies.MARKER.exists():
+        yield Finding(
+            ADVICE,
+            "A proxy on this host has sent X-Forwarded-For, which the shop does not read: all its visitors share one network's limits",
+            f"{fix}; or, if it was none, rm {proxies.MARKER.relative_to(state.PROJECT_ROOT)}",
         )
 
 

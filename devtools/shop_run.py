@@ -30,13 +30,28 @@ ROOT: Path = settings.BASE_DIR
 RUN_FOLDER = ROOT / ".run"
 OPEN_SECONDS = 60.0
 CLOSE_SECONDS = 25.0
+# A part that ends so soon after its start, so often in a row, is not started again.
+SOON_SECONDS = 20.0
+SOON_ENDS = 3
 _LOG_LINES = 20
 
 Say = Callable[[str], None]
 
 
 class RunError(Exception):
-    """A part of the shop could not be started or ended by itself; the message holds its last lines."""
+    """A part of the shop could not be started or ends again and again; the message holds its last lines."""
+
+
+@dataclass
+class _Part:
+    """A process of the run, and how it was started."""
+
+    process: subprocess.Popen[bytes]
+    command: Sequence[str]
+    keep_open: tuple[int, ...]
+    started_at: float
+    # How often in a row it has ended soon after its start.
+    soon_ended: int = 0
 
 
 @dataclass
@@ -47,7 +62,7 @@ class ShopRun:
     is_development: bool
     say: Say
     environment: dict[str, str]
-    processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    parts: dict[str, _Part] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -88,10 +103,11 @@ class ShopRun:
         """Start one part beside this process; its output goes to its log, or to the screen in development."""
         with contextlib.ExitStack() as stack:
             # In development all parts write to the screen.
+            mode = "ab" if name in self.parts else "wb"
             log = (
-                None if self.is_development else stack.enter_context(self.log_path(name).open("wb"))
+                None if self.is_development else stack.enter_context(self.log_path(name).open(mode))
             )
-            self.processes[name] = subprocess.Popen(
+            process = subprocess.Popen(
                 command,
                 cwd=ROOT,
                 env=self.environment,
@@ -101,11 +117,12 @@ class ShopRun:
                 pass_fds=keep_open,
                 start_new_session=True,
             )
+        self.parts[name] = _Part(process, command, keep_open, time.monotonic())
         self.save_record()
 
     def save_record(self) -> None:
         """Write down which processes belong to this run."""
-        pids = {name: process.pid for name, process in self.processes.items()}
+        pids = {name: part.process.pid for name, part in self.parts.items()}
         _record_path(os.getpid()).write_text(
             json.dumps({"port": self.port, "parts": pids}) + "\n", encoding="utf-8"
         )
@@ -124,11 +141,31 @@ class ShopRun:
 
     def check_parts(self) -> None:
         """Raise RunError if a part has ended by itself."""
-        for name, process in self.processes.items():
-            if process.poll() is not None:
+        for name in self.list_ended_parts():
+            raise RunError(f"{self.how_it_ended(name)}.\n{self.log_tail(name)}")
+
+    def list_ended_parts(self) -> list[str]:
+        """Return the names of the parts that have ended by themselves."""
+        return [name for name, part in self.parts.items() if part.process.poll() is not None]
+
+    def how_it_ended(self, name: str) -> str:
+        """Return in words which part has ended."""
+        return f"The {name} process ended (exit code {self.parts[name].process.returncode})"
+
+    def restart_ended_parts(self) -> None:
+        """Start those parts again that have ended by themselves. Raises RunError if one ends soon again and again."""
+        for name in self.list_ended_parts():
+            part = self.parts[name]
+            is_soon = time.monotonic() - part.started_at < SOON_SECONDS
+            soon_ended = part.soon_ended + 1 if is_soon else 0
+            if soon_ended == SOON_ENDS:
                 raise RunError(
-                    f"The {name} process ended (exit code {process.returncode}).\n{self.log_tail(name)}"
+                    f"{self.how_it_ended(name)}, {SOON_ENDS} times within seconds of its start.\n{self.log_tail(name)}"
                 )
+            self.say(f"{self.how_it_ended(name)} and is started again")
+            _kill_group(part.process)
+            self.launch_part(name, part.command, part.keep_open)
+            self.parts[name].soon_ended = soon_ended
 
     def log_tail(self, name: str) -> str:
         """Return the last lines of a part's log."""
@@ -138,16 +175,15 @@ class ShopRun:
 
     def close(self) -> None:
         """End the parts, the web server first, so that nothing new comes in while the rest finishes."""
-        for process in self.processes.values():
+        processes = [part.process for part in self.parts.values()]
+        for process in processes:
             if process.poll() is None:
                 process.terminate()
         deadline = time.monotonic() + CLOSE_SECONDS
-        for process in self.processes.values():
+        for process in processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=max(0.1, deadline - time.monotonic()))
-            # What the part itself started shares its group: a reloader's child, a worker that hangs.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _kill_group(process)
             process.wait()
         _record_path(os.getpid()).unlink(missing_ok=True)
 
@@ -159,7 +195,7 @@ def serve_shop(
 
     With `prepare` the tables, the demo shop and the static files are brought up to date before. `logins` are (who,
     e-mail, password), printed once a demo shop is open. Raises RunError or NodeError when a part does
-    not start or ends by itself; what was started is ended then, too.
+    not start or ends again and again; what was started is ended then, too.
     """
     # SIGINT, too: what a script starts in the background would ignore it otherwise.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -182,7 +218,7 @@ def serve_shop(
         say(_welcome(run, logins if run.is_demo else ()))
         while True:
             time.sleep(0.5)
-            run.check_parts()
+            run.restart_ended_parts()
 
 
 def stop_runs(say: Say) -> int:
@@ -204,6 +240,12 @@ def stop_runs(say: Say) -> int:
             count += 1
         path.unlink(missing_ok=True)
     return count
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End what a part itself has started, which shares its group: a reloader's child, a worker that hangs."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _end(pids: Sequence[int], timeout: float) -> int:

@@ -11,7 +11,6 @@ from hashlib import sha256
 from django.conf import settings
 
 from orders.entities import Order
-from orders.invoice import render_invoice
 from orders.items import Item
 
 KEPT_SECONDS = 120
@@ -31,6 +30,9 @@ def get_invoice(order: Order, items: Sequence[Item]) -> bytes:
 
 
 def _draw(content_key: str, order: Order, items: Sequence[Item]) -> bytes:
+    # What draws it, with its typefaces, takes as long to load as all of the shop: no command shall wait for it.
+    from orders.invoice import render_invoice
+
     pdf = render_invoice(order, items)
     with _lock:
         if not _drawn:

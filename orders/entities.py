@@ -309,6 +309,12 @@ class Order:
         return self.payment in ("paid", "partially_refunded", "refunded")
 
     @property
+    def has_invoice(self) -> bool:
+        """Whether there is an invoice: once it is confirmed, and for good if it was paid."""
+        unconfirmed = (states.PENDING, states.CANCELLED, states.EXPIRED)
+        return self.state not in unconfirmed or self.has_been_paid
+
+    @property
     def method(self) -> DeliveryMethod:
         return delivery_method(self.country, self.delivery_method)
 

@@ -30,7 +30,7 @@ from pymupdf_fonts import myfont
 from orders.entities import Order
 from orders.events import Event
 from orders.items import Item
-from orders.states import CANCELLED, EXPIRED, PENDING
+from orders.states import CANCELLED, EXPIRED
 from pricing.money import from_minor_units as amount_of
 from pricing.tax import RATES
 from pricing.templatetags.money import format_money
@@ -55,11 +55,6 @@ _PAID_BY = {  # what was paid, and what is still to be paid
     ),
 }
 _PAID_OTHERWISE = (gettext_noop("Paid: %(amount)s."), gettext_noop("To be paid: %(amount)s."))
-
-
-def has_invoice(order: Order) -> bool:
-    """Return whether there is an invoice: once the order is confirmed, and for good if it was paid."""
-    return order.state not in (PENDING, CANCELLED, EXPIRED) or order.has_been_paid
 
 
 def render_invoice(order: Order, items: Sequence[Item]) -> bytes:

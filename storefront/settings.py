@@ -35,8 +35,8 @@ EXTRA_APPS = env.list("EXTRA_APPS", default=["devtools"])
 if DEBUG or DEMO:
     EXTRA_APPS += ["benchmarks", "demo", "demo.testbank"]
 INSTALLED_APPS = [
+    "cassandra_db",  # before the engine, whose sync_cassandra it makes patient
     "django_cassandra_engine",
-    "cassandra_db",
     "jobs",
     "web",
     "pricing",
@@ -69,6 +69,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "web.middleware.RequestIdMiddleware",
     "web.middleware.ResponseHeadersMiddleware",
+    "web.proxies.UnknownProxyMiddleware",
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",

@@ -52,6 +52,14 @@ def check_secrets(**_: Any) -> list[CheckMessage]:
                 f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"
             ),
         )
+    if settings.DEMO and not _is_local(settings.PUBLIC_URL.split("://")[-1]) and _takes_money():
+        found.append(
+            Error(
+                f"A demo shop at {settings.PUBLIC_URL} would take real money, and everybody there may read all its mail.",
+                hint="STOA_DEMO=false for a shop; STRIPE_SECRET_KEY=sk_test_… for a demo.",
+                id="cassandra_db.E007",
+            )
+        )
     if not settings.DEBUG and 0 < len(_key()) < KEY_LENGTH:
         found.append(
             Error(
@@ -78,6 +86,10 @@ def _key() -> str:
         return str(settings.SECRET_KEY)
     except ImproperlyConfigured:  # what Django says to an empty one, at its first use
         return ""
+
+
+def _takes_money() -> bool:
+    return bool(settings.STRIPE_SECRET_KEY.startswith(("sk_live_", "rk_live_")))
 
 
 def _is_local(host: str) -> bool:

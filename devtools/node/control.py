@@ -29,6 +29,7 @@ STOP_SECONDS = 60.0
 # What a node takes beside its heap: metaspace, code, thread stacks and the off-heap part of its memtables.
 _BESIDE_HEAP_MB = 700
 _LOG_LINES = 20
+_NOT_STARTED = 0  # as the id of a process
 _PORT_CLASHES = ("Address already in use", "Port already in use", "in use by another process")
 
 
@@ -237,10 +238,13 @@ def _start_missing(
         )
         try:
             return _launch(plans, alive, java.path, class_path, home, keep, say)
-        except NodeDied as death:
+        except OSError as error:
+            raise NodeError(f"Cassandra could not be started: {error}.") from error
+        except NodeDied:
             # Between looking at a port and taking it another process may have been quicker.
-            if attempt == 2 or alive or not any(clash in death.log for clash in _PORT_CLASHES):
+            if attempt == 2 or alive or not any(_met_port_clash(plan.folder) for plan in plans):
                 raise
+            say("Another process has taken one of its ports meanwhile; trying others")
             avoid |= {plans[0].cql_port, plans[0].storage_port, *(plan.jmx_port for plan in plans)}
             known = None
     raise AssertionError("the last attempt either returns or raises")
@@ -320,9 +324,8 @@ def _launch(
     def record() -> Cluster:
         cluster = Cluster(
             nodes=tuple(
-                Node(plan.name, plan.address, plan.jmx_port, pids[plan.name])
+                Node(plan.name, plan.address, plan.jmx_port, pids.get(plan.name, _NOT_STARTED))
                 for plan in plans
-                if plan.name in pids
             ),
             cql_port=plans[0].cql_port,
             storage_port=plans[0].storage_port,
@@ -347,9 +350,7 @@ def _launch(
         for process in processes.values():
             process.kill()
             process.wait()
-        # Those that ran before go on, and must not be forgotten.
-        if not alive:
-            state.forget_cluster(home)
+        # The record stays: the next start takes the same ports, at which a running shop looks for it.
         raise
     say(f"Cassandra is up after {time.monotonic() - began:.0f} s: {cluster_address(cluster)}")
     return cluster
@@ -405,6 +406,15 @@ def last_log_lines(folder: Path, count: int = _LOG_LINES) -> str:
             text = (folder / "logs" / name).read_text(encoding="utf-8", errors="replace")
             lines += [f"  {name}: {line}" for line in text.splitlines()[-count:]]
     return "\n".join(lines)
+
+
+def _met_port_clash(folder: Path) -> bool:
+    """Return whether a node found a port taken since its start. After the line that says so a node may log many others."""
+    return any(
+        clash in path.read_text(encoding="utf-8", errors="replace")
+        for path in (folder / "logs").glob("*.log")
+        for clash in _PORT_CLASHES
+    )
 
 
 def _end(nodes: Sequence[Node], home: Path, say: Say) -> None:

@@ -19,7 +19,6 @@ from orders import access, links, operations, presentation, queries
 from orders.drawn_invoices import get_invoice
 from orders.entities import Order
 from orders.forms import LookupForm
-from orders.invoice import has_invoice
 from orders.items import Item
 from orders.payment_status import poll_open_payment
 from orders.states import CONFIRMING_EVENTS
@@ -48,7 +47,7 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
         "link_days": settings.ORDER_LINK_DAYS,
-        "has_invoice": has_invoice(order),
+        "has_invoice": order.has_invoice,
         "left": _time_left(order),
         "can_extend": operations.next_payment_deadline(order, current_time()) is not None,
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
@@ -109,7 +108,7 @@ def _is_new(order: Order) -> bool:
 @access.order_owner_required
 def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
     """An order's invoice as a PDF file to download."""
-    if not has_invoice(order):
+    if not order.has_invoice:
         messages.info(request, _("Your invoice will be here once the order is confirmed."))
         return redirect("orders:detail", order.number)
     items = queries.list_items(order)

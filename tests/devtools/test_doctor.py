@@ -2,6 +2,7 @@
 
 import io
 import socket
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -9,6 +10,7 @@ from django.test import override_settings
 
 from devtools import doctor
 from devtools.doctor import ADVICE, WRONG, Finding
+from devtools.node.state import PROJECT_ROOT
 
 
 def findings(*, level: str, about: str) -> list[Finding]:
@@ -42,6 +44,29 @@ def test_a_public_shop_must_not_run_in_debug_nor_as_a_demo_shop() -> None:
     assert findings(level=WRONG, about="demo logins")
     (refused,) = findings(level=WRONG, about="ALLOWED_HOSTS")
     assert refused.fix == "ALLOWED_HOSTS=shop.example"
+
+
+@pytest.mark.parametrize("behind_proxy", [False, True])
+def test_s68_a_proxy_that_the_settings_do_not_know_is_named(
+    behind_proxy: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = PROJECT_ROOT / ".run" / f"unknown-proxy-{tmp_path.name}"
+    monkeypatch.setattr("web.proxies.MARKER", marker)
+
+    def found() -> list[str]:
+        return [
+            each.level for each in doctor._configuration() if "one network's limits" in each.text
+        ]
+
+    with override_settings(BEHIND_PROXY=behind_proxy, PUBLIC_URL="https://shop.example"):
+        assert found() == ([] if behind_proxy else [WRONG])
+    with override_settings(BEHIND_PROXY=behind_proxy):
+        assert found() == []
+        try:
+            marker.touch()
+            assert found() == ([] if behind_proxy else [ADVICE])
+        finally:
+            marker.unlink()
 
 
 @override_settings(HTTPS=True, PUBLIC_URL="http://127.0.0.1:8000")

@@ -1,11 +1,14 @@
 """The project's own Cassandra: jars, Java, ports, and one real node in a folder of its own."""
 
+import errno
 import hashlib
 import os
 import re
 import socket
 import stat
+import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -234,6 +237,56 @@ def test_two_nodes_are_refused(tmp_path: Path) -> None:
         control.start_cluster(2, home=tmp_path)
 
 
+@pytest.fixture
+def without_jars(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "find_java", lambda: java.Java(Path("java"), "17.0.1", "a test"))
+    monkeypatch.setattr(jars, "fetch_jars", lambda *_: [])
+
+
+@pytest.mark.usefixtures("without_jars")
+def test_a_start_that_fails_keeps_its_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = replace(a_cluster(0), cql_port=19555, storage_port=17555)
+    state.save_cluster(tmp_path, before)
+    with monkeypatch.context() as disk:
+        disk.setattr(configuration, "write_files", full)
+        with pytest.raises(NodeError, match="No space left"):
+            control.start_cluster(home=tmp_path, say=print)
+    # Or it starts, and ends as it finds no room for its log.
+    monkeypatch.setattr(control, "_spawn", lambda *_: subprocess.Popen(["true"]))
+    with pytest.raises(NodeDied):
+        control.start_cluster(home=tmp_path, say=print)
+    kept = state.load_cluster(tmp_path)
+    assert kept
+    assert (kept.cql_port, kept.storage_port) == (before.cql_port, before.storage_port)
+
+
+@pytest.mark.usefixtures("without_jars")
+def test_a_clash_of_ports_is_seen_however_much_was_logged_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[configuration.NodePlan] = []
+
+    def launch(plans: list[configuration.NodePlan], *_: object) -> Cluster:
+        tried.extend(plans)
+        if len(tried) == 1:
+            logs = plans[0].folder / "logs"
+            logs.mkdir(parents=True)
+            lines = ["ERROR Port already in use: 7199", *["INFO shutting down"] * 1000]
+            (logs / "system.log").write_text("\n".join(lines), encoding="utf-8")
+            raise NodeDied("It ended", control.last_log_lines(plans[0].folder))
+        return a_cluster(0)
+
+    monkeypatch.setattr(control, "_launch", launch)
+    control.start_cluster(home=tmp_path, say=print)
+    first, second = tried
+    assert first.jmx_port != second.jmx_port
+
+
 # ---- configuration
 
 
@@ -305,4 +358,6 @@ def test_a_node_that_dies_while_starting_is_reported_with_its_last_lines(
         control.start_cluster(home=tmp_path, say=print)
     assert "ended while starting" in str(raised.value)
     assert "org.example.None" in raised.value.log
-    assert state.load_cluster(tmp_path) is None
+    kept = state.load_cluster(tmp_path)
+    assert kept, "the next start takes the same ports"
+    assert control.list_running_nodes(kept, tmp_path) == []

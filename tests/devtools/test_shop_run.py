@@ -1,6 +1,7 @@
 """`make run` and its twin: the whole shop as processes, beside another run, and gone without a trace at the end."""
 
 import contextlib
+import json
 import os
 import re
 import secrets
@@ -13,8 +14,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.core.checks import run_checks
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
+from django.test import override_settings
 
 from cassandra_db.session import get_session
 from devtools import shop_run
@@ -39,10 +42,50 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ShopRun]:
 
 def test_a_part_that_ends_by_itself_is_named_with_its_last_lines(run: ShopRun) -> None:
     run.launch_part("worker", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
-    run.processes["worker"].wait(20)
+    run.parts["worker"].process.wait(20)
     with pytest.raises(RunError, match=r"worker process ended \(exit code 3\)") as raised:
         run.check_parts()
     assert "no such table" in str(raised.value)
+
+
+def wait_for_end(run: ShopRun, name: str) -> None:
+    run.parts[name].process.wait(20)
+
+
+def test_a_part_that_ends_by_itself_is_started_again_with_a_word(
+    run: ShopRun, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    run.say = said.append
+    once = "import pathlib, sys, time; p = pathlib.Path(sys.argv[1]); p.exists() and time.sleep(600); p.touch(); sys.exit(3)"
+    run.launch_part("mail", [sys.executable, "-c", once, str(tmp_path / "was here")])
+    run.launch_part("worker", [sys.executable, "-c", "import time; time.sleep(600)"])
+    ended, other = run.parts["mail"].process, run.parts["worker"].process
+    wait_for_end(run, "mail")
+    run.restart_ended_parts()
+    assert said == ["The mail process ended (exit code 3) and is started again"]
+    assert run.parts["mail"].process.poll() is None
+    assert run.parts["mail"].process.pid != ended.pid
+    assert run.parts["worker"].process is other
+    recorded = json.loads(shop_run._record_path(os.getpid()).read_text())["parts"]
+    assert recorded["mail"] == run.parts["mail"].process.pid, "what `make stop` ends"
+
+
+def test_a_part_that_ends_again_and_again_ends_the_run_with_the_reason(
+    run: ShopRun,
+) -> None:
+    run.launch_part("web", [sys.executable, "-c", "print('no such table'); raise SystemExit(3)"])
+    wait_for_end(run, "web")
+    for _ in range(shop_run.SOON_ENDS - 1):
+        run.restart_ended_parts()
+        wait_for_end(run, "web")
+    with pytest.raises(RunError, match=r"web process ended \(exit code 3\), 3 times") as raised:
+        run.restart_ended_parts()
+    assert "no such table" in str(raised.value)
+    # One that has run for a while is not counted with those.
+    run.parts["web"].started_at -= shop_run.SOON_SECONDS
+    run.restart_ended_parts()
+    assert run.parts["web"].soon_ended == 0
 
 
 def test_a_step_that_fails_is_reported_with_what_it_printed(run: ShopRun) -> None:
@@ -136,7 +179,15 @@ def test_two_runs_beside_each_other_each_end_what_they_started(tmp_path: Path) -
             assert second.wait(60) == 0
             assert not any(part.is_running() for part in parts)
         assert fetch_page(f"http://127.0.0.1:{port}/healthz")[0] == 200, "the first run goes on"
+        for part in psutil.Process(first.pid).children():
+            part.kill()
+        deadline = time.monotonic() + OPEN_SECONDS
+        while first_screen.read_text(encoding="utf-8").count("is started again") < 3:
+            assert time.monotonic() < deadline, first_screen.read_text(encoding="utf-8")
+            time.sleep(0.2)
+        fetch_page(f"http://127.0.0.1:{port}/healthz", until=200, seconds=OPEN_SECONDS)
         parts = psutil.Process(first.pid).children()
+        assert len(parts) == 3
         first.terminate()
         assert first.wait(60) == 0
         assert not any(part.is_running() for part in parts)
@@ -150,6 +201,22 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
         call_command("check", deploy=True)
 
 
+def test_s54_a_demo_with_a_public_address_takes_no_money() -> None:
+    public, live = "https://shop.example", "rk_live_123"
+    refused = {
+        (demo, address, key): bool(_refused_as("cassandra_db.E007", demo, address, key))
+        for demo in (True, False)
+        for address in (public, "http://127.0.0.1:8000")
+        for key in (live, "sk_test_123", "")
+    }
+    assert [each for each, is_refused in refused.items() if is_refused] == [(True, public, live)]
+
+
+def _refused_as(check_id: str, demo: bool, address: str, key: str) -> list[str]:
+    with override_settings(DEMO=demo, PUBLIC_URL=address, STRIPE_SECRET_KEY=key):
+        return [each.msg for each in run_checks() if each.id == check_id]
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -160,6 +227,14 @@ def test_s54_cheap_password_hashes_are_no_way_to_deploy() -> None:
         ({"CASSANDRA_HOSTS": "10.1.2.3", "STOA_DEMO": "0"}, "without a login"),
         ({"CHEAP_PASSWORD_HASHES": "1", "STOA_DEMO": "0"}, "CHEAP_PASSWORD_HASHES"),
         ({"DEBUG": "1", "PUBLIC_URL": "https://shop.example"}, "DEBUG is on"),
+        (
+            {
+                "STOA_DEMO": "1",
+                "PUBLIC_URL": "https://shop.example",
+                "STRIPE_SECRET_KEY": "sk_live_123",
+            },
+            "would take real money",
+        ),
         ({"STOA_SHOWROOM": "1"}, "STOA_SHOWROOM is called STOA_DEMO now"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",

@@ -1,5 +1,7 @@
 """The invoice of an order, read back from the PDF."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,6 +25,7 @@ from orders.items import Item
 from orders.links import track_token
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
+from tests.environment import ROOT
 from tests.factories import (
     make_draft,
     make_order,
@@ -62,6 +65,13 @@ def open_browser(order: Order) -> Client:
     client = Client()
     client.get(reverse("orders:track", args=[track_token(order.order_id)]))
     return client
+
+
+def test_what_draws_it_is_loaded_by_who_asks_for_one() -> None:
+    # As each command does: its checks load all addresses with their views.
+    look = "import django, sys; django.setup(); import storefront.urls; print([each for each in ('fpdf', 'fontTools') if each in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", look], check=True, capture_output=True, cwd=ROOT)
+    assert done.stdout == b"[]\n"
 
 
 def test_it_names_seller_buyer_items_tax_and_payment() -> None:
@@ -111,7 +121,7 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
         drawn.append(order.number)
         return render_invoice(order, items)
 
-    monkeypatch.setattr("orders.drawn_invoices.render_invoice", spy)
+    monkeypatch.setattr("orders.invoice.render_invoice", spy)
     drawn_invoices.forget_invoices()
     order = make_order(paid=True)
     browser, url = open_browser(order), reverse("orders:invoice", args=[order.number])
@@ -138,7 +148,7 @@ def test_s65_few_drawn_invoices_are_kept_and_none_for_long(
         return timers[-1]
 
     monkeypatch.setattr("orders.drawn_invoices.threading.Timer", timer)
-    monkeypatch.setattr(drawn_invoices, "render_invoice", lambda order, items: b"%PDF-")
+    monkeypatch.setattr("orders.invoice.render_invoice", lambda order, items: b"%PDF-")
     monkeypatch.setattr(drawn_invoices, "MOST_KEPT", 3)
     order = make_order(paid=True)
     for version in range(5):

@@ -1,11 +1,14 @@
 """`manage.py check_consistency`: what must never be, looked for in the whole shop."""
 
+from collections import Counter
+from collections.abc import Collection
 from time import monotonic
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from cassandra_db.errors import CassandraUnavailable
+from cassandra_db import CassandraUnavailable, collect_slow_statements
 from consistency.findings import Scope
 from consistency.runner import RULES, check_consistency
 from orders import queries
@@ -40,13 +43,27 @@ class Command(BaseCommand):
     def handle(
         self, *, repair: bool, rule: list[str] | None, order: list[str] | None, **options: Any
     ) -> None:
+        with collect_slow_statements() as slow:
+            try:
+                self.run_check(repair=repair, rules=rule or RULES, numbers=order)
+            finally:
+                if slow:
+                    most = ", ".join(
+                        f"{each} {count}" for each, count in Counter(slow).most_common(3)
+                    )
+                    self.stderr.write(
+                        f"{len(slow)} of its statements took longer than {settings.SLOW_STATEMENT_SECONDS * 1000:.0f} ms; most of them: {most}."
+                    )
+
+    def run_check(self, *, repair: bool, rules: Collection[str], numbers: list[str] | None) -> None:
+        """Check, and print what was found. Raises SystemExit with the status."""
         began = monotonic()
         try:
-            scope = _find_scope(order) if order else None
-            if order and scope is None:
-                self.stderr.write(f"There is no order {', '.join(order)}.")
+            scope = _find_scope(numbers) if numbers else None
+            if numbers and scope is None:
+                self.stderr.write(f"There is no order {', '.join(numbers)}.")
                 raise SystemExit(NOT_FINISHED)
-            report = check_consistency(scope, rule or RULES, repair=repair, say=self.stderr.write)
+            report = check_consistency(scope, rules, repair=repair, say=self.stderr.write)
         except CassandraUnavailable as error:
             self.stderr.write(f"Could not finish, Cassandra is away: {error}")
             raise SystemExit(NOT_FINISHED) from error

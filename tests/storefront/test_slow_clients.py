@@ -1,0 +1,153 @@
+"""Clients that send half a request, and what they leave to the others: on the real web server."""
+
+import contextlib
+import logging
+import os
+import re
+import selectors
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from gunicorn.config import Config
+from gunicorn.workers.gthread import TConn
+
+from storefront.gunicorn_worker import WholeRequestWorker
+from tests.web_server import fetch_page, serve_shop
+
+HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
+HALF_BODY = b"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9000\r\n\r\nemail="
+WHOLE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+SECONDS = 3
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int]]:
+    folder = tmp_path_factory.mktemp("slow")
+    with serve_shop(folder, REQUEST_SECONDS=str(SECONDS)) as url:
+        yield "127.0.0.1", int(url.rpartition(":")[2])
+
+
+@pytest.fixture
+def connect(address: tuple[str, int]) -> Iterator[Callable[[bytes], socket.socket]]:
+    """Open a connection and send something; all are closed at the end."""
+    with contextlib.ExitStack() as stack:
+
+        def connect(sent: bytes) -> socket.socket:
+            client = stack.enter_context(socket.create_connection(address, timeout=30))
+            client.sendall(sent)
+            return client
+
+        yield connect
+
+
+def read_to_end(client: socket.socket) -> bytes:
+    """Return all that comes until the server closes its end."""
+    answer = b""
+    # Who goes on sending after the answer may find the connection gone.
+    with contextlib.suppress(ConnectionError):
+        while data := client.recv(65536):
+            answer += data
+    return answer
+
+
+def statuses(answer: bytes) -> list[int]:
+    return [int(each) for each in re.findall(rb"HTTP/1\.1 (\d+)", answer)]
+
+
+def test_s67_a_hundred_slow_clients_hold_up_nobody(
+    connect: Callable[[bytes], socket.socket], address: tuple[str, int]
+) -> None:
+    slow = [connect(half) for half in (HALF_HEAD, HALF_BODY) for _ in range(50)]
+    # These have their answer and do not close: that must not keep the server waiting, either.
+    for _ in range(20):
+        connect(WHOLE + b"Connection: close\r\n\r\n")
+    over = threading.Event()
+
+    def dribble() -> None:
+        while not over.wait(1):
+            for client in slow:
+                with contextlib.suppress(OSError):
+                    client.send(b"x")
+
+    dribbling = threading.Thread(target=dribble)
+    dribbling.start()
+    try:
+        for _ in range(20):
+            assert fetch_page(f"http://{address[0]}:{address[1]}/healthz")[0] == 200
+        # They are slow as one, and none gets more time for sending a byte now and then.
+        answers = [statuses(read_to_end(client)) for client in slow]
+    finally:
+        over.set()
+        dribbling.join()
+    assert all(each in ([408], []) for each in answers)
+    assert [408] in answers
+
+
+def test_s67_a_connection_that_says_nothing_is_closed(
+    connect: Callable[[bytes], socket.socket],
+) -> None:
+    silent, kept = connect(b""), connect(WHOLE + b"\r\n")
+    assert read_to_end(silent) == b""
+    assert statuses(read_to_end(kept)) == [200], "kept open for another request, but not for ever"
+
+
+def test_s67_whoever_comes_in_pieces_is_answered_as_anybody(
+    connect: Callable[[bytes], socket.socket],
+) -> None:
+    in_pieces = connect(b"GET /healthz HT")
+    for piece in (b"TP/1.1\r\nHost: 127.0.0.1\r\n", b"Content-Length: 4\r", b"\n\r\nab"):
+        in_pieces.sendall(piece)
+    # The last of the body comes with the whole of the next request.
+    in_pieces.sendall(b"cd" + WHOLE + b"Connection: close\r\n\r\n")
+    assert statuses(read_to_end(in_pieces)) == [200, 200]
+
+
+def test_s67_what_is_no_request_or_too_large_gets_no_thread(
+    connect: Callable[[bytes], socket.socket],
+) -> None:
+    head = b"POST /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    expected = {
+        head + b"Content-Length: 262145\r\n\r\n": 413,
+        head + b"Transfer-Encoding: chunked\r\n\r\n": 411,
+        head + b"X-Long: " + b"x" * 70_000: 431,
+        head + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n": 400,
+        head + b"Content-Length: -1\r\n\r\n": 400,
+        head + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n": 400,
+        head + b"Content-Length\r\n\r\n": 400,
+        b"\r\n\r\n": 400,
+        b"nonsense\r\n\r\n": 400,
+    }
+    found = {sent: statuses(read_to_end(connect(sent))) for sent in expected}
+    assert found == {sent: [status] for sent, status in expected.items()}
+
+
+def test_s67_who_asks_before_sending_a_body_is_told_to(
+    connect: Callable[[bytes], socket.socket],
+) -> None:
+    client = connect(
+        WHOLE + b"Content-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    )
+    assert statuses(client.recv(100)) == [100]
+    client.sendall(b"ab")
+    assert statuses(read_to_end(client))[-1] == 200
+
+
+def test_s67_when_many_are_slow_the_slowest_goes() -> None:
+    config = Config()
+    config.set("worker_connections", 4)
+    worker = WholeRequestWorker(1, os.getpid(), [], None, 30, config, logging.getLogger())
+    with contextlib.ExitStack() as stack:
+        worker.poller = stack.enter_context(selectors.DefaultSelector())
+        pairs = [tuple(map(stack.enter_context, socket.socketpair())) for _ in range(3)]
+        connections = [TConn(config, server, ("127.0.0.1", 1), None) for _, server in pairs]
+        for connection in connections:
+            worker.enqueue_req(connection)
+        slowest, _ = pairs[0]
+        slowest.settimeout(10)
+        assert slowest.recv(1) == b"", "closed, to make room for the third"
+        assert list(worker.arrivals) == connections[1:]
+        # The poller may have seen something of it in the same moment.
+        worker.receive(connections[0], connections[0].sock)
+        assert list(worker.arrivals) == connections[1:]
