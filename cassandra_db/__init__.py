@@ -11,6 +11,7 @@ from cassandra_db.statements import (
     QUORUM,
     REGISTRY,
     Chain,
+    Meter,
     Outcome,
     Pending,
     Statement,

@@ -27,7 +27,7 @@ def test_a_first_try_reads_nothing() -> None:
     first_try(uuid4(), want(one), want(other, 2, 2))  # statements are prepared
     with count_statements() as meter:
         first_try(uuid4(), want(one), want(other, 2, 2))
-    assert (meter.statement_count, meter.round_count) == (3, 0), (
+    assert (meter.read_count, meter.write_count, meter.conditional_write_count) == (0, 1, 2), (
         "the expiry, then one conditional write each, and no read"
     )
     assert (numbers(one).reserved, numbers(other).reserved) == (2, 4)
