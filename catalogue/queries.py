@@ -64,9 +64,19 @@ PRODUCT_ID = read(
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 
 
+AVAILABILITY = read(
+    "Q1", "SELECT availability FROM products WHERE product_id = :product_id LIMIT 1"
+)
+
+
 def prefetch_product(product_id: UUID) -> Pending:
     """Start reading a product, for `product_from_rows`."""
     return PRODUCT.start(product_id=product_id)
+
+
+def prefetch_availability(product_id: UUID) -> Pending:
+    """Start reading a product's availability as a quorum knows it."""
+    return AVAILABILITY.start(product_id=product_id)
 
 
 def prefetch_current_product(product_id: UUID) -> Pending:
