@@ -305,7 +305,8 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out")
     operations.copy_stock(product.product_id)
     found = get_current_product(product.product_id)
-    assert found and found.availability == "out"
+    assert found
+    assert found.availability == "out"
 
 
 def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.MonkeyPatch) -> None:
