@@ -26,7 +26,7 @@ stop: .venv/runs .env  ## stop every run of this checkout, and its Cassandra
 	@$(BIN)/python manage.py serve --stop
 	@$(BIN)/python manage.py cassandra stop
 
-doctor: .venv/runs .env  ## say what is missing or wrong on this machine, and what mends it
+doctor: .venv/runs .env  ## say what is missing or wrong on this machine, and what fixes it
 	@STOA_DEMO=$${STOA_DEMO:-true} $(BIN)/python manage.py doctor
 
 clean:  ## stop, then delete the data, the logs and the virtual environment (.env stays)

@@ -285,9 +285,7 @@ class PromotionForm(Form):
     buy = _limit(gettext_lazy("Items to buy"), gettext_lazy("In “buy two, get one free”: 2."))
     free = _limit(gettext_lazy("Free items"), gettext_lazy("In “buy two, get one free”: 1."))
     category = forms.ChoiceField(label=gettext_lazy("Applies to"), required=False)
-    minimum = _amount(
-        gettext_lazy("Minimum spend"), gettext_lazy("In euros, on goods before any discount.")
-    )
+    minimum = _amount(gettext_lazy("Minimum spend"), gettext_lazy("In euros, before any discount."))
     uses = _limit(
         gettext_lazy("Total uses"), gettext_lazy("For codes only. Leave empty for no limit.")
     )

@@ -390,11 +390,11 @@ class StaffAddressForm(DeliveryAddressForm):
     """Another delivery address in the same country, typed by staff."""
 
     def __init__(self, order: Order, data: Mapping[str, Any] | None = None) -> None:
-        super().__init__(data, current_address=order.delivery_address, auto_id="door-%s")
+        super().__init__(data, current_address=order.delivery_address, auto_id="address-%s")
         self.fields["version"] = forms.IntegerField(
             min_value=0, widget=forms.HiddenInput, initial=order.version
         )
-        self.order, self.key = order, "door"
+        self.order, self.key = order, "address"
         for field in self.fields.values():
             field.widget.attrs["autocomplete"] = "off"  # it is not theirs
 

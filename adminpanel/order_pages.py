@@ -110,7 +110,7 @@ def _context(
         "lines": found.current_lines(page_data.items) or page_data.items,
         "attempts": page_data.attempts,
         "events": queries.staff_history(found),
-        "moves": states.allowed_transitions(found),
+        "transitions": states.allowed_transitions(found),
         "column_tone": queries.COLUMN_TONES.get(found.board_column, "plain"),
         "payment_word": queries.payment_label(found.payment),
         "payment_tone": queries.payment_tone(found.payment),
@@ -126,7 +126,7 @@ def _context(
         "returns": queries.return_boxes(found, page_data.items, forms),
         "refund_form": forms.get("refund"),
         "lines_form": forms.get("lines"),
-        "door_form": forms.get("door"),
+        "address_form": forms.get("address"),
         "received_form": forms.get("received"),
         "by_hand": queries.manual_refunds(found) if moves_money else (),
     }

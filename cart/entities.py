@@ -1,13 +1,13 @@
 """A cart and its lines, and what the header and the list of carts show of them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
 from moneyed import Money
 
 from cart import limits
-from cart.names import DEFAULT_NAME
+from cart.names import default_name
 from pricing.quotes import VariantSnapshot
 
 
@@ -68,7 +68,7 @@ class ListedCart:
 class CartBadge:
     """What the header shows of the active cart, and the carts to switch to, the last used ones first."""
 
-    name: str = DEFAULT_NAME
+    name: str = field(default_factory=default_name)
     item_count: int = 0
     subtotal: Money | None = None
     cart_id: UUID | None = None

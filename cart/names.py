@@ -11,9 +11,13 @@ from django.utils.translation import gettext as _
 from cart.errors import BadName
 from cart.limits import MAX_CARTS
 
-DEFAULT_NAME = "My cart"
 LONGEST = 60
 _JOINERS = "\u200c\u200d"  # without these some scripts and pictures fall apart; all else that is invisible goes
+
+
+def default_name() -> str:
+    """Return what a cart is called that nobody has named."""
+    return _("My cart")
 
 
 def clean_name(typed: str) -> str:
@@ -53,13 +57,15 @@ def adopted_name(name: str, device: str, now: datetime, taken: Iterable[str]) ->
     else where it comes from: "From your phone, 21 November".
     """
     keys = set(taken)
-    has_own_name = not name_key(name).startswith(name_key(DEFAULT_NAME))
+    has_own_name = not name_key(name).startswith(name_key(default_name()))
     if has_own_name and name_key(name) not in keys:
         return name
-    origin = f"rom your {device}, {date_format(timezone.localtime(now), 'j F')}"
-    return free_name(
-        f"{name[: LONGEST - len(origin) - 9]}, f{origin}" if has_own_name else f"F{origin}", keys
-    )
+    origin = {"device": device, "day": date_format(timezone.localtime(now), "j F")}
+    if not has_own_name:
+        return free_name(_("From your %(device)s, %(day)s") % origin, keys)
+    text = _("%(name)s, from your %(device)s, %(day)s")
+    space = LONGEST - 6 - len(text % {**origin, "name": ""})
+    return free_name(text % {**origin, "name": name[:space]}, keys)
 
 
 def _is_visible(character: str) -> bool:

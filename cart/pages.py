@@ -72,10 +72,10 @@ def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> di
         return cart_context(request, undo=undo)
     context: dict[str, Any] = {"undo": undo, "operation": uuid4()}
     if details is None:
-        return context | {"shown": None, "cart": None, "later": (), "access": None}
+        return context | {"priced_cart": None, "cart": None, "later": (), "access": None}
     found = details.priced_cart
     context |= {
-        "shown": found,
+        "priced_cart": found,
         "cart": found.cart,
         "later": details.saved_lines,
         "access": details.access,

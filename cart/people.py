@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from cart import queries
 from cart.access import ROLE_DESCRIPTIONS, ROLES
 from cart.entities import Cart
-from cart.names import DEFAULT_NAME
+from cart.names import default_name
 from cassandra_db import Pending, Row, read
 from mail.addresses import email_key
 
@@ -224,7 +224,7 @@ def find_shared_cart(token: str) -> SharedCart | None:
     row, sums_row = link.one(), sums.one()
     if row is None or row.key is None or (sums_row is not None and sums_row.deleted_at is not None):
         return None
-    name = row.cart_name or DEFAULT_NAME
+    name = row.cart_name or default_name()
     return SharedCart(queries.cart_from_rows(cart_id, name, lines), row.owner_name or "")
 
 

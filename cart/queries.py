@@ -8,7 +8,7 @@ from django.conf import settings
 
 from cart import limits
 from cart.entities import Cart, CartBadge, CartCard, Line, ListedCart
-from cart.names import DEFAULT_NAME
+from cart.names import default_name
 from cassandra_db import Chain, Pending, Row, read
 from pricing.money import from_minor_units
 from pricing.quotes import snapshot_columns
@@ -170,9 +170,9 @@ def get_active_cart(owner_id: UUID) -> Cart | None:
     return get_cart(found.cart_id, found.cart_name) if found else None
 
 
-def get_cart(cart_id: UUID, name: str = DEFAULT_NAME) -> Cart:
+def get_cart(cart_id: UUID, name: str = "") -> Cart:
     """Return a cart with its lines; a cart that has no rows yet is empty. Raises CassandraUnavailable."""
-    return cart_from_rows(cart_id, name, prefetch_lines(cart_id).rows())
+    return cart_from_rows(cart_id, name or default_name(), prefetch_lines(cart_id).rows())
 
 
 def get_cart_version(cart: Cart) -> int:

@@ -54,7 +54,8 @@ class CheckoutForm(AddressFields):
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = _("We send your order confirmation here")
         choices = [
-            (method.code, method.name) for method in list_delivery_methods(self.shipping_country)
+            (method.code, str(method.name))
+            for method in list_delivery_methods(self.shipping_country)
         ]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
         self.payment_methods = list_payment_methods(self.shipping_country)

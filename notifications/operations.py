@@ -24,35 +24,35 @@ from notifications.queries import Subscription, sign_unsubscribe_token, variant_
 from pricing.quotes import line_label
 
 INSERT_SUBSCRIBED_VARIANT = write(
-    "waiting",
+    "subscription",
     "INSERT INTO subscribed_variants (bucket, variant_id, product_id) VALUES (:bucket, :variant_id, :product_id)",
 )
 # With the time of the row that was read: one that was written meanwhile stays.
 DELETE_SUBSCRIBED_VARIANT = write(
-    "waiting",
+    "subscription",
     "DELETE FROM subscribed_variants USING TIMESTAMP :written WHERE bucket = :bucket AND variant_id = :variant_id",
 )
 INSERT_SUBSCRIPTION = write(
-    "waiting",
+    "subscription",
     "INSERT INTO subscriptions_by_email (email_key, variant_id, product_id) VALUES (:email_key, :variant_id, :product_id)",
 )
 DELETE_SUBSCRIPTION = write(
-    "waiting",
+    "subscription",
     "DELETE FROM subscriptions_by_email WHERE email_key = :email_key AND variant_id = :variant_id",
 )
 INSERT_SUBSCRIBER = conditional_write(
-    "waiting",
+    "subscription",
     """INSERT INTO subscriptions_by_variant (variant_id, email_key, email, product_id, asked_at)
        VALUES (:variant_id, :email_key, :email, :product_id, :now) IF NOT EXISTS""",
 )
 # All its columns, so that none expires before the others.
 UPDATE_SUBSCRIBER = conditional_write(
-    "waiting",
+    "subscription",
     """UPDATE subscriptions_by_variant SET email = :email, product_id = :product_id, asked_at = :now
        WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS""",
 )
 DELETE_SUBSCRIBER = conditional_write(
-    "waiting",
+    "subscription",
     "DELETE FROM subscriptions_by_variant WHERE variant_id = :variant_id AND email_key = :email_key IF EXISTS",
 )
 # A variant is written before its subscriber: only after this time the lack of one means that there is none.
@@ -67,14 +67,14 @@ def request_subscription(
 
     The same happens whether the address is known or not, and subscribed already or not. Raises CassandraUnavailable.
     """
-    link = settings.PUBLIC_URL + reverse("notifications:waiting", args=[subscription.sign_token()])
+    link = settings.PUBLIC_URL + reverse("notifications:confirm", args=[subscription.sign_token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
     key = email_key(subscription.email)
     queue_mail(
         uuid5(subscription.variant_id, key),
         f"asked:{now:%Y-%m-%d}",
         subscription.email,
-        "waiting",
+        "confirm_subscription",
         context,
         now,
     )
@@ -160,5 +160,5 @@ def _mail_context(product: Product, variant: Variant, email: str) -> dict[str, s
         "name": line_label(product.name, variant.options),
         "url": settings.PUBLIC_URL + page,
         "end_url": settings.PUBLIC_URL
-        + reverse("notifications:wait_end", args=[sign_unsubscribe_token(email)]),
+        + reverse("notifications:unsubscribe", args=[sign_unsubscribe_token(email)]),
     }

@@ -16,20 +16,20 @@ LINK_SECONDS = 7 * 24 * 3600
 _SALT = "cart.waiting"
 
 SUBSCRIBED_VARIANTS = read(
-    "waiting",
+    "subscription",
     "SELECT variant_id, product_id, WRITETIME(product_id) AS written FROM subscribed_variants WHERE bucket = :bucket",
 )
 SUBSCRIBERS = read(
-    "waiting",
+    "subscription",
     "SELECT variant_id, email_key, email, product_id, asked_at FROM subscriptions_by_variant WHERE variant_id = :variant_id LIMIT 200",
 )
 SUBSCRIBER = read(
-    "waiting",
+    "subscription",
     """SELECT email, product_id, asked_at FROM subscriptions_by_variant
        WHERE variant_id = :variant_id AND email_key = :email_key""",
 )
 SUBSCRIPTIONS = read(
-    "waiting",
+    "subscription",
     "SELECT variant_id, product_id FROM subscriptions_by_email WHERE email_key = :email_key",
 )
 

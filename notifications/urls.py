@@ -6,7 +6,7 @@ from notifications import views
 
 app_name = "notifications"
 urlpatterns = [
-    path("cart/wait/", views.subscribe, name="wait"),
-    path("cart/wait/<str:token>/", views.confirm_subscription, name="waiting"),
-    path("cart/wait/end/<str:token>/", views.unsubscribe, name="wait_end"),
+    path("cart/wait/", views.subscribe, name="subscribe"),
+    path("cart/wait/<str:token>/", views.confirm_subscription, name="confirm"),
+    path("cart/wait/end/<str:token>/", views.unsubscribe, name="unsubscribe"),
 ]

@@ -39,7 +39,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         product_and_variant = find_product_and_variant(form["variant"].value())
     except NoLongerSold as error:
         return render_page(
-            request, "notifications/wait.html", {"gone": str(error)}, part="answer", status=422
+            request, "notifications/subscribe.html", {"gone": str(error)}, part="answer", status=422
         )
     context: dict[str, Any] = {
         "form": form,
@@ -47,7 +47,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         "variant": product_and_variant[1],
     }
     if request.method != "POST":
-        return render_page(request, "notifications/wait.html", context)
+        return render_page(request, "notifications/subscribe.html", context)
     if _available_units(*product_and_variant):
         message = _("%(name)s is in stock.") % {"name": _label(*product_and_variant)}
     elif request.user.is_authenticated:
@@ -59,7 +59,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         try:
             hit_rate_limit(request, "waiting", email_key(email))
         except TooManyAttempts as error:
-            return render_too_many_attempts(request, error, "notifications/wait.html", context)
+            return render_too_many_attempts(request, error, "notifications/subscribe.html", context)
         operations.request_subscription(
             _subscription(product_and_variant, email), *product_and_variant, datetime.now(UTC)
         )
@@ -67,13 +67,15 @@ def subscribe(request: HttpRequest) -> HttpResponse:
             "We’ve sent an email to %(email)s. Follow the link in it to confirm your email address."
         ) % {"email": email}
     else:
-        return render_page(request, "notifications/wait.html", context, part="answer", status=422)
+        return render_page(
+            request, "notifications/subscribe.html", context, part="answer", status=422
+        )
     messages.success(request, message)
     return render_or_redirect(
         request,
         _product_url(*product_and_variant),
-        "notifications/wait.html",
-        {"words": message},
+        "notifications/subscribe.html",
+        {"message": message},
         part="answer",
     )
 
@@ -87,12 +89,12 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
     found = get_current_product(subscription.product_id) if subscription else None
     variant = get_sellable_variant(found, subscription.variant_id) if subscription else None
     if subscription is None or found is None or variant is None:
-        return render_page(request, "notifications/wait_over.html", {}, status=410)
+        return render_page(request, "notifications/link_over.html", {}, status=410)
     if request.method != "POST":
         return render_page(
             request,
-            "notifications/waiting.html",
-            {"wish": subscription, "product": found, "variant": variant, "token": token},
+            "notifications/confirm.html",
+            {"subscription": subscription, "product": found, "variant": variant, "token": token},
         )
     operations.subscribe(subscription, datetime.now(UTC))
     messages.success(request, _subscribed_message(subscription.email, found, variant))
@@ -106,9 +108,11 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """End all subscriptions of an address by the link in a mail and a submit."""
     email = parse_unsubscribe_token(token)
     if email is None:
-        return render_page(request, "notifications/wait_over.html", {}, status=410)
+        return render_page(request, "notifications/link_over.html", {}, status=410)
     if request.method != "POST":
-        return render_page(request, "notifications/wait_end.html", {"email": email, "token": token})
+        return render_page(
+            request, "notifications/unsubscribe.html", {"email": email, "token": token}
+        )
     operations.unsubscribe(email)
     messages.success(
         request,

@@ -192,7 +192,7 @@ class _Page(FPDF):
         if order.discount.amount and not order.discounts:
             rows.append((_("Discount"), -order.discount))
         rows.append(
-            (_("Delivery, %(method)s") % {"method": order.method.name.lower()}, order.delivery)
+            (_("Delivery, %(method)s") % {"method": str(order.method.name).lower()}, order.delivery)
         )
         added = order.total - (order.subtotal + order.delivery - order.discount)
         if added.amount:

@@ -11,16 +11,16 @@ urlpatterns = [
     path("orders/<str:number>/invoice.pdf", order.order_invoice, name="invoice"),
     path("orders/<str:number>/pay/", payment.pay_order, name="pay"),
     path("orders/<str:number>/give-up/", payment.give_up_order, name="give_up"),
-    path("orders/<str:number>/keep/", payment.extend_payment_deadline, name="keep"),
+    path("orders/<str:number>/keep/", payment.extend_payment_deadline, name="extend_deadline"),
     path(
         "orders/<str:number>/paid/<uuid:payment_id>/", payment.payment_return, name="payment_return"
     ),
-    path("payments/<str:gateway>/notice/", payment.payment_webhook, name="payment_notice"),
+    path("payments/<str:gateway>/notice/", payment.payment_webhook, name="payment_webhook"),
     path("o/<str:token>/", order.open_tracking_link, name="track"),
     path("account/orders/", placed_orders.order_history, name="history"),
-    path("orders/<str:number>/again/", placed_orders.reorder, name="again"),
+    path("orders/<str:number>/again/", placed_orders.reorder, name="reorder"),
     path("orders/<str:number>/cancel/", placed_orders.cancel_order, name="cancel"),
     path("orders/<str:number>/change/", changes.change_lines, name="change"),
-    path("orders/<str:number>/address/", changes.change_delivery_address, name="door"),
-    path("orders/<str:number>/return/", changes.request_return, name="send_back"),
+    path("orders/<str:number>/address/", changes.change_delivery_address, name="change_address"),
+    path("orders/<str:number>/return/", changes.request_return, name="request_return"),
 ]

@@ -1,12 +1,19 @@
 """How a parcel gets to each country we deliver to, and what that costs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 from moneyed import EUR, Money
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 # What a parcel costs more by its weight: (up to so many grams, so much more). Nothing heavier is one parcel.
 BANDS: tuple[tuple[int, str], ...] = (
@@ -26,7 +33,7 @@ class DeliveryMethod:
     """
 
     code: str
-    name: str
+    name: StrOrPromise
     carrier: str
     price: Money
     days: tuple[int, int]
@@ -77,8 +84,10 @@ def _country_methods(
     fast: tuple[int, int],
 ) -> tuple[DeliveryMethod, ...]:
     return (
-        DeliveryMethod("standard", "Standard", carrier, _eur(price), days, _eur(free_from)),
-        DeliveryMethod("express", "Express", by, _eur(express), fast),
+        DeliveryMethod(
+            "standard", gettext_lazy("Standard"), carrier, _eur(price), days, _eur(free_from)
+        ),
+        DeliveryMethod("express", gettext_lazy("Express"), by, _eur(express), fast),
     )
 
 

@@ -56,4 +56,4 @@ def _row(country: str, method: DeliveryMethod) -> DeliveryRow:
         if first == last
         else _("%(first)s to %(last)s working days") % {"first": first, "last": last}
     )
-    return DeliveryRow(country, method.name, days, method.price, method.free_from)
+    return DeliveryRow(country, str(method.name), days, method.price, method.free_from)

@@ -1,7 +1,7 @@
 """Faults that a tired good engineer could write, and whose tests must find them: `python -m tests.mutants` puts each back.
 
 Each has a name that says what is wrong, its file, the text that is right and stands there once, what stands there instead, and
-the cheapest files of tests that find it. A bug that is mended adds the one that it was. Code that moves takes its faults along.
+the cheapest files of tests that find it. A bug that is fixed adds the one that it was. Code that moves takes its faults along.
 """
 
 from dataclasses import dataclass
@@ -103,21 +103,21 @@ FAULTS = (
         "tests/inventory/test_group_commit.py",
     ),
     _fault(
-        "A hold is written before the hint that leads to it",
+        "A reservation is written before the expiry that leads to it",
         "inventory/operations/reservations.py",
         "            if left:\n                record_reservation_expiries(\n                    self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR\n                )\n            if all(self._reserve(each) for each in left):\n                return plan\n",
         "            if all(self._reserve(each) for each in left):\n                if left:\n                    record_reservation_expiries(self.order_id, left, max(self.now, datetime.now(UTC)) + RESERVED_FOR)\n                return plan\n",
         "tests/inventory/test_operations.py",
     ),
     _fault(
-        "A hold leaves its shelf before the ledger knows what became of it",
+        "A reservation leaves its stock item before the ledger knows what became of it",
         "inventory/operations/movements.py",
         '    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.released)\n    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                reservation_id=each.reservation_id,\n            )\n',
         '    if there.state == "ended":\n        with write_turn(each.variant_id, each.warehouse_id):\n            DELETE_ENDED_RESERVATION.apply(\n                if_lost=SEND_AGAIN,\n                variant_id=each.variant_id,\n                warehouse_id=each.warehouse_id,\n                reservation_id=each.reservation_id,\n            )\n    if there.state in ("committed", "ended"):\n        write_reservation_entries(each, there.quantity, there.sent, there.released)\n',
         "tests/inventory/test_movements.py",
     ),
     _fault(
-        "What comes back is put on the shelf as often as somebody says so",
+        "What comes back is put into stock as often as somebody says so",
         "inventory/operations/movements.py",
         'uuid5(order_id, f"returned {return_id}:{each.reservation_id}")',
         'uuid5(order_id, f"returned {now}:{each.reservation_id}")',
@@ -146,7 +146,7 @@ FAULTS = (
         "tests/cart/test_operations.py",
     ),
     _fault(
-        "A press that is sent again counts again",
+        "A submit that is sent again counts again",
         "cart/operations/lines.py",
         "INSERT_IDEMPOTENCY_ROW.bind(\n        cart_id=cart_id, operation=str(idempotency_key), now=now,",
         'INSERT_IDEMPOTENCY_ROW.bind(cart_id=cart_id, operation=f"{idempotency_key} {uuid4()}", now=now,',
@@ -181,7 +181,7 @@ FAULTS = (
         "tests/cart/test_sharing.py",
     ),
     _fault(
-        "The hint at a move between two carts goes before the move is done",
+        "The pending move between two carts is deleted before the move is done",
         "cart/operations/transfers.py",
         '        _take_units(source_id, done["lines"], {}, uuid5(idempotency_key, "taken"), now)\n        clear_pending_move(move)\n',
         '        clear_pending_move(move)\n        _take_units(source_id, done["lines"], {}, uuid5(idempotency_key, "taken"), now)\n',
@@ -217,7 +217,7 @@ FAULTS = (
         "tests/orders/test_fulfilment.py",
     ),
     _fault(
-        "An event leaves no hint at what it owes",
+        "An event leaves no pending effects",
         "orders/operations/transitions.py",
         "    pending_effect = record_pending_effects(order.order_id)\n    new_event_ids =",
         "    pending_effect = PendingEffect(order.placed_at, order.order_id, 0)\n    new_event_ids =",
@@ -281,7 +281,7 @@ FAULTS = (
         "tests/orders/test_payments.py",
     ),
     _fault(
-        "A second payment is noted as returned and kept",
+        "A second payment is recorded as returned and kept",
         "orders/operations/payments.py",
         "                reverse_payment(attempt, payment_outcome)\n                return _record_unwanted_payment(",
         "                return _record_unwanted_payment(",
@@ -309,14 +309,14 @@ FAULTS = (
         "tests/orders/test_payments.py",
     ),
     _fault(
-        "Nobody looks at the signature of Stripe's notices",
+        "Nobody looks at the signature of Stripe's webhooks",
         "payments/gateways/stripe.py",
         '        verify_signature(body, headers.get(SIGNATURE_HEADER, ""), settings.STRIPE_WEBHOOK_SECRET)\n',
         "",
         "tests/payments/test_stripe.py",
     ),
     _fault(
-        "A notice is taken for the order that it names, whatever its payment",
+        "A webhook is taken for the order that it names, whatever its payment",
         "orders/operations/webhooks.py",
         "    if (attempt.gateway, attempt.reference) != (gateway, webhook.reference):",
         "    if attempt.gateway != gateway:",
@@ -514,7 +514,7 @@ FAULTS = (
         "tests/adminpanel/test_access.py",
     ),
     _fault(
-        "A password alone is enough for a press of the staff",
+        "A password alone is enough for an action of the staff",
         "accounts/access.py",
         "            if second_factor and not has_passed_second_factor(request.session, user):",
         "            if second_factor and request.method in _SAFE and not has_passed_second_factor(request.session, user):",
@@ -554,7 +554,7 @@ FAULTS = (
         "tests/architecture/test_security.py",
     ),
     _fault(
-        "A visitor with a ticket goes in before its turn",
+        "A visitor with a ticket goes in before its time",
         "web/checkout_queue.py",
         "is_due = ticket.at <= now if ticket else not self._ticket_times",
         "is_due = ticket is not None or not self._ticket_times",
@@ -562,13 +562,13 @@ FAULTS = (
     ),
     # ---- What was sold
     _fault(
-        "A sale that is told late writes over the refund",
+        "A sale that is recorded late writes over the refund",
         "analytics/operations.py",
         "        at=sale.written_at,",
         "        at=time_ns() // 1000,",
         "tests/analytics/test_sales.py",
     ),
-    # ---- Templates, style, documents, rooms
+    # ---- Templates, style, documents, apps
     _fault(
         "A form has no method",
         "templates/cart/_line.html",
@@ -598,11 +598,18 @@ FAULTS = (
         "tests/architecture/test_look.py",
     ),
     _fault(
-        "A press that does not reach the shop says nothing",
+        "A submit that does not reach the shop says nothing",
         "static/js/stoa.js",
         """  on("htmx:sendError", (event) => failed(""",
         """  on("htmx:sendingError", (event) => failed(""",
         "tests/browser/test_failures.py",
+    ),
+    _fault(
+        "The script says something that is not marked for translation",
+        "static/js/stoa.js",
+        "label = texts.retry",
+        'label = "Try again"',
+        "tests/architecture/test_translations.py",
     ),
     _fault(
         "The stock asks the orders",

@@ -3,6 +3,7 @@
 import re
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 # In this order: each of these also calls itself one of those below.
 _BROWSERS = (
@@ -31,17 +32,19 @@ def browser_name(request: HttpRequest) -> str:
     agent = _user_agent(request)
     browser = next((name for token, name in _BROWSERS if re.search(rf"{token}\w*/", agent)), "")
     system = next((name for token, name in _SYSTEMS if token in agent), "")
-    return f"{browser} on {system}" if browser and system else browser or system
+    if browser and system:
+        return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
+    return browser or system
 
 
 def device_kind(request: HttpRequest) -> str:
     """Return what the browser runs on: phone, tablet or computer; device for what names none of them."""
     agent = _user_agent(request)
     if "iPad" in agent or "Tablet" in agent or ("Android" in agent and "Mobile" not in agent):
-        return "tablet"
+        return _("tablet")
     if "Mobi" in agent or "iPhone" in agent:
-        return "phone"
-    return "computer" if "Mozilla" in agent else "device"
+        return _("phone")
+    return _("computer") if "Mozilla" in agent else _("device")
 
 
 def _user_agent(request: HttpRequest) -> str:

@@ -73,7 +73,12 @@ def request_email_change(member: User, email: str, now: datetime) -> None:
         "url": settings.PUBLIC_URL + reverse("accounts:password"),
     }
     queue_mail(
-        member.user_id, f"email asked {key}:{request}", member.email, "email_asked", context, now
+        member.user_id,
+        f"email asked {key}:{request}",
+        member.email,
+        "email_change_requested",
+        context,
+        now,
     )
 
 

@@ -13,7 +13,7 @@ from cart import queries
 from cart.access import OWN, VIEW, require_access
 from cart.errors import CartBusy, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
 from cart.limits import MAX_CARTS
-from cart.names import DEFAULT_NAME, adopted_name, clean_name, free_name, name_key
+from cart.names import adopted_name, clean_name, default_name, free_name, name_key
 from cart.queries import find_active_cart_row
 from cart.undo import Undo
 from cassandra_db import (
@@ -287,7 +287,9 @@ def adopt_guest_carts(
     names = []
     left = 0
     for cart in _iterate_all_carts(guest_id):
-        if cart.name_key.startswith(name_key(DEFAULT_NAME)) and _close_if_empty(cart.cart_id, now):
+        if cart.name_key.startswith(name_key(default_name())) and _close_if_empty(
+            cart.cart_id, now
+        ):
             remove_cart_from_list(guest_id, cart.cart_id)
             if not _has_lines(cart.cart_id):
                 continue
@@ -309,7 +311,7 @@ def get_or_create_active_cart(person_id: UUID, now: datetime) -> Row:
         carts = queries.CARTS.all(owner_id=person_id)
         if found := find_active_cart_row(carts):
             return found
-        name = free_name(DEFAULT_NAME, {row.name_key for row in carts if row.name_key})
+        name = free_name(default_name(), {row.name_key for row in carts if row.name_key})
         _insert_cart(person_id, carts, cart_id, name, now, now, activate=True)
     raise CartBusy
 

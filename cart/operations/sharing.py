@@ -27,7 +27,7 @@ from cart.errors import (
     WrongInvitee,
 )
 from cart.limits import MAX_CARTS
-from cart.names import DEFAULT_NAME
+from cart.names import default_name
 from cart.operations.carts import ATTEMPTS, add_cart_to_list, created_cart_id, remove_cart_from_list
 from cart.operations.contents import CartChange, change_contents, get_contents
 from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Member
@@ -364,7 +364,7 @@ def _is_deleted(cart_id: UUID) -> bool:
 
 def _add_to_list(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> None:
     """Write a shared cart into a person's own list, under a name that is free there."""
-    name, by = mine.cart_name or DEFAULT_NAME, mine.owner_name or ""
+    name, by = mine.cart_name or default_name(), mine.owner_name or ""
     add_cart_to_list(person_id, cart_id, name, now, role=mine.role, shared_by=by)
     _update_list_role(person_id, cart_id, mine.role)
 

@@ -315,7 +315,7 @@ def _cart_list_page(
         "cards": cards,
         "undo": undo,
         "form": form or NameForm(initial={"operation": uuid4()}),
-        "room": limits.cart_limit_message(len(cards)),
+        "cart_limit_message": limits.cart_limit_message(len(cards)),
         "full": len(cards) >= limits.MAX_CARTS,
         "refused": refused,
         "has_errors": bool(refused),

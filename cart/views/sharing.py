@@ -234,7 +234,7 @@ def _shared_cart_page(
     context = {
         "seen": found,
         "cart": found.cart,
-        "shown": priced_cart,
+        "priced_cart": priced_cart,
         "total": sum((each.total for each in priced_cart.lines), found.cart.subtotal * 0),
         "token": token,
         "operation": uuid4(),
@@ -307,7 +307,7 @@ def _people_context(request: HttpRequest, found: Access, form: InviteForm) -> di
         "access": found,
         "there": found_people,
         "roles": ROLE_NAMES,
-        "room": sharing.MAX_PEOPLE - found_people.count,
+        "places_left": sharing.MAX_PEOPLE - found_people.count,
         "most": sharing.MAX_PEOPLE,
         "form": form,
         "me": owner.get_owner_id(request),

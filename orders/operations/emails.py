@@ -79,7 +79,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     context = {"order": order, "items": order.current_lines(items) or items, "url": url}
     for event_key in missing:
         event, content = mails[event_key]
-        template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_moved"
+        template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_updated"
         queue_mail(
             order.order_id,
             event_key,

@@ -138,7 +138,7 @@ def _request(
         gettext("Stoa, order %(number)s") % {"number": order.number},
         return_url=origin + reverse("orders:payment_return", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
-        webhook_url=origin + reverse("orders:payment_notice", args=[gateway_name]),
+        webhook_url=origin + reverse("orders:payment_webhook", args=[gateway_name]),
     )
 
 
@@ -353,7 +353,7 @@ def _accept_late_payment(
             )
     except OutOfStock:
         kind = "paid_too_late"
-        note = "The payment came after the order had expired, and meanwhile the goods were sold."
+        note = "The payment came after the order had expired, and meanwhile the items were sold."
     except VoucherRefused:
         kind = "paid_too_late"
         note = "The payment came after the order had expired, and meanwhile its code was used by somebody else."

@@ -83,7 +83,7 @@ def request_return(request: HttpRequest, order: Order) -> HttpResponse:
     return _handle_change_form(
         request,
         order,
-        "orders/send_back.html",
+        "orders/request_return.html",
         context,
         presentation.RETURN_KINDS,
         lambda order, now: operations.request_return(

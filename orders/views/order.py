@@ -48,7 +48,7 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
         "is_guest": order.user_id is None,
         "has_invoice": has_invoice(order),
         "left": _time_left(order),
-        "can_keep": operations.next_payment_deadline(order, datetime.now(UTC)) is not None,
+        "can_extend": operations.next_payment_deadline(order, datetime.now(UTC)) is not None,
         "may": access.has_change_permission(request, order),
         "polls": order.state in ("pending_payment", "confirmed", "on_hold"),
         **_progress_context(order, items),
@@ -72,7 +72,7 @@ def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
         "account": settings.BANK_ACCOUNT.split("|"),
         "may_change": presentation.can_change_lines(order),
         "may_change_address": presentation.can_change_address(order),
-        "may_send_back": bool(order.returnable_units(datetime.now(UTC))),
+        "may_return": bool(order.returnable_units(datetime.now(UTC))),
         "return_until": presentation.return_deadline(order),
     }
 

@@ -1,3 +1,3 @@
-/* The page that waits in line sends again what was sent. */
-const form = document.querySelector("[data-again]");
-setTimeout(() => form.requestSubmit(), form.dataset.again * 1000);
+/* The page of the checkout queue sends again what was sent. */
+const form = document.querySelector("[data-resend]");
+setTimeout(() => form.requestSubmit(), form.dataset.resend * 1000);

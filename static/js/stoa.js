@@ -5,12 +5,13 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const on = (names, listener) => names.split(" ").forEach((name) => document.addEventListener(name, listener));
   const byId = (id) => (id ? document.getElementById(id) : null);
+  const { dataset: texts } = byId("texts");
   const make = (tag, className, text = "") => Object.assign(document.createElement(tag), { className, textContent: text });
 
-  const tell = (text, label, action) => {
+  const showError = (text, label, action) => {
     const notice = make("div", "notice notice--bad");
     const button = make("button", "button button--quiet", label);
-    const close = make("button", "button button--link", "Dismiss");
+    const close = make("button", "button button--link", texts.close);
     button.type = close.type = "button";
     button.addEventListener("click", () => { clear(); action(); });
     close.dataset.dismiss = "";
@@ -19,7 +20,7 @@
     frame.append(notice);
     find("#status").replaceChildren(frame);
   };
-  const hear = (text) => {
+  const announce = (text) => {
     find("#status > .vh")?.remove();
     find("#status").append(make("p", "vh", text));
   };
@@ -51,16 +52,16 @@
   };
   const retitle = () => {
     const wrong = find("[data-error-summary]:not([hidden]), [aria-invalid=true]");
-    document.title = (wrong ? "Error: " : "") + document.title.replace(/^Error: /, "");
+    document.title = (wrong ? `${texts.error} ` : "") + document.title.replace(`${texts.error} `, "");
   };
   const paused = new Set();
   const showPaused = () => all("[data-pause]").forEach((button) => {
-    const word = find("[data-word]", button) || button;
-    button.dataset.running ||= word.textContent;
-    word.textContent = paused.has(button.dataset.pause) ? button.dataset.resume || "Resume" : button.dataset.running;
+    const label = find("[data-text]", button) || button;
+    button.dataset.running ||= label.textContent;
+    label.textContent = paused.has(button.dataset.pause) ? button.dataset.resume : button.dataset.running;
   });
 
-  /* News waits for typing and for presses. */
+  /* News waits for typing and for submits. */
   const typing = (root) => find("[aria-invalid=true]", root) || all("input:focus", root).some((field) => field.value !== field.defaultValue);
   const abort = (element) => element && window.htmx?.trigger(element, "htmx:abort");
   const hush = (element) => abort(element.closest("[hx-trigger^=every]"));
@@ -110,25 +111,25 @@
   on("htmx:historyCacheMiss", (event) => { event.preventDefault(); location.reload(); });
 
   /* Requests that fail */
-  const failed = (event, text, label = "Try again") => {
+  const failed = (event, text, label = texts.retry) => {
     const { elt, target, requestConfig: { triggeringEvent: cause, verb, path } } = event.detail;
     if (cause && /refresh|input/.test(cause.type)) return;
-    tell(text, label, () => {
-      if (label !== "Try again" || !elt.isConnected) location.reload();
+    showError(text, label, () => {
+      if (label !== texts.retry || !elt.isConnected) location.reload();
       else if (elt.matches("form")) elt.requestSubmit(cause?.submitter?.isConnected ? cause.submitter : null);
       else htmx.ajax(verb, path, { source: elt, target, swap: elt.getAttribute("hx-swap") || "innerHTML" });
     });
   };
-  on("htmx:timeout", (event) => failed(event, "The shop took too long to answer."));
-  on("htmx:sendError", (event) => failed(event, navigator.onLine ? "The shop could not be reached." : "You seem to be offline."));
+  on("htmx:timeout", (event) => failed(event, texts.timeout));
+  on("htmx:sendError", (event) => failed(event, navigator.onLine ? texts.unreachable : texts.offline));
   on("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    if (status === 403) failed(event, "This page has been open for too long.", "Reload the page");
-    else if (status === 404 || status === 410) failed(event, "That is no longer there.", "Reload the page");
-    else failed(event, status === 503 ? "The shop is away for a moment." : "Something went wrong on our side.");
+    if (status === 403) failed(event, texts.expired, texts.reload);
+    else if (status === 404 || status === 410) failed(event, texts.gone, texts.reload);
+    else failed(event, status === 503 ? texts.away : texts.failed);
   });
 
-  /* A second press counts once. */
+  /* A second submit counts once. */
   on("submit", (event) => {
     const { target: form, submitter } = event;
     if (event.defaultPrevented || form.method !== "post") return;
@@ -215,7 +216,7 @@
   const suggest = () => {
     const { length } = options();
     open(length > 0 && document.activeElement === box && box.value.trim() !== "");
-    if (!list.hidden) hear(`${length} suggestion${length === 1 ? "" : "s"}`);
+    if (!list.hidden) announce(`${length} ${length === 1 ? texts.suggestion : texts.suggestions}`);
   };
   box?.addEventListener("keydown", (event) => {
     const { length } = options();
@@ -253,7 +254,7 @@
     const button = make("button", "button button--link");
     const show = (shown) => {
       field.type = shown ? "text" : "password";
-      button.textContent = (shown ? "Hide" : "Show") + " the password";
+      button.textContent = shown ? texts.hidePassword : texts.showPassword;
     };
     button.type = "button";
     button.addEventListener("click", () => show(field.type === "password"));

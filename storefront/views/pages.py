@@ -45,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
     tiles = [child for root in queries.list_root_categories() for child in root.children or [root]]
     context = {
         "tiles": tiles,
-        "offers": list_current_promotions(datetime.now(UTC)),
+        "promotions": list_current_promotions(datetime.now(UTC)),
         "canonical": structured_data.absolute_url("/"),
     }
     return render_page(request, "storefront/home.html", rows | context)
@@ -137,7 +137,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "add_form": build_add_form(chosen.sku),
         "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
         "tax_added": get_shipping_country(request) in tax_added_countries(),
-        "offers": list_current_promotions(datetime.now(UTC), found.category_id),
+        "promotions": list_current_promotions(datetime.now(UTC), found.category_id),
         "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",

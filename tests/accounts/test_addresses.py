@@ -202,7 +202,7 @@ def test_another_country_shows_its_fields_and_keeps_all_that_was_typed() -> None
     assert book(alice) == []
 
 
-def test_x59_each_mistake_is_told_at_its_field(subtests: pytest.Subtests) -> None:
+def test_x59_each_mistake_is_explained_at_its_field(subtests: pytest.Subtests) -> None:
     changes: tuple[tuple[dict[str, str], str, str], ...] = (
         ({"name": "  "}, "name", "Enter the full name"),
         ({"street": ""}, "street", "Enter the street"),
@@ -317,7 +317,7 @@ def test_the_default_address_offers_no_tick_that_could_be_taken_away() -> None:
     assert 'name="default"' in second.content.decode()
 
 
-def test_a_press_on_remove_that_comes_back_as_a_visit_shows_the_book() -> None:
+def test_a_submit_of_remove_that_comes_back_as_a_visit_shows_the_book() -> None:
     client, alice = member()
     client.post(reverse("accounts:address_add"), BERLIN)
     answer = client.get(reverse("accounts:address_remove", args=[book(alice)[0].key]))

@@ -48,7 +48,7 @@ def path(link: str) -> str:
     return link.removeprefix(settings.PUBLIC_URL)
 
 
-def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_is_told() -> None:
+def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_gets_a_mail() -> None:
     alice, new = make_user(), fresh_email()
     here, phone = signed_in(alice.email), signed_in(alice.email)
     before = here.cookies[settings.SESSION_COOKIE_NAME].value
@@ -93,7 +93,7 @@ def test_s18_a_link_serves_only_the_member_who_asked_for_it() -> None:
     assert queries.find_user_by_email(new) is None
 
 
-def test_s18_an_address_with_an_account_is_told_and_the_one_who_asks_is_not() -> None:
+def test_s18_an_address_with_an_account_gets_a_mail_and_the_one_who_asks_is_not() -> None:
     alice, bob = make_user(), make_user("Bob")
     client = signed_in(alice.email)
     answers = [

@@ -197,7 +197,7 @@ def test_s13_passwords_over_4_kb_are_counted_like_others_as_each_is_entered_in_t
     assert [Client().post(LOGIN, sent).status_code for _ in range(5)] == [422, 422, 422, 429, 429]
 
 
-def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showroom(
+def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_demo_shop(
     settings: Settings,
 ) -> None:
     demo = make_user(demo=True)
@@ -209,13 +209,15 @@ def test_an_inactive_looking_row_or_a_demo_login_gets_in_nowhere_but_in_a_showro
     assert demo.email.encode() not in Client().get(LOGIN).content
 
 
-def test_the_showrooms_login_page_shows_its_logins_and_a_shops_does_not(settings: Settings) -> None:
+def test_the_demo_shops_login_page_shows_its_logins_and_a_shops_does_not(
+    settings: Settings,
+) -> None:
     assert b"shopper@stoa.example" in Client().get(LOGIN).content
     settings.DEMO = False
     assert b"shopper@stoa.example" not in Client().get(LOGIN).content
 
 
-def test_logging_in_takes_a_press_and_logging_out_too() -> None:
+def test_logging_in_takes_a_submit_and_logging_out_too() -> None:
     client = Client()
     client.force_login(make_user())
     page = client.get(reverse("accounts:logout"))

@@ -121,7 +121,7 @@ def test_of_two_who_change_a_password_at_once_one_does() -> None:
     assert check_password(("first new one", "second new one")[did.index(True)], password_of(alice))
 
 
-def test_a_showrooms_login_keeps_its_password() -> None:
+def test_a_demo_shops_login_keeps_its_password() -> None:
     demo = make_user(demo=True)
     client = signed_in(demo)
     answer = client.post(CHANGE, {"current": PASSWORD, "password": NEW})
@@ -219,7 +219,7 @@ def test_s16_a_link_is_over_after_an_hour_and_after_any_change_of_the_password()
         assert Client().get(reverse("accounts:reset_finish", args=[made_up])).status_code == 410
 
 
-def test_s16_no_page_of_a_reset_tells_its_address_to_another() -> None:
+def test_s16_no_page_of_a_reset_reveals_its_address_to_another() -> None:
     alice = make_user()
     link = path(operations.password_reset_link(alice))
     for answer in (
@@ -307,7 +307,7 @@ def test_a_session_that_ended_by_itself_is_not_listed() -> None:
     assert [each.is_current for each in list_sessions(alice.pk, key_of(here))] == [True]
 
 
-def test_a_device_is_told_in_words(rf: RequestFactory) -> None:
+def test_a_device_is_described_in_words(rf: RequestFactory) -> None:
     chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36"
     for agent, words in (
         (chrome, "Chrome on Windows"),

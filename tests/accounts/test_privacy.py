@@ -107,7 +107,7 @@ def everything_of(order_id: UUID) -> str:
     return f"{order} {tickets}"
 
 
-def test_s52_the_export_holds_what_each_room_holds_and_no_secret(
+def test_s52_the_export_holds_what_each_app_holds_and_no_secret(
     browser: Client, alice: User
 ) -> None:
     order = make_done(alice)
@@ -171,7 +171,7 @@ def test_s52_s53_carts_with_all_that_is_in_them_and_a_place_in_those_of_others(
     assert people.get_people(of_cem).people == ()
 
 
-def test_s52_whom_one_of_the_staff_worked_on_is_not_told_to_who_knows_a_password_alone(
+def test_s52_whom_one_of_the_staff_worked_on_is_not_shown_to_who_knows_a_password_alone(
     client: Client,
 ) -> None:
     ann, about = make_user("Ann", role="admin"), f"ben-{uuid4().hex}@example.com"
@@ -246,7 +246,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert make_user("Alice", email=alice.email).pk != alice.pk
 
 
-def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_told_and_erased_too(
+def test_s52_s53_what_was_ordered_as_a_guest_since_the_last_login_is_exported_and_erased_too(
     client: Client,
 ) -> None:
     email = f"alice-{uuid4().hex}@example.com"
@@ -363,7 +363,7 @@ def test_s53_not_while_money_of_theirs_is_owed(kind: str) -> None:
 @pytest.mark.parametrize(
     ("more", "words"), [({"role": "admin"}, "You work here"), ({"demo": True}, "demo login")]
 )
-def test_s53_the_shop_never_loses_its_last_admin_nor_the_showroom_its_logins(
+def test_s53_the_shop_never_loses_its_last_admin_nor_the_demo_shop_its_logins(
     client: Client, more: dict[str, Any], words: str
 ) -> None:
     user = make_user("Kim", **more)
@@ -449,6 +449,6 @@ def test_s53_who_has_to_wait_has_another_turn_and_keeps_nobody_from_theirs(
     assert queries.get_user(alice.pk) is None
 
 
-def test_s53_a_hint_without_a_decision_erases_nobody(alice: User) -> None:
+def test_s53_a_row_of_the_job_without_a_decision_erases_nobody(alice: User) -> None:
     assert not erase_account(alice.pk, datetime.now(UTC))
     assert queries.get_user(alice.pk) == alice

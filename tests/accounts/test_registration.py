@@ -78,7 +78,7 @@ def test_an_address_with_an_account_gets_another_mail() -> None:
     assert "/account/register/" not in sent.text
 
 
-def test_pressing_the_button_again_at_once_sends_no_second_mail() -> None:
+def test_submitting_the_form_again_at_once_sends_no_second_mail() -> None:
     email, now = fresh_email(), datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
     for seconds in (0, 1, 60):
         operations.request_registration(email, now + timedelta(seconds=seconds))

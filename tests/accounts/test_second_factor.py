@@ -30,7 +30,7 @@ from tests.web_server import serve_shop
 NOW = datetime.now(UTC)
 PAGE = "/staff/second-factor/"
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
-KEPT = read("test", "SELECT secret, recovery FROM second_factors WHERE user_id = :user_id")
+STORED = read("test", "SELECT secret, recovery FROM second_factors WHERE user_id = :user_id")
 
 
 def code_at(moment: datetime, secret: str = SECRET) -> str:
@@ -278,7 +278,7 @@ def test_new_recovery_codes_cost_a_code_and_end_the_old_ones(client: Client, ann
 
 def test_neither_the_secret_nor_a_recovery_code_stands_in_the_table(ann: User) -> None:
     codes = codes_of(ann)
-    row = KEPT.one(user_id=ann.pk)
+    row = STORED.one(user_id=ann.pk)
     assert row
     text = repr(row)
     assert SECRET not in text
@@ -286,7 +286,7 @@ def test_neither_the_secret_nor_a_recovery_code_stands_in_the_table(ann: User) -
     assert encryption.decrypt(row.secret, "second factor", str(ann.pk)) == (SECRET, False)
 
 
-def test_what_is_sealed_opens_for_its_owner_and_purpose_alone() -> None:
+def test_what_is_encrypted_opens_for_its_owner_and_purpose_alone() -> None:
     box = encryption.encrypt("olive", "colours", "ann")
     for purpose, owner in (("colours", "ben"), ("shapes", "ann")):
         with pytest.raises(encryption.DecryptionError):
@@ -296,7 +296,9 @@ def test_what_is_sealed_opens_for_its_owner_and_purpose_alone() -> None:
             encryption.decrypt(nonsense, "colours", "ann")
 
 
-def test_a_new_key_of_the_shop_keeps_what_the_old_one_sealed_and_seals_it_anew(ann: User) -> None:
+def test_a_new_key_of_the_shop_keeps_what_the_old_one_encrypted_and_encrypts_it_anew(
+    ann: User,
+) -> None:
     codes = codes_of(ann)
     later = datetime.now(UTC) + timedelta(minutes=5)
     with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
@@ -346,7 +348,7 @@ def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(
     assert 0 < seconds_left(client) <= 120
 
 
-def test_s26_a_press_renews_it_and_a_page_that_refreshes_itself_does_not(
+def test_s26_a_submit_renews_it_and_a_page_that_refreshes_itself_does_not(
     client: Client, ann: User
 ) -> None:
     sign_in_staff(client, ann)
@@ -371,7 +373,7 @@ def demo_staff() -> User:
     )
 
 
-def test_the_showroom_shows_the_code_of_its_own_staff_and_of_nobody_else(
+def test_the_demo_shop_shows_the_code_of_its_own_staff_and_of_nobody_else(
     ann_signed_in: Client, ann: User
 ) -> None:
     toni = demo_staff()

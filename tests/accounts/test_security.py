@@ -189,7 +189,7 @@ def test_s2_a_session_that_changes_its_key_while_all_are_ended_ends_with_them(
     assert OF_USER.all(user_id=alice.pk) == []
 
 
-def test_s2_a_request_that_would_get_a_new_key_is_told_that_its_session_has_ended(
+def test_s2_a_request_that_would_get_a_new_key_reads_that_its_session_has_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client, alice = stranger(), make_user()
@@ -324,7 +324,7 @@ def alike(answer: Any, *typed: str) -> tuple[int, dict[str, str], str, dict[str,
     )
 
 
-def test_s8_a_login_tells_and_costs_the_same_for_known_and_unknown_addresses() -> None:
+def test_s8_a_login_answers_and_costs_the_same_for_known_and_unknown_addresses() -> None:
     """Fault 7."""
     known, without = make_user(), make_user(password=None)
     answers = []
@@ -340,7 +340,7 @@ def test_s8_a_login_tells_and_costs_the_same_for_known_and_unknown_addresses() -
 
 
 @pytest.mark.parametrize("where", [RESET, REGISTER])
-def test_s9_reset_and_registration_tell_and_cost_the_same(where: str) -> None:
+def test_s9_reset_and_registration_answer_and_cost_the_same(where: str) -> None:
     """Fault 7."""
     known, without = make_user(), make_user(password=None)
     answers = []
@@ -472,7 +472,7 @@ def test_s13_guesses_count_by_network_and_overall_too(settings: Settings) -> Non
     assert overall.count(429) >= 2
 
 
-def test_s13_right_passwords_take_no_place(settings: Settings) -> None:
+def test_s13_right_passwords_take_no_slot(settings: Settings) -> None:
     settings.RATE_LIMITS = settings.RATE_LIMITS | {"login": (3, 3, 0, 900)}
     alice, client = make_user(), stranger()
     for _ in range(5):

@@ -103,7 +103,7 @@ def test_s2_a_request_under_way_cannot_revive_a_session_that_has_ended() -> None
     assert row_of(slow.session_key) is None
 
 
-def test_s2_whoever_logged_out_meanwhile_is_told_so_on_a_page(
+def test_s2_whoever_logged_out_meanwhile_reads_so_on_a_page(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.force_login(make_user())

@@ -101,13 +101,13 @@ def test_no_cache_keeps_a_staff_page(admin: Client) -> None:
         assert "no-store" in admin.get(reverse(f"adminpanel:{name}"))["Cache-Control"], name
 
 
-def test_s20_a_look_at_where_one_presses_leads_to_the_page(admin: Client) -> None:
+def test_s20_opening_the_address_of_an_action_leads_to_the_page(admin: Client) -> None:
     pages = {name: STAFF[page].sample_path for page, names in SUBMITS.items() for name in names}
     assert pages.keys() | LOOKS == STAFF.keys()
     assert {name: admin.get(STAFF[name].sample_path).get("Location") for name in pages} == pages
 
 
-def test_there_is_nothing_to_press_on_an_order_or_a_person_that_nobody_has(admin: Client) -> None:
+def test_there_is_no_action_on_an_order_or_a_person_that_nobody_has(admin: Client) -> None:
     submitted = {
         name: admin.post(STAFF[name].sample_path).status_code
         for name in SUBMITS["order"] | SUBMITS["person"]

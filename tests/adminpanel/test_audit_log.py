@@ -270,7 +270,7 @@ def test_s45_no_line_of_the_log_can_be_made_up() -> None:
     assert escape_control_characters("plain ünïcode €") == "plain ünïcode €"
 
 
-def test_s48_the_log_tells_no_address_that_opens_something(
+def test_s48_the_log_shows_no_address_that_opens_something(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As Cassandra is away while a user follows a mailed link, and as a form on its page was open for too long."""

@@ -98,7 +98,7 @@ def test_a_parcel_on_its_way_is_lost(staff_client: Client) -> None:
     assert "Lost" in text_of(staff_client, order)
 
 
-def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(
+def test_x60_a_number_that_will_not_do_is_explained_beside_its_field_and_kept(
     staff_client: Client,
 ) -> None:
     violations = []
@@ -127,7 +127,9 @@ def test_x60_a_number_that_will_not_do_is_told_beside_its_field_and_kept(
     assert not violations, "\n".join(violations)
 
 
-def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff_client: Client) -> None:
+def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_explained(
+    staff_client: Client,
+) -> None:
     order = make_order_with_events("paid")
     warehouse = next(iter(order.units_to_pack))
     empty = staff_client.post(url("pack", order, warehouse), seen(order, line_1="0"))
@@ -147,7 +149,7 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_told(staff_client: 
     assert now_of(order).version == order.version
 
 
-def test_x73_a_stale_press_is_told_who_was_faster_and_what_it_had_typed(
+def test_x73_a_stale_submit_shows_who_was_faster_and_what_it_had_typed(
     staff_client: Client,
 ) -> None:
     order = make_order_with_events("paid", "packed")
@@ -193,7 +195,9 @@ def test_what_the_order_does_not_have_is_a_conflict_and_changes_nothing(
     for name, more, sent in requests:
         answer = support_client.post(url(name, order, *more), seen(order) | sent)
         if answer.status_code != 409 or "Nothing was changed" not in answer.content.decode():
-            violations.append(f"{name} {more} {sent}: {answer.status_code}, or nothing is told")
+            violations.append(
+                f"{name} {more} {sent}: {answer.status_code}, or nothing is explained"
+            )
         if now_of(order) != order:
             violations.append(f"{name} {more} {sent} changes the order")
             order = make_order_with_events("paid")
@@ -251,7 +255,7 @@ def test_a_refusal_needs_words_and_the_customer_reads_them(
     assert "Our answer: It was worn outside" in text_of(staff_client, done)
 
 
-def test_no_more_goes_to_the_shelf_than_came_back(
+def test_no_more_goes_into_stock_than_came_back(
     staff_client: Client, requested_return: Order
 ) -> None:
     agreed = operations.approve_return(requested_return, "1", actor="Ben", now=datetime.now(UTC))
@@ -290,7 +294,7 @@ def test_money_goes_back_for_nothing_in_particular(support_client: Client) -> No
     assert now_of(order).refunded == Money("3.50", "EUR")
 
 
-def test_a_refund_that_will_not_do_is_told_and_kept(support_client: Client) -> None:
+def test_a_refund_that_will_not_do_is_explained_and_kept(support_client: Client) -> None:
     violations = []
     order = make_order_with_events("paid")
     for sent, expected in (
@@ -508,7 +512,7 @@ def test_something_is_taken_out_and_its_money_goes_back(staff_client: Client) ->
     assert "1 item<" in text
 
 
-def test_a_change_that_is_none_is_told(staff_client: Client) -> None:
+def test_a_change_that_is_none_is_explained(staff_client: Client) -> None:
     violations = []
     order = make_order_with_events("paid")
     for typed, expected in (
@@ -540,7 +544,7 @@ def test_what_is_packed_stays(staff_client: Client) -> None:
     )
 
 
-def test_an_order_goes_to_another_door(staff_client: Client) -> None:
+def test_an_order_goes_to_another_address(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     address = {
         "country": "DE",
@@ -561,7 +565,7 @@ def test_an_order_goes_to_another_door(staff_client: Client) -> None:
     assert abroad.status_code == 422
 
 
-def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(
+def test_the_history_shows_what_each_step_was_about_and_which_request_it_was(
     staff_client: Client,
 ) -> None:
     order = make_order_with_events("paid", "packed")
@@ -573,9 +577,7 @@ def test_the_history_tells_what_each_step_was_about_and_which_request_it_was(
     assert answer["X-Request-Id"].replace("-", "")[:8] in text
 
 
-def test_s50_a_form_of_many_lines_is_told_by_the_log_as_one_field(
-    staff_client: Client, ann: User
-) -> None:
+def test_s50_a_form_of_many_lines_is_one_field_in_the_log(staff_client: Client, ann: User) -> None:
     order = make_order_with_events("paid")
     sent = {f"line_{line}": str(line % 2) for line in range(1, 200)}
     answer = staff_client.post(

@@ -39,7 +39,7 @@ def form_of(order: Order, kind: str, **more: str) -> dict[str, str]:
     return {"event": kind, "version": str(order.version), **more}
 
 
-def test_q12_q13_q14_it_tells_all_of_an_order(staff_client: Client) -> None:
+def test_q12_q13_q14_it_shows_all_of_an_order(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     operations.add_note(
         order, "Called: leave it with the neighbour", actor="Ben", now=datetime.now(UTC)
@@ -82,7 +82,7 @@ def test_s41_it_offers_what_is_allowed_and_nothing_else(staff_client: Client) ->
     )
 
 
-def test_a_press_moves_the_order_on(staff_client: Client, ann: User) -> None:
+def test_an_action_moves_the_order_on(staff_client: Client, ann: User) -> None:
     order = make_order_with_events("paid")
     answer = staff_client.post(move(order), form_of(order, "shipped", note="Two parcels"))
     assert answer.status_code == 303
@@ -105,7 +105,7 @@ def test_a_press_moves_the_order_on(staff_client: Client, ann: User) -> None:
     assert f"Order {order.number}: shipped." in staff_client.get(page(order)).content.decode()
 
 
-def test_the_same_press_by_htmx_swaps_the_order_in_place(staff_client: Client) -> None:
+def test_the_same_submit_by_htmx_swaps_the_order_in_place(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     answer = staff_client.post(move(order), form_of(order, "packed"), headers=HTMX)
     text = answer.content.decode()
@@ -116,7 +116,7 @@ def test_the_same_press_by_htmx_swaps_the_order_in_place(staff_client: Client) -
     assert "hx-swap-oob" in text
 
 
-def test_x73_a_stale_page_is_told_who_did_what_and_keeps_the_note(staff_client: Client) -> None:
+def test_x73_a_stale_page_shows_who_did_what_and_keeps_the_note(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     operations.transition_order(order, Transition("held", actor="Ben", at=datetime.now(UTC)))
     answer = staff_client.post(
@@ -144,27 +144,27 @@ def test_x73_the_same_without_scripts_is_a_whole_page(staff_client: Client) -> N
     assert "Ben changed it" in answer.content.decode()
 
 
-def test_x18_a_second_press_changes_nothing_more(staff_client: Client) -> None:
+def test_x18_a_second_submit_changes_nothing_more(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     assert staff_client.post(move(order), form_of(order, "packed")).status_code == 303
     assert staff_client.post(move(order), form_of(order, "packed")).status_code == 409
     assert [event.kind for event in now_of(order).events].count("packed") == 1
 
 
-def test_s41_a_press_that_the_state_does_not_allow_changes_nothing(staff_client: Client) -> None:
+def test_s41_an_action_that_the_state_does_not_allow_changes_nothing(staff_client: Client) -> None:
     order = make_order_with_events()
     answer = staff_client.post(move(order), form_of(order, "delivered"))
     assert answer.status_code == 409
     assert now_of(order).version == order.version
 
 
-def test_bad_input_is_told_and_changes_nothing(staff_client: Client) -> None:
+def test_bad_input_is_explained_and_changes_nothing(staff_client: Client) -> None:
     violations = []
     for note in ("x" * 1001, "a\x00b"):
         order = make_order_with_events("paid")
         answer = staff_client.post(move(order), form_of(order, "packed", note=note))
         if answer.status_code != 422 or "There is a problem" not in answer.content.decode():
-            violations.append(f"{note!r}: {answer.status_code}, or no problem is told")
+            violations.append(f"{note!r}: {answer.status_code}, or no problem is explained")
         if now_of(order).version != order.version:
             violations.append(f"{note!r} changes the order")
     assert not violations, "\n".join(violations)
@@ -209,7 +209,7 @@ def test_nobody_of_the_staff_passes_for_the_shop_by_choosing_a_name(client: Clie
     assert "Note for staff only" in text
 
 
-def test_after_a_press_the_way_back_leads_to_where_the_order_stands_now(
+def test_after_a_submit_the_way_back_leads_to_where_the_order_stands_now(
     staff_client: Client,
 ) -> None:
     order = make_order_with_events("paid")
@@ -250,7 +250,7 @@ def test_a_note_is_for_staff_and_says_who_and_when(staff_client: Client) -> None
     assert "Staff only" in text
 
 
-def test_x18_the_same_note_pressed_twice_stands_once(staff_client: Client) -> None:
+def test_x18_the_same_note_submitted_twice_stands_once(staff_client: Client) -> None:
     order = make_order_with_events()
     for _ in range(2):
         assert staff_client.post(note(order), {"note": "Once"}).status_code == 303
@@ -282,7 +282,7 @@ def test_s27_a_note_is_text(staff_client: Client) -> None:
     assert "&lt;img src=x" in text
 
 
-def test_x2_a_reload_after_a_press_repeats_nothing(staff_client: Client) -> None:
+def test_x2_a_reload_after_a_submit_repeats_nothing(staff_client: Client) -> None:
     order = make_order_with_events("paid")
     answer = staff_client.post(move(order), form_of(order, "packed"), follow=True)
     assert answer.status_code == 200

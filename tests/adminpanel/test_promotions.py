@@ -75,7 +75,7 @@ def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:
     ):
         answer = cleo.post(MAKE, typed(**fields))
         if answer.status_code != 422 or sentence not in answer.content.decode():
-            violations.append(f"{fields}: {answer.status_code}, or not told: {sentence}")
+            violations.append(f"{fields}: {answer.status_code}, or not explained: {sentence}")
     assert not violations, "\n".join(violations)
 
 
@@ -88,7 +88,7 @@ def test_a_code_is_taken_once(cleo: Client) -> None:
     assert f"code {same} " in again.content.decode()
 
 
-def test_the_list_shows_the_uses_and_a_press_ends_it(cleo: Client) -> None:
+def test_the_list_shows_the_uses_and_a_submit_ends_it(cleo: Client) -> None:
     sent = typed(title=f"Offer {uuid4().hex[:6]}", uses="7")
     cleo.post(MAKE, sent)
     claim_voucher(sent["voucher"], somebody(), uuid4(), datetime.now(UTC))

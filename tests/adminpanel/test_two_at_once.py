@@ -18,7 +18,7 @@ from tests.web_server import serve_shop
 ROUNDS = 5
 
 
-def test_one_wins_and_the_other_is_told_who_and_when(tmp_path: Path) -> None:
+def test_one_wins_and_the_other_reads_who_and_when(tmp_path: Path) -> None:
     people = {name: make_user(name, role="warehouse") for name in ("Ann", "Ben")}
     with serve_shop(tmp_path, workers=2) as shop:
         lines = {}

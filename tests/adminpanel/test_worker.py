@@ -18,7 +18,7 @@ def failing(now: datetime) -> str:
     raise RuntimeError("the roof leaks")
 
 
-def test_the_page_tells_what_was_done_what_failed_and_which_mails_wait(
+def test_the_page_shows_what_was_done_what_failed_and_which_mails_wait(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     well = Job(f"test-{uuid4()}", timedelta(hours=1), lambda now: "7 orders looked after")

@@ -51,13 +51,13 @@ def figures(sales: Iterable[DailySales], category_id: UUID = ALL_CATEGORIES) -> 
     return queries.sum_by_category(sales).get(category_id, Figures())
 
 
-def make_shelves() -> tuple[CategoryNode, CategoryNode]:
+def make_categories() -> tuple[CategoryNode, CategoryNode]:
     above = make_category("House")
     return above, make_category("Lamps", parent=above)
 
 
 def test_a_line_counts_once_in_its_category_in_each_above_it_and_in_the_whole_shop() -> None:
-    above, below = make_shelves()
+    above, below = make_categories()
     lamp, mug = make_product("Lamp", category=below), make_product("Mug", category=above)
     sale = make_sale(
         line(1, lamp.product_id),
@@ -73,7 +73,7 @@ def test_a_line_counts_once_in_its_category_in_each_above_it_and_in_the_whole_sh
     assert len(found) == 3
 
 
-def test_i7_the_same_sale_told_twice_is_one_and_a_refund_rewrites_it() -> None:
+def test_i7_the_same_sale_reported_twice_is_one_and_a_refund_rewrites_it() -> None:
     sale = make_sale(placed_at=noon())
     assert record_sale(sale)
     assert not record_sale(sale)
@@ -91,7 +91,7 @@ def test_i7_the_same_sale_told_twice_is_one_and_a_refund_rewrites_it() -> None:
 
 
 def test_a_product_that_moves_stays_where_it_was_sold() -> None:
-    above, below = make_shelves()
+    above, below = make_categories()
     product = make_product("Lamp", category=below)
     sale = make_sale(line(1, product.product_id), placed_at=noon())
     record_sale(sale)
@@ -132,7 +132,7 @@ def test_a_day_noted_again_meanwhile_stays_noted() -> None:
 
 
 def test_facts_that_are_removed_leave_the_sums() -> None:
-    above, below = make_shelves()
+    above, below = make_categories()
     product = make_product("Lamp", category=below)
     sale = make_sale(line(1, product.product_id), placed_at=noon())
     record_sale(sale)
@@ -228,7 +228,7 @@ def analyst(client: Client) -> Client:
 
 
 def test_the_page_shows_the_sales_by_day_and_category(client: Client) -> None:
-    above, below = make_shelves()
+    above, below = make_categories()
     product = make_product("Lamp", category=below)
     first, back = (
         line(1, product.product_id),

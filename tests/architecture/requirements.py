@@ -64,7 +64,7 @@ def find_used_numbers() -> dict[str, str]:
     return found
 
 
-def find_holding_tests() -> dict[str, list[str]]:
+def find_tests_by_rule() -> dict[str, list[str]]:
     """Return the tests that hold each number: those whose names bear it, else those in whose text it stands."""
     by_name: dict[str, list[str]] = defaultdict(list)
     by_text: dict[str, list[str]] = defaultdict(list)
@@ -83,16 +83,16 @@ def list_rules(page: str) -> list[str]:
 
 def render_page(page: str) -> str:
     """Return the page with its last column made anew."""
-    held = find_holding_tests()
+    tests_by_rule = find_tests_by_rule()
 
-    def with_holders(line: re.Match[str]) -> str:
-        places = held.get(line[1], [])
+    def with_tests(line: re.Match[str]) -> str:
+        places = tests_by_rule.get(line[1], [])
         cells = [f"`{place}`" for place in places[:NAMED]]
         if len(places) > NAMED:
             cells.append(f"and {len(places) - NAMED} more")
         return f"| {line[1]} | {line[2]} | {'<br>'.join(cells)} |"
 
-    return _LINE.sub(with_holders, page)
+    return _LINE.sub(with_tests, page)
 
 
 if __name__ == "__main__":

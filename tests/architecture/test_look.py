@@ -116,7 +116,7 @@ def _answer(*words: str) -> str:
     )
 
 
-def test_x8_a_message_tells_its_words_and_can_be_dismissed() -> None:
+def test_x8_a_message_shows_its_words_and_can_be_dismissed() -> None:
     text = _answer("Added <3 items>")
     assert "Added &lt;3 items&gt;" in text
     assert "data-dismiss" in text
@@ -145,7 +145,7 @@ def test_icons_are_our_own_files_in_the_colour_of_the_words() -> None:
     assert not [name for name in used if not (STATIC / "icons" / f"{name}.svg").exists()]
 
 
-def test_x22_x30_a_picture_keeps_its_room_and_says_how_soon_it_is_wanted() -> None:
+def test_x22_x30_a_picture_keeps_its_space_and_says_how_soon_it_is_wanted() -> None:
     late = picture("mug/4f6d7a-e8d9c5", "Mug <b>")
     assert 'width="600" height="600" loading="lazy"' in late
     assert 'alt="Mug &lt;b&gt;"' in late
@@ -175,7 +175,7 @@ def test_x29_an_old_price_is_crossed_out_and_said() -> None:
 
 
 @for_each([("in", "In stock"), ("few", "Only a few left"), ("out", "Sold out")])
-def test_x29_stock_is_told_in_words(proof_report: tuple[str, str]) -> None:
+def test_x29_availability_is_shown_in_words(proof_report: tuple[str, str]) -> None:
     word, words = proof_report
     assert words in render_to_string("catalogue/_stock.html", {"word": word})
 

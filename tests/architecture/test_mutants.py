@@ -31,6 +31,6 @@ def test_each_fault_is_a_program() -> None:
     assert not broken, "\n".join(broken)
 
 
-def test_no_room_is_without_a_fault() -> None:
+def test_no_app_is_without_a_fault() -> None:
     faults_by_app = Counter(fault.file.split("/")[0] for fault in FAULTS)
     assert not [app for app in SHOP_APPS if not faults_by_app[app]]

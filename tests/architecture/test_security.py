@@ -20,7 +20,7 @@ BEFORE_LOGIN = {
 }
 # What takes a submit without a form's token, and why.
 WITHOUT_TOKEN = {
-    "orders:payment_notice": "the bank's notice carries a signature in its stead (S46)"
+    "orders:payment_webhook": "the bank's webhook carries a signature in its stead (S46)"
 }
 
 
@@ -60,7 +60,7 @@ def test_s25_each_view_says_whom_it_is_for() -> None:
     assert len({each.name for each in ROUTES}) == len(ROUTES) >= 125
 
 
-def test_s19_no_press_counts_without_its_token() -> None:
+def test_s19_no_submit_counts_without_its_token() -> None:
     """Neither a guest's, nor that of an admin, who may submit all there is for staff."""
     routes = [each for each in ROUTES if each.name not in WITHOUT_TOKEN]
     for_staff = [each for each in routes if each.sample_path.startswith("/staff/")]
@@ -76,7 +76,7 @@ def test_s19_no_press_counts_without_its_token() -> None:
         answer = client.post(each.sample_path, {"operation": "any"})
         if answer.status_code != 403 or "Nothing was changed" not in answer.content.decode():
             violations.append(
-                f"{each.name} takes a press of {who} at {each.sample_path}: {answer.status_code}"
+                f"{each.name} takes a submit of {who} at {each.sample_path}: {answer.status_code}"
             )
     assert not violations, "\n".join(violations)
     assert len(routes) >= 125
@@ -126,7 +126,7 @@ def test_s19_htmx_sends_it_by_header_and_it_is_another_one_after_login() -> None
     assert answer.status_code == 303
 
 
-def test_s21_over_tls_a_press_comes_from_our_own_pages() -> None:
+def test_s21_over_tls_a_submit_comes_from_our_own_pages() -> None:
     violations = []
     for headers, status in (
         ({"Origin": "https://evil.example"}, 403),

@@ -59,7 +59,7 @@ ON_ERASE = {"deleted", "pseudonymised", "kept", "expires"}
 @for_each(MODELS, named, at_least=55)
 def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model: Any) -> None:
     assert hasattr(model, "__personal_data__"), (
-        "say __personal_data__ = None, or whose it is: web/personal_data.py tells how, and write what the room's privacy.py does with it"
+        "say __personal_data__ = None, or whose it is: web/personal_data.py tells how, and write what the app's privacy.py does with it"
     )
     declared = model.__personal_data__ or {"why": "nobody's"}
     assert set(declared) in ({"why"}, {"columns", "on_erase"}, {"columns", "on_erase", "why"})

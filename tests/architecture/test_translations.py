@@ -14,6 +14,7 @@ from django.template.base import Lexer, Token, TokenType
 
 from tests.architecture.apps import FILES, ROOT, relative_path
 
+SCRIPTS = sorted((ROOT / "static" / "js").glob("*.js"))
 TEMPLATES = sorted(path for path in (ROOT / "templates").rglob("*") if path.is_file())
 # Not the programs of whoever runs the shop: they speak one language.
 SPEAKING = [
@@ -21,6 +22,9 @@ SPEAKING = [
     for path in FILES
     if "management" not in path.parts and path.relative_to(ROOT).parts[0] != "devtools"
 ]
+
+# Keys of the keyboard, as scripts name them.
+SCRIPT_NAMES = {"ArrowDown", "Enter", "Escape"}
 
 # What stands in pages and is the same in each language.
 NAMES = {
@@ -74,8 +78,10 @@ class Finding:
 def test_every_text_is_marked_for_translation() -> None:
     found = [each for path in TEMPLATES for each in list_template_texts(path)]
     found += [each for path in SPEAKING for each in list_python_texts(path)]
+    found += [each for path in SCRIPTS for each in list_script_texts(path)]
     assert not found, f"{len(found)} texts are not marked:\n" + "\n".join(map(str, found))
     assert len(TEMPLATES) >= 190
+    assert len(SCRIPTS) >= 2
     assert len(SPEAKING) >= 200
 
 
@@ -191,6 +197,19 @@ def _is_spoken(tag: str, name: str, values: dict[str, str]) -> bool:
     return name in _SPOKEN
 
 
+# ---- Scripts
+
+
+def list_script_texts(path: Path) -> list[Finding]:
+    """Return a script's strings that begin like a text. What it says stands in templates/_script_texts.html."""
+    return [
+        Finding(path, number, text)
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for text in re.findall(r"[\"'`]( ?[A-Z][a-z][^\"'`]*|  ?[a-z][^\"'`]*)[\"'`]", line)
+        if text not in SCRIPT_NAMES
+    ]
+
+
 # ---- Python
 
 
@@ -242,6 +261,10 @@ def _spoken_arguments(call: ast.Call) -> Iterator[ast.expr]:
     elif name in _MESSAGES and isinstance(call.func, ast.Attribute):
         if _name(call.func.value) == "messages":
             yield from call.args[1:]
+    elif name in _text_arguments():
+        positions, keywords = _text_arguments()[name]
+        yield from (each for at, each in enumerate(call.args) if at in positions)
+        yield from (each.value for each in call.keywords if each.arg in keywords)
     elif name.lower().endswith("field") or name in _field_makers():
         yield from call.args
         spoken = ("label", "help_text", "error_messages", "choices", "empty_label")
@@ -267,6 +290,24 @@ def _field_makers() -> frozenset[str]:
         if isinstance(node, ast.FunctionDef) and node.returns
         if re.fullmatch(r"(forms\.)?\w+Field", ast.unparse(node.returns))
     )
+
+
+@cache
+def _text_arguments() -> dict[str, tuple[set[int], set[str]]]:
+    """Return which arguments of our dataclasses are texts: those that are said to be `StrOrPromise`."""
+    found = {}
+    for path in SPEAKING:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+                texts = [
+                    (at, _name(each.target))
+                    for at, each in enumerate(fields)
+                    if "StrOrPromise" in ast.unparse(each.annotation)
+                ]
+                if texts:
+                    found[node.name] = ({at for at, _ in texts}, {name for _, name in texts})
+    return found
 
 
 def _unmarked(value: ast.expr, named: dict[str, ast.expr]) -> Iterator[ast.expr]:

@@ -138,7 +138,7 @@ def _start_payments(orders: dict[str, Order], now: datetime) -> dict[str, str]:
 
 
 def _make_carts(guest: Cookies, now: datetime) -> dict[str, str]:
-    """A guest's two carts: one in use and shared by a link, with a thing kept for later; and another."""
+    """A guest's two carts: one in use and shared by a link, with a thing saved for later; and another."""
     person, cart = (
         UUID(hex=each)
         for each in signing.loads(guest[settings.CART_COOKIE_NAME], salt="cart.owner")
@@ -180,7 +180,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     carts.add_line(ann.user_id, present, present.variants[0], 2, uuid4(), now)
     make_person(ann, shared, "editor", name="Ben")
     wanted = _get_product(next(each for each in data.PRODUCTS if steps.sold_out_skus(each)))
-    wish = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
+    subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     make_payment(_place_order(4, now, ann))
     return {
         "gone": gone.slug,
@@ -188,9 +188,9 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "invitation": sharing.invite_person(
             as_cart_user(ann), shared, "cem@example.org", "viewer", now
         ).token,
-        "wish": wish.sign_token(),
-        "end": sign_unsubscribe_token(wish.email),
-        "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(wish)),
+        "subscription": subscription.sign_token(),
+        "end": sign_unsubscribe_token(subscription.email),
+        "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(subscription)),
         "registration": _token(registration_link(f"{uuid4().hex}@example.org")),
         "registered": _token(registration_link(ann.email)),
         "reset": _token(password_reset_link(ann)),
@@ -215,7 +215,7 @@ def _mail(subscription: Subscription) -> EmailMessage:
         "Is this your address?",
     )
     mail.set_content(
-        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:waiting', args=[subscription.sign_token()])}\n"
+        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:confirm', args=[subscription.sign_token()])}\n"
     )
     return mail
 
@@ -277,7 +277,7 @@ def _make_shared_cart(now: datetime) -> tuple[str, dict[str, Cookies]]:
 
 def _make_long_category(now: datetime) -> str:
     """A category with more products than a page shows: deep in the tree and old, so that the front page shows none of it."""
-    category = make_category("Long shelf", parent=find_category_by_slug("stationery"))
+    category = make_category("Long category", parent=find_category_by_slug("stationery"))
     for number in range(LONG_CATEGORY_SIZE):
         made = datetime(2020, 1, 1, tzinfo=UTC) - timedelta(days=number)
         make_product(f"Card {number:02}", category=category, now=made, listed=True)

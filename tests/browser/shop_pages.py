@@ -77,11 +77,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "invitation that is over": ShopPage(
             "cart:invitation", "/carts/invitation/{forged}/", status=404
         ),
-        "tell me": ShopPage("notifications:wait", f"/cart/wait/?variant={_SOLD_OUT[1]}"),
-        "tell me, confirmed": ShopPage("notifications:waiting", "/cart/wait/{wish}/"),
-        "tell me no more": ShopPage("notifications:wait_end", "/cart/wait/end/{end}/"),
+        "back in stock": ShopPage("notifications:subscribe", f"/cart/wait/?variant={_SOLD_OUT[1]}"),
+        "back in stock, confirmed": ShopPage("notifications:confirm", "/cart/wait/{subscription}/"),
+        "back in stock, unsubscribe": ShopPage(
+            "notifications:unsubscribe", "/cart/wait/end/{end}/"
+        ),
         "telling that is over": ShopPage(
-            "notifications:waiting", "/cart/wait/{forged}/", status=410
+            "notifications:confirm", "/cart/wait/{forged}/", status=410
         ),
     },
     "orders": {
@@ -94,13 +96,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "order": ShopPage("orders:detail", _ORDER, "guest"),
         "order to be paid": ShopPage("orders:detail", "/orders/{unpaid}/", "guest"),
         "order that has arrived": ShopPage("orders:detail", _SENT, "guest"),
-        "buy again": ShopPage("orders:again", f"{_ORDER}again/", "guest"),
+        "buy again": ShopPage("orders:reorder", f"{_ORDER}again/", "guest"),
         "cancel": ShopPage("orders:cancel", f"{_ORDER}cancel/", "guest"),
         "too late to cancel": ShopPage("orders:cancel", f"{_SENT}cancel/", "guest"),
         "take something out": ShopPage("orders:change", f"{_ORDER}change/", "guest"),
-        "another door": ShopPage("orders:door", f"{_ORDER}address/", "guest"),
-        "nothing to send back": ShopPage("orders:send_back", f"{_ORDER}return/", "guest"),
-        "send back": ShopPage("orders:send_back", f"{_SENT}return/", "guest"),
+        "another address": ShopPage("orders:change_address", f"{_ORDER}address/", "guest"),
+        "nothing to send back": ShopPage("orders:request_return", f"{_ORDER}return/", "guest"),
+        "send back": ShopPage("orders:request_return", f"{_SENT}return/", "guest"),
         "find an order": ShopPage("orders:lookup", "/orders/"),
         "history": ShopPage("orders:history", "/account/orders/", "ann"),
     },
@@ -241,11 +243,11 @@ URLS_WITHOUT_PAGE = {
     "orders:invoice": "a PDF",
     "orders:track": "a redirect to the order",
     "orders:payment_return": "a redirect to the order",
-    "orders:payment_notice": "for a gateway's machines",
+    "orders:payment_webhook": "for a gateway's machines",
     "viewed_forget": _SUBMIT,
     "accounts:export": _SUBMIT,
     **dict.fromkeys((f"cart:{name}" for name in _CART_ACTIONS), _SUBMIT),
-    **dict.fromkeys((f"orders:{name}" for name in ("pay", "give_up", "keep")), _SUBMIT),
+    **dict.fromkeys((f"orders:{name}" for name in ("pay", "give_up", "extend_deadline")), _SUBMIT),
     **dict.fromkeys(
         (
             f"accounts:{name}"

@@ -41,7 +41,7 @@ def test_x8_the_live_region_is_there_at_load_and_hears_of_the_add(page: Page) ->
     assert region.get_attribute("data-same") == "yes"
 
 
-def test_a_second_press_on_the_same_page_counts_again(page: Page) -> None:
+def test_a_second_submit_on_the_same_page_counts_again(page: Page) -> None:
     open_product(page)
     for count in ("1 item,", "2 items,"):
         page.get_by_role("button", name="Add to cart").click()
@@ -202,17 +202,17 @@ def test_what_was_looked_at_comes_when_it_is_scrolled_to(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("No recently viewed products")
 
 
-def test_x7_whoever_wants_to_be_told_is_led_to_the_answer(page: Page) -> None:
+def test_x7_whoever_wants_a_mail_is_led_to_the_answer(page: Page) -> None:
     gone = next((each, sku) for each in PRODUCTS for sku in sold_out_skus(each))
     page.goto(f"/p/{gone[0].slug}/?variant={gone[1]}")
     field = page.get_by_label("Notify me when it’s back")
     field.fill("x")
     page.get_by_role("button", name="Notify me").click()
-    expect(page.locator("#wait-email_error")).to_contain_text("Enter an email address")
+    expect(page.locator("#subscribe-email_error")).to_contain_text("Enter an email address")
     expect(field).to_be_focused()
     assert_accessible(page, "after an error")
     field.fill("ann@example.org")
     page.get_by_role("button", name="Notify me").click()
-    expect(page.locator("#wait [data-focus]")).to_be_focused()
-    expect(page.locator("#wait")).to_contain_text("We’ve sent an email to ann@example.org.")
+    expect(page.locator("#subscribe [data-focus]")).to_be_focused()
+    expect(page.locator("#subscribe")).to_contain_text("We’ve sent an email to ann@example.org.")
     assert_accessible(page, "after asking")

@@ -50,7 +50,7 @@ def test_x9_a_failed_add_says_so_and_can_be_tried_again(
     expect(page.locator("#added")).to_contain_text("1 item,")
 
 
-def test_x9_offline_is_told_and_nothing_is_lost(open_page: OpenPage) -> None:
+def test_x9_offline_is_shown_and_nothing_is_lost(open_page: OpenPage) -> None:
     page = open_page(allow=ON_PURPOSE)
     open_product(page)
     page.context.set_offline(True)
@@ -102,7 +102,7 @@ def test_x9_a_failed_change_keeps_the_cart_on_the_page(open_page: OpenPage) -> N
     expect(cart_badge(page)).to_contain_text(re.compile("2"))
 
 
-def test_a_press_before_the_scripts_have_loaded_works_as_a_plain_form(open_page: OpenPage) -> None:
+def test_a_submit_before_the_scripts_have_loaded_works_as_a_plain_form(open_page: OpenPage) -> None:
     page = open_page(allow=r"\.js|ERR_FAILED")
     page.route("**/*.js", lambda route: route.abort())
     open_product(page)

@@ -257,7 +257,7 @@ def test_x73_the_board_refreshes_itself_and_can_be_paused(open_page: OpenPage) -
     assert later(), "it goes on"
 
 
-def test_x73_a_stale_order_page_is_told_and_overwrites_nothing(
+def test_x73_a_stale_order_page_is_refused_and_overwrites_nothing(
     open_page: OpenPage, shop: ServedShop
 ) -> None:
     ann, bob = open_page(who="staff"), open_page(who="admin")

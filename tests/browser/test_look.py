@@ -50,7 +50,7 @@ const looking = new PerformanceObserver((list) => note(list.getEntries()));
 looking.observe({type: 'layout-shift', buffered: true});
 window.shifts = () => { note(looking.takeRecords()); return moved; };"""
 # Waits until what has come into sight is there, and painted; returns what has not come in ten seconds.
-SETTLED = """async () => {
+LOADED = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
   const seen = (e) => { const box = e.getBoundingClientRect(); return e.checkVisibility() && box.bottom > 0 && box.top < innerHeight; };
   const missing = () => [...document.querySelectorAll('.htmx-request'), ...[...document.images].filter((e) => !e.complete && seen(e))];
@@ -76,7 +76,7 @@ on_every_page = pytest.mark.parametrize("part", PAGES)
 def shifted(page: Page) -> list[str]:
     """What moved while the page was loaded, and moves when it is scrolled."""
     page.mouse.wheel(0, 1500)
-    late = [f"X22: it does not come: {each}" for each in page.evaluate(SETTLED)]
+    late = [f"X22: it does not come: {each}" for each in page.evaluate(LOADED)]
     return late + [f"X22: it shifts: {each}" for each in page.evaluate("shifts()")]
 
 

@@ -55,7 +55,7 @@ def test_x45_one_of_many_is_active_and_takes_what_is_added() -> None:
     assert named(person) == {"Gifts for Mom": True, "My Birthday": False}
 
 
-def test_the_same_press_makes_one_cart() -> None:
+def test_the_same_submit_makes_one_cart() -> None:
     person, operation = uuid4(), uuid4()
     assert make(person, "Gifts", operation) == make(person, "Gifts", operation)
     assert named(person) == {"Gifts": True}
@@ -135,7 +135,7 @@ def test_undo_is_for_the_one_who_deleted() -> None:
     assert parse_undo("made-up") is None
 
 
-def test_a_deleted_cart_takes_nothing_and_its_press_does_not_bring_it_back() -> None:
+def test_a_deleted_cart_takes_nothing_and_its_submit_does_not_bring_it_back() -> None:
     person, product, operation = uuid4(), make_mug(), uuid4()
     gone = make(person, "Gone", operation)
     add(person, product)
@@ -178,7 +178,7 @@ def test_somebody_elses_cart_is_as_one_that_does_not_exist(subtests: pytest.Subt
             assert named(charlie) == {}
 
 
-def test_x45_the_hundred_and_first_cart_is_refused_and_the_last_ones_are_told_before() -> None:
+def test_x45_the_hundred_and_first_cart_is_refused_and_the_last_ones_are_counted_before() -> None:
     person = uuid4()
     with pytest.raises(TooManyCarts, match="You have 100 carts"):
         make(full(person), "One more")
@@ -200,7 +200,7 @@ def test_x45_a_thousand_lines_fill_a_cart() -> None:
         add(person, product, 1)
 
 
-def test_x45_how_much_room_is_left_is_told_on_adding_and_in_the_cart(client: Client) -> None:
+def test_x45_how_much_space_is_left_is_shown_on_adding_and_in_the_cart(client: Client) -> None:
     bead = make_product("Bead")
     make_stock(999, product_id=bead.product_id, variant_id=bead.variants[0].variant_id)
     text = submit_add(client, bead, quantity="899", headers={"HX-Request": "true"}).content.decode()
@@ -242,7 +242,7 @@ def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> No
     assert lines(first) == {str(product.variants[0].variant_id): 1}
 
 
-def test_x44_what_is_kept_for_later_comes_along() -> None:
+def test_x44_what_is_saved_for_later_comes_along() -> None:
     guest, member, product = uuid4(), uuid4(), make_mug()
     cart_id = add(guest, product).cart_id
     operations.save_line_for_later(
@@ -321,7 +321,7 @@ def test_switching_leads_to_no_other_site(client: Client, subtests: pytest.Subte
             assert response["Location"] == reverse("cart:carts")
 
 
-def test_x60_a_taken_name_is_told_beside_the_field_and_kept(client: Client) -> None:
+def test_x60_a_taken_name_is_explained_beside_the_field_and_kept(client: Client) -> None:
     submit_new_cart(client, "Gifts")
     response = submit_new_cart(client, "gIFTS <b>")
     assert response.status_code == 303
@@ -357,7 +357,7 @@ def test_x45_a_cart_is_deleted_and_brought_back_without_a_script(
     assert client.post(reverse("cart:undo"), {"undo": "made-up"}).status_code == 422
 
 
-def test_the_list_tells_what_is_in_each_cart(client: Client, teapot: Product) -> None:
+def test_the_list_shows_what_is_in_each_cart(client: Client, teapot: Product) -> None:
     submit_add(client, teapot, quantity="2")
     submit_new_cart(client, "Gifts")
     text = cart_pages(client)
@@ -427,7 +427,7 @@ def test_a_foreign_cart_answers_as_one_that_does_not_exist(
             assert queries.get_cart(foreign).item_count == 1
 
 
-def test_x44_at_login_the_carts_tell_where_they_come_from(
+def test_x44_at_login_the_carts_say_where_they_come_from(
     teapot: Product, subtests: pytest.Subtests
 ) -> None:
     for agent, device in ((PHONE, "phone"), (TABLET, "tablet"), (COMPUTER, "computer")):

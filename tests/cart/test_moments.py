@@ -180,7 +180,7 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
     assert cart_id not in {row.cart_id for row in cleanup.iterate_stale_carts(LATE)}
 
 
-def test_a_press_that_is_sent_again_after_its_cart_was_deleted_brings_nothing_back() -> None:
+def test_a_submit_that_is_sent_again_after_its_cart_was_deleted_brings_nothing_back() -> None:
     person, product, idempotency_key = uuid4(), make_mug(), uuid4()
     variants = [VariantQuantity(product, product.variants[0], 2)]
     cart_id, name = add_variants(person, None, "Again", variants, idempotency_key, NOW)

@@ -145,7 +145,7 @@ def test_x45_a_full_cart_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         add(owner, make_mug())
 
 
-def test_x45_as_many_carts_as_one_can_have_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x45_the_limit_of_carts_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = full(uuid4())
     with pytest.raises(TooManyCarts, match="You have 100 carts"):
         add(owner, make_mug())
@@ -285,7 +285,7 @@ def test_checkout_of_everything_leaves_an_empty_cart_that_can_be_filled_again() 
     assert cart_of(owner).item_count == 1
 
 
-def test_a_lost_answer_is_settled_by_the_operations_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_answer_is_resolved_by_the_operations_row(monkeypatch: pytest.MonkeyPatch) -> None:
     owner, product = uuid4(), make_mug()
     add(owner, product)
     real: Callable[..., Any] = Session.execute

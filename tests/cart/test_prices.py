@@ -128,7 +128,7 @@ def test_units_that_come_back_onto_a_line_take_its_price() -> None:
     assert (found.lines[0].quantity, found.subtotal) == (3, Money(120, EUR))
 
 
-def test_x48_a_fall_is_told_and_passes_through(client: Client) -> None:
+def test_x48_a_fall_is_shown_and_passes_through(client: Client) -> None:
     mug = make_stocked_product(price="40.00")
     put(client, mug, 2)
     save_at(mug, "35.00")
@@ -142,7 +142,7 @@ def test_x48_a_fall_is_told_and_passes_through(client: Client) -> None:
     assert cart_of(client).lines[0].price == Money(40, EUR)
 
 
-def test_x48_a_rise_is_told_and_has_to_be_agreed_to_before_the_checkout(client: Client) -> None:
+def test_x48_a_rise_is_shown_and_has_to_be_agreed_to_before_the_checkout(client: Client) -> None:
     mug = make_stocked_product(price="35.00")
     put(client, mug, 2)
     save_at(mug, "40.00")
@@ -160,7 +160,7 @@ def test_x48_a_rise_is_told_and_has_to_be_agreed_to_before_the_checkout(client: 
     )
 
 
-def test_one_press_agrees_to_all(client: Client) -> None:
+def test_one_submit_agrees_to_all(client: Client) -> None:
     mug, lamp, tea = (
         make_stocked_product(),
         make_stocked_product("Lamp"),
@@ -287,7 +287,9 @@ def make_nothing_left(product: Product) -> None:
 # ---- What it comes to
 
 
-def test_x50_goods_delivery_and_tax_are_told_by_country_before_any_question(client: Client) -> None:
+def test_x50_subtotal_delivery_and_tax_are_shown_by_country_before_any_question(
+    client: Client,
+) -> None:
     put(client, make_stocked_product(price="20.00"))
     put(client, make_stocked_product("Tea", "5.35", tax_class="reduced"), 2)
     sums = load_cart_page(client).get_element_by_id("sums")
@@ -327,7 +329,7 @@ def test_x50_htmx_gets_the_sums_alone(client: Client) -> None:
     assert "tax at 20%" in part
 
 
-def test_x50_free_delivery_is_told(client: Client) -> None:
+def test_x50_free_delivery_is_shown(client: Client) -> None:
     put(client, make_stocked_product(price="70.00"))
     assert "Free" in text(load_cart_page(client).get_element_by_id("sums"))
 

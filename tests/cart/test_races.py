@@ -75,7 +75,7 @@ def test_x45_two_who_make_a_cart_of_one_name_make_one() -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 5])
-def test_s38_x44_a_press_sent_again_while_the_cart_is_switched_counts_once(rounds: int) -> None:
+def test_s38_x44_a_submit_sent_again_while_the_cart_is_switched_counts_once(rounds: int) -> None:
     person = uuid4()
     add(person, make_mug())
     first, second = queries.get_active_cart(person), make(person, "Second")
@@ -171,7 +171,7 @@ def test_x44_adds_and_a_merge_at_once_lose_nothing() -> None:
         one_active(person)
 
 
-def test_x44_one_press_to_merge_sent_four_times_at_once_counts_once() -> None:
+def test_x44_one_submit_to_merge_sent_four_times_at_once_counts_once() -> None:
     person, product, operation = uuid4(), make_mug(), uuid4()
     target, source = make(person, "Target"), make(person, "Source")
     add(person, product, 0, 5)
@@ -305,7 +305,7 @@ def test_x44_fifty_adds_of_one_variant_from_eight_connections_end_at_quantity_50
     assert total(guest.person) == 50
 
 
-def test_x44_one_press_sent_eight_times_at_once_counts_once(guest: Browser, lamp: Product) -> None:
+def test_x44_one_submit_sent_eight_times_at_once_counts_once(guest: Browser, lamp: Product) -> None:
     idempotency_key, tabs = uuid4(), [guest.twin() for _ in range(8)]
     assert (
         at_once(*(lambda tab=tab: submit_add(tab, lamp, idempotency_key) for tab in tabs))

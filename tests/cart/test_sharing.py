@@ -130,7 +130,7 @@ def test_an_invitation_goes_by_itself_after_fourteen_days(ann: User, gifts: UUID
     assert 14 * 24 * 3600 - 60 < row.seconds <= 14 * 24 * 3600
 
 
-def test_rows_that_went_by_themselves_make_room(ann: User, gifts: UUID) -> None:
+def test_rows_that_went_by_themselves_make_space(ann: User, gifts: UUID) -> None:
     made = invite(ann, gifts, f"{uuid4().hex}@example.com")
     for _ in range(sharing.MAX_PEOPLE - 1):
         invite(ann, gifts, f"{uuid4().hex}@example.com")
@@ -219,7 +219,7 @@ def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(
     assert list_cart_names(ben.user_id) == []
 
 
-def test_an_acceptance_that_was_killed_is_finished_by_a_second_press(
+def test_an_acceptance_that_was_killed_is_finished_by_a_second_submit(
     ann: User, gifts: UUID
 ) -> None:
     ben = make_user("Ben")
@@ -339,7 +339,7 @@ def test_an_erased_cart_leaves_nobody_and_nothing_behind(ann: User, gifts: UUID)
     assert require_access(ann.user_id, gifts, OWN)
 
 
-def test_a_new_name_is_told_to_all(ann: User, gifts: UUID) -> None:
+def test_a_new_name_is_shown_to_all(ann: User, gifts: UUID) -> None:
     ben = make_person(ann, gifts, "editor")
     operations.create_cart(ben.user_id, "Birthday", uuid4(), NOW)
     cem = make_person(ann, gifts, "viewer", name="Cem")
@@ -375,7 +375,7 @@ def test_a_full_list_refuses_an_invitation_before_anything_changes(ann: User, gi
     assert people.get_people(gifts).people == ()
 
 
-def test_the_version_is_seen_by_those_in_the_cart_and_tells_every_change(
+def test_the_version_is_seen_by_those_in_the_cart_and_counts_every_change(
     ann: User, gifts: UUID
 ) -> None:
     ben = make_person(ann, gifts, "viewer")
@@ -431,7 +431,7 @@ def test_two_who_accept_one_invitation_at_once_make_one_person(ann: User, gifts:
     assert queries.CARTS.all(owner_id=ben.user_id)[0].cart_count == 1
 
 
-def test_the_twenty_first_stays_outside_however_many_press_at_once(ann: User, gifts: UUID) -> None:
+def test_the_twenty_first_stays_outside_however_many_submit_at_once(ann: User, gifts: UUID) -> None:
     for _ in range(sharing.MAX_PEOPLE - 3):
         invite(ann, gifts, f"{uuid4().hex}@example.com")
     emails = [f"{uuid4().hex}@example.com" for _ in range(8)]
@@ -490,7 +490,7 @@ def test_an_edit_that_comes_after_a_role_has_ended_changes_nothing(ann: User, gi
     assert queries.get_cart(gifts).version == cart.version
 
 
-def test_whoever_is_taken_out_while_joining_has_nothing_left_of_it(
+def test_whoever_is_taken_out_while_accepting_has_nothing_left_of_it(
     ann: User, gifts: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ben = make_user("Ben")

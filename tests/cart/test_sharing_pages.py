@@ -269,7 +269,7 @@ def test_the_owner_manages_the_cart_by_its_page(scene: Scene) -> None:
     assert "/carts/shared/" not in submitted_page("unlink", key=link.link_id)
 
 
-def test_what_is_no_invitation_is_told_beside_its_field(
+def test_what_is_no_invitation_is_explained_beside_its_field(
     scene: Scene, subtests: pytest.Subtests
 ) -> None:
     client = scene.as_("owner")
@@ -424,7 +424,7 @@ def test_an_invitation_for_another_address_says_so_and_lets_nobody_in(scene: Sce
     assert text_of(over) == text_of(spoilt)
 
 
-def test_a_guest_shares_by_link_and_is_told_that_invitations_need_an_account(scene: Scene) -> None:
+def test_a_guest_shares_by_link_and_reads_that_invitations_need_an_account(scene: Scene) -> None:
     client = Client()
     add(client, scene)
     cart_id = client.get(reverse("cart:show")).context["cart"].cart_id
@@ -527,7 +527,7 @@ def test_nothing_new_in_an_empty_cart_is_nothing_new(scene: Scene) -> None:
         operations.empty_cart(scene.ann.user_id, cart_id, uuid4(), now())
 
 
-def test_a_viewer_is_told_at_an_add_whose_cart_it_is(scene: Scene) -> None:
+def test_a_viewer_reads_at_an_add_whose_cart_it_is(scene: Scene) -> None:
     response = add(scene.as_("viewer"), scene)
     assert response.status_code == 422
     assert "“Gifts for Mom” is shared by Ann. You can view it, but you can’t edit it." in text_of(

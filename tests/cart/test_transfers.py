@@ -85,7 +85,7 @@ def two() -> Two:
     return Two()
 
 
-def hinted() -> list[transfers.PendingMove]:
+def list_pending_moves() -> list[transfers.PendingMove]:
     minute = floor_to_minute(datetime.now(UTC))
     return transfers.list_pending_moves(minute - timedelta(minutes=back) for back in range(3))
 
@@ -120,7 +120,7 @@ def test_a_copy_stays_where_it_was(two: Two) -> None:
 
 
 @pytest.mark.parametrize("copy", [False, True])
-def test_the_same_press_moves_once(two: Two, copy: bool) -> None:
+def test_the_same_submit_moves_once(two: Two, copy: bool) -> None:
     operation = uuid4()
     for _ in range(3):
         assert two.move(two.small, operation, copy=copy).quantity == 3
@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_refused_in_words_and_changes_nothing(
     with pytest.raises(NoSuchLine):
         two.move(two.huge)
     assert (units(two.first), units(two.second)) == ({two.small: 3, two.large: 1}, {two.small: 998})
-    assert not [move for move in hinted() if move.person_id == two.person]
+    assert not [move for move in list_pending_moves() if move.person_id == two.person]
 
 
 def test_a_cart_is_duplicated_once_at_its_prices(two: Two) -> None:
@@ -169,7 +169,7 @@ def test_an_emptied_cart_is_filled_again_on_top_of_what_has_come_since(two: Two)
     assert units(two.first) == {two.small: 5, two.huge: 4}
 
 
-def test_what_is_kept_for_later_is_out_of_the_sums_and_comes_back(two: Two) -> None:
+def test_what_is_saved_for_later_is_out_of_the_sums_and_comes_back(two: Two) -> None:
     operation = uuid4()
     for _ in range(2):
         operations.save_line_for_later(two.person, two.first, two.small, operation, NOW)
@@ -186,7 +186,7 @@ def test_what_is_kept_for_later_is_out_of_the_sums_and_comes_back(two: Two) -> N
         operations.return_saved_line(two.person, two.first, two.large, uuid4(), NOW)
 
 
-def test_x44_a_preview_tells_what_a_merge_then_does(two: Two) -> None:
+def test_x44_a_preview_shows_what_a_merge_then_does(two: Two) -> None:
     preview = preview_merge(
         queries.get_cart(two.first, "First"), queries.get_cart(two.second, "Second")
     )
@@ -201,7 +201,7 @@ def test_x44_a_preview_tells_what_a_merge_then_does(two: Two) -> None:
     assert [each.has_other_price for each in preview.lines if each.existing_line] == [True]
 
 
-def test_x44_one_press_merges_and_one_press_parts(two: Two) -> None:
+def test_x44_one_submit_merges_and_one_submit_parts(two: Two) -> None:
     operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
     operations.switch_cart(two.person, two.first, NOW)
     before = {
@@ -336,7 +336,7 @@ def test_a_line_goes_to_another_cart_without_a_script(client: Client, teapot: Pr
     assert (queries.get_cart(first).item_count, queries.get_cart(gifts).item_count) == (0, 4)
 
 
-def test_x44_a_merge_shows_first_and_changes_nothing_before_the_press(
+def test_x44_a_merge_shows_first_and_changes_nothing_before_the_submit(
     client: Client, teapot: Product
 ) -> None:
     submit_add(client, teapot, quantity="2")
@@ -374,7 +374,7 @@ def test_for_later_and_back_without_a_script(client: Client, teapot: Product) ->
     assert queries.get_cart(cart_id).item_count == 2
 
 
-def test_two_presses_on_one_page_are_two(client: Client, teapot: Product) -> None:
+def test_two_submits_on_one_page_are_two(client: Client, teapot: Product) -> None:
     cup = make_product("Bowl")
     make_stock(5, product_id=cup.product_id, variant_id=cup.variants[0].variant_id)
     submit_add(client, teapot, quantity="2")
@@ -396,7 +396,7 @@ def test_two_presses_on_one_page_are_two(client: Client, teapot: Product) -> Non
     assert units(cart_id) == {}
 
 
-def test_x3_the_addresses_of_presses_on_carts_lead_to_the_list(client: Client) -> None:
+def test_x3_the_addresses_of_actions_on_carts_lead_to_the_list(client: Client) -> None:
     names = ("make", "switch", "undo")
     led = {name: client.get(reverse(f"cart:{name}"))["Location"] for name in names}
     assert led == dict.fromkeys(names, reverse("cart:carts"))

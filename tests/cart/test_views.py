@@ -92,7 +92,7 @@ def test_x2_a_plain_add_redirects_by_303_and_a_reload_repeats_nothing(
     assert cart_of(client).item_count == 2
 
 
-def test_a_press_sent_again_after_the_active_cart_was_switched_counts_once(
+def test_a_submit_sent_again_after_the_active_cart_was_switched_counts_once(
     client: Client, mug: Product
 ) -> None:
     operation = str(uuid4())
@@ -117,7 +117,7 @@ def test_a_press_sent_again_after_the_active_cart_was_switched_counts_once(
     assert cart_of(client).item_count == 2
 
 
-def test_a_press_sent_again_after_signing_in_counts_once(client: Client, mug: Product) -> None:
+def test_a_submit_sent_again_after_signing_in_counts_once(client: Client, mug: Product) -> None:
     member, operation = make_user(), str(uuid4())
     submit_add(client, mug, operation=operation)
     adopt_guest_carts(owner(client), member.user_id, datetime.now(UTC))
@@ -154,7 +154,7 @@ def test_x18_a_double_click_counts_once(client: Client, mug: Product) -> None:
     assert cart_of(client).item_count == 1
 
 
-def test_a_press_without_an_id_counts(mug: Product, subtests: pytest.Subtests) -> None:
+def test_a_submit_without_an_id_counts(mug: Product, subtests: pytest.Subtests) -> None:
     ids: tuple[dict[str, str], ...] = ({}, {"operation": ""}, {"operation": "no-id"})
     for fields in ids:
         with subtests.test(**fields):
@@ -410,7 +410,7 @@ def test_a_cookie_that_we_have_not_signed_counts_as_none(client: Client, mug: Pr
         assert "Your cart is empty" in cart_page_text(client)
 
 
-def test_x3_the_addresses_of_presses_lead_to_the_cart_when_opened(
+def test_x3_the_addresses_of_actions_lead_to_the_cart_when_opened(
     client: Client, subtests: pytest.Subtests
 ) -> None:
     for name in ("add", "agree", "change", "remove", "restore", "panel"):
@@ -452,7 +452,7 @@ def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(
     assert client.post(reverse("cart:remove"), line_fields(client, gone)).status_code == 303
 
 
-def test_a_line_tells_how_few_are_left(client: Client) -> None:
+def test_a_line_shows_how_few_are_left(client: Client) -> None:
     lamp = make_product("Lamp")
     make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
     submit_add(client, lamp, quantity="2")
@@ -489,16 +489,16 @@ def test_the_cart_page_takes_a_member_three_rounds(client: Client, mug: Product)
     assert "rounds=3" in client.get(reverse("cart:show"))["X-Cassandra"]
 
 
-def test_a_stale_hint_shows_the_active_cart_all_the_same(client: Client, mug: Product) -> None:
+def test_a_stale_cookie_shows_the_active_cart_all_the_same(client: Client, mug: Product) -> None:
     submit_add(client, mug)
     other = Client()
     submit_add(other, mug, 1, quantity="7")
-    hinted = signing.dumps([owner(client).hex, cart_of(other).cart_id.hex], salt="cart.owner")
-    client.cookies[settings.CART_COOKIE_NAME] = hinted
+    owner_cookie = signing.dumps([owner(client).hex, cart_of(other).cart_id.hex], salt="cart.owner")
+    client.cookies[settings.CART_COOKIE_NAME] = owner_cookie
     text = cart_page_text(client)
     assert "1 item" in text
     assert 'value="7"' not in text
-    assert client.cookies[settings.CART_COOKIE_NAME].value != hinted
+    assert client.cookies[settings.CART_COOKIE_NAME].value != owner_cookie
     assert "rounds=2" in client.get(reverse("cart:show"))["X-Cassandra"]
 
 

@@ -36,7 +36,7 @@ def make_code(kind: str = PERCENTAGE, **terms: Any) -> str:
     return code
 
 
-def make_goods(price: str = "20.00") -> Product:
+def make_stocked_product(price: str = "20.00") -> Product:
     product = make_product(price=price)
     make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     return product
@@ -44,7 +44,7 @@ def make_goods(price: str = "20.00") -> Product:
 
 def filled(client: Client, price: str = "20.00", quantity: int = 1) -> UUID:
     """Put a product into the visitor's cart, and return the cart's id."""
-    sku = make_goods(price).variants[0].sku
+    sku = make_stocked_product(price).variants[0].sku
     client.post("/cart/add/", {"variant": sku, "quantity": quantity, "operation": uuid4()})
     cart: Cart = client.get("/cart/").context["cart"]
     return cart.cart_id
@@ -118,7 +118,7 @@ def test_x51_an_unknown_code_and_a_used_one_say_so(client: Client) -> None:
     assert use(client, cart_id, " ").status_code == 422
 
 
-def test_x51_a_member_who_has_used_it_is_told_so(client: Client) -> None:
+def test_x51_a_member_who_has_used_it_reads_so(client: Client) -> None:
     user, code = make_user(), make_code(per_person=1)
     claim_voucher(code, voucher_customer_key(user.user_id), uuid4(), NOW)
     client.force_login(user)
@@ -198,7 +198,7 @@ def test_a_member_is_not_kept_out_by_strangers(client: Client) -> None:
 
 
 def test_a_merged_cart_keeps_its_own_code_or_takes_the_others() -> None:
-    alice, product = make_user().user_id, make_goods()
+    alice, product = make_user().user_id, make_stocked_product()
     first, second = (operations.create_cart(alice, name, uuid4(), NOW) for name in ("One", "Two"))
     for cart_id, code in ((first, "A"), (second, "B")):
         operations.switch_cart(alice, cart_id, NOW)
@@ -212,7 +212,7 @@ def test_a_merged_cart_keeps_its_own_code_or_takes_the_others() -> None:
 
 
 def test_what_an_order_has_used_goes_with_it() -> None:
-    alice, product = make_user().user_id, make_goods()
+    alice, product = make_user().user_id, make_stocked_product()
     added = operations.add_line(alice, product, product.variants[0], 3, uuid4(), NOW)
     operations.set_voucher(alice, added.cart_id, "A", NOW)
     bought, order_id = {str(product.variants[0].variant_id): 1}, uuid4()
@@ -227,7 +227,7 @@ def test_what_an_order_has_used_goes_with_it() -> None:
 
 
 def test_what_weighs_more_costs_more_to_send() -> None:
-    product = make_goods("1.00")
+    product = make_stocked_product("1.00")
     alice = uuid4()
     added = operations.add_line(alice, product, product.variants[0], 20, uuid4(), NOW)
     sums = get_priced_cart(queries.get_cart(added.cart_id)).compute_quote(

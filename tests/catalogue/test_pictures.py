@@ -84,7 +84,7 @@ def test_a_picture_is_small_and_not_empty(shape: str) -> None:
         assert 1500 < len(svg) < most
 
 
-def test_what_the_showroom_sells_looks_as_it_always_did() -> None:
+def test_what_the_demo_shop_sells_looks_as_it_always_did() -> None:
     """Browsers cache a picture's URL for a year: if this has to change, so do the URLs."""
     sold = {variant.picture for product in PRODUCTS for variant in product.variants}
     pictures = sorted(sold | {category.picture for category in CATEGORIES})

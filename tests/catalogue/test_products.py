@@ -29,7 +29,7 @@ def listed(category_id: Any, sort: str = "name") -> list[str]:
     return [card.name for card in queries.get_category_page(category_id, sort).cards]
 
 
-def places(product: Product) -> set[tuple[Any, ...]]:
+def list_positions(product: Product) -> set[tuple[Any, ...]]:
     return {tuple(row) for row in operations.LIST_POSITIONS.all(product_id=product.product_id)}
 
 
@@ -137,7 +137,7 @@ def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
     operations.save_product(replace(product, variants=(dearer,)), now())
     cards = queries.get_category_page(category.category_id, "price").cards
     assert [card.price for card in cards] == [Money("30.00", EUR)]
-    assert len(places(product)) == 3
+    assert len(list_positions(product)) == 3
 
 
 def test_another_category_takes_the_cards_along() -> None:
@@ -153,7 +153,7 @@ def test_an_archived_product_leaves_all_lists() -> None:
     product = make_product(category=category, listed=True)
     operations.save_product(replace(product, status="archived"), now())
     assert listed(category.category_id) == []
-    assert places(product) == set()
+    assert list_positions(product) == set()
 
 
 def test_a_variant_that_is_left_out_is_kept_as_no_longer_sold() -> None:
@@ -303,7 +303,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     assert found is not None
     prices = [card.price for card in queries.get_category_page(category.category_id, "price").cards]
     assert prices == [found.variants[0].price]
-    assert len(places(product)) == 3
+    assert len(list_positions(product)) == 3
 
 
 def test_two_who_save_at_once_leave_one_card() -> None:
@@ -326,10 +326,10 @@ def test_two_who_save_at_once_leave_one_card() -> None:
         assert found is not None
         cards = queries.get_category_page(category.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]
-        assert len(places(product)) == 3
+        assert len(list_positions(product)) == 3
 
 
-def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
+def test_x29_an_availability_reaches_every_card_and_survives_a_save() -> None:
     category = make_category()
     product = make_product(category=category, availability="in", listed=True)
     operations.set_availability(product.product_id, "few")
@@ -344,7 +344,7 @@ def test_x29_a_stock_word_reaches_every_card_and_survives_a_save() -> None:
         operations.set_availability(product.product_id, "plenty")
 
 
-def test_a_stock_word_for_nobody_makes_no_product() -> None:
+def test_an_availability_for_nobody_makes_no_product() -> None:
     product_id = uuid4()
     operations.set_availability(product_id, "in")
     assert queries.get_product(product_id) is None

@@ -171,7 +171,7 @@ def test_the_index_follows_a_change(products: dict[str, Product]) -> None:
     assert search.refresh_index(now()) == 0
 
 
-def test_a_stock_word_and_a_price_are_those_of_the_product() -> None:
+def test_an_availability_and_a_price_are_those_of_the_product() -> None:
     product = make_product(
         "Glass Jug", price="18.00", compare_at="25.00", availability="few", listed=True
     )

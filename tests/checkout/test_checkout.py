@@ -42,14 +42,22 @@ from tests.environment import KEYSPACE
 from tests.factories import make_draft, make_payment, make_user
 from tests.journeys.connection import CSRF, ShopConnection
 from tests.orders.consistency_checks import assert_order_consistent
-from tests.orders.test_pages import HTMX, TYPED, Shopper, count_reserved, goods, text, token_in
+from tests.orders.test_pages import (
+    HTMX,
+    TYPED,
+    Shopper,
+    count_reserved,
+    make_stocked_product,
+    text,
+    token_in,
+)
 from tests.shards import SingleItemShard
 from tests.web_server import serve_shop
 
 
 @pytest.fixture
 def mug() -> Product:
-    return goods()
+    return make_stocked_product()
 
 
 @pytest.fixture
@@ -196,7 +204,7 @@ def test_what_was_typed_stays_with_who_typed_it(shopper: Shopper, mug: Product) 
         assert heading(other.client.get(at(), follow=True)) == "1 Your details"
 
 
-def test_more_than_a_browser_keeps_is_told(shopper: Shopper) -> None:
+def test_more_than_a_browser_stores_is_explained(shopper: Shopper) -> None:
     long = {
         f"billing-{name}": "".join(chr(0x4E00 + n * 37 % 9000) for n in range(2000))
         for name in ("name", "street")
@@ -372,7 +380,7 @@ def test_cash_is_for_countries_where_the_carrier_takes_it(
             )
 
 
-def test_by_transfer_the_cart_is_free_at_once_and_the_things_are_kept_for_days(
+def test_by_transfer_the_cart_is_free_at_once_and_the_units_stay_reserved_for_days(
     shopper: Shopper, mug: Product
 ) -> None:
     email = make_email()
@@ -586,7 +594,7 @@ def test_a_shared_cart_is_ordered_by_one_of_its_buyers(mug: Product) -> None:
 def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(
     shopper: Shopper, mug: Product
 ) -> None:
-    plate, email = goods(name="Plate"), make_email()
+    plate, email = make_stocked_product(name="Plate"), make_email()
     token = shopper.token(email=email)
     shopper.add(plate)
     refused = shopper.send(token, email=email)
@@ -680,7 +688,7 @@ def test_s38_a_bank_page_of_an_expired_order_cannot_pay_for_a_cart_that_was_boug
 
 
 @pytest.mark.parametrize("second", ["bought", "waits", "given up", "being placed", "died"])
-def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
+def test_s38_a_late_payment_reserves_the_units_again_only_for_its_own_cart(
     shopper: Shopper, mug: Product, second: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The gateway is away when the second checkout claims the cart, so the first one's page stays open."""
@@ -731,7 +739,7 @@ def test_s38_a_late_payment_takes_the_units_again_only_for_its_own_cart(
 def test_a_late_payment_looks_at_what_is_in_the_cart(
     shopper: Shopper, mug: Product, how: str
 ) -> None:
-    email, plate = make_email(), goods(name="Plate")
+    email, plate = make_email(), make_stocked_product(name="Plate")
     url = shopper.send(shopper.token(email=email), email=email)["Location"]
     (order,) = list_orders(email)
     operations.expire_order(order, now())
@@ -776,7 +784,7 @@ def test_a_late_payment_and_a_new_checkout_do_not_decide_at_once(
 
 def test_a_dead_checkout_of_ones_own_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """It died with the last unit and the only use of a voucher; the cart has changed since, and so has its checkout."""
-    last, plate, email = goods(1), goods(name="Plate"), make_email()
+    last, plate, email = make_stocked_product(1), make_stocked_product(name="Plate"), make_email()
     shopper = Shopper((last, 1))
     code = f"T{uuid4().hex[:10].upper()}"
     create_promotion(
@@ -828,7 +836,7 @@ def test_a_checkout_that_is_open_while_the_key_changes_is_one_order(
 
 
 @pytest.mark.parametrize(("days", "emptied"), [(5, True), (40, False)])
-def test_a_cart_is_emptied_and_its_shopper_told_however_late(
+def test_a_cart_is_emptied_and_its_shopper_notified_however_late(
     shopper: Shopper, mug: Product, days: int, emptied: bool
 ) -> None:
     """No worker ran for days. Once the cart has forgotten what it was emptied for, nothing is removed: it may be new."""
@@ -848,14 +856,16 @@ def test_a_cart_is_emptied_and_its_shopper_told_however_late(
 # ---- The reservation
 
 
-def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
+def test_the_reservation_runs_down_and_a_submit_renews_it_for_an_hour_at_most(
     shopper: Shopper, mug: Product
 ) -> None:
     order, _ = shopper.place()
     at = reverse("orders:detail", args=[order.number])
     page = html.fromstring(shopper.client.get(at).content)
     assert re.search(r"for another \d+ min \d\d s, until \d\d:\d\d", text(page))
-    assert not page.xpath("//button[@id='keep']"), "just placed, there is nothing to renew"
+    assert not page.xpath("//button[@id='extend-deadline']"), (
+        "just placed, there is nothing to renew"
+    )
     (polling,) = page.xpath("//a[@id='refresh']/@hx-trigger")
     assert "every 5s" in polling
     old = replace(
@@ -873,7 +883,7 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     assert re.search(r"for another [12] min", text(page)), text(
         page.get_element_by_id("order-status")
     )
-    (extend_url,) = page.xpath("//form[.//button[@id='keep']]/@action")
+    (extend_url,) = page.xpath("//form[.//button[@id='extend-deadline']]/@action")
     assert "Your items are reserved until" in text(shopper.client.post(extend_url, follow=True))
     fresh = queries.get_order(order.order_id)
     assert fresh
@@ -886,16 +896,18 @@ def test_the_hold_runs_down_and_a_press_renews_it_for_an_hour_at_most(
     assert shopper.client.get(extend_url)["Location"] == at
 
 
-def test_a_hold_that_is_over_is_not_renewed(shopper: Shopper) -> None:
+def test_a_reservation_that_is_over_is_not_renewed(shopper: Shopper) -> None:
     order, _ = shopper.place()
     set_payment_deadline(order, now() - timedelta(seconds=1))
-    answer = shopper.client.post(reverse("orders:keep", args=[order.number]), follow=True)
+    answer = shopper.client.post(
+        reverse("orders:extend_deadline", args=[order.number]), follow=True
+    )
     assert "is not waiting for payment" in text(answer)
-    assert Client().post(reverse("orders:keep", args=[order.number])).status_code == 404
+    assert Client().post(reverse("orders:extend_deadline", args=[order.number])).status_code == 404
 
 
-def test_the_hold_is_not_in_the_way_of_its_own_shopper() -> None:
-    last = goods(1)
+def test_the_reservation_is_not_in_the_way_of_its_own_shopper() -> None:
+    last = make_stocked_product(1)
     shopper = Shopper((last, 1))
     token = shopper.token()
     order, url = shopper.place()
@@ -949,7 +961,7 @@ def review_form(token: str, email: str, **fields: str) -> dict[str, str]:
     return TYPED | {"checkout": token, "email": email} | fields
 
 
-def test_eight_presses_at_once_are_one_order_and_one_charge(
+def test_eight_submits_at_once_are_one_order_and_one_charge(
     shop: str, shopper: Shopper, mug: Product
 ) -> None:
     email = make_email()
@@ -994,7 +1006,7 @@ def test_two_buyers_of_a_shared_cart_at_once_are_one_order(shop: str, mug: Produ
 def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
     shop: str, shopper: Shopper
 ) -> None:
-    email, plate = make_email(), goods(60, name="Plate")
+    email, plate = make_email(), make_stocked_product(60, name="Plate")
     sent = review_form(shopper.token(email=email), email)
     tabs = open_connections(shop, shopper, 7)
     statuses = at_once(
@@ -1002,7 +1014,7 @@ def test_s38_adds_at_the_moment_of_ordering_are_in_the_order_or_in_the_cart(
         *(lambda line=line: add_until_confirmed(line, plate) for line in tabs[1:]),
     )
     for _ in range(20):
-        if statuses[0] == 409:  # as it was told, one press accepts it
+        if statuses[0] == 409:  # as the page says, one submit accepts it
             assert "Plate" in tabs[0].text or "has just changed" in tabs[0].text
             sent = review_form(token_in(html.fromstring(tabs[0].text)), email)
         if statuses[0] == 303:

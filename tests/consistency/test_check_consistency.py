@@ -97,7 +97,9 @@ def test_an_order_as_it_should_be_breaks_nothing() -> None:
 # ---- I1
 
 
-def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_holds() -> None:
+def test_i1_numbers_that_do_not_add_up_are_named_and_made_anew_from_ledger_and_reservations() -> (
+    None
+):
     order = make_order(stock=20, quantity=2)
     variant_id, warehouse_id, _ = stock_item_of(order)
     cql(
@@ -145,7 +147,7 @@ def test_i2_units_that_are_gone_from_a_paid_order_are_named() -> None:
     assert "nothing, not 2 committed" in named
 
 
-def test_i2_units_of_a_paid_order_that_are_only_held_are_named_and_committed() -> None:
+def test_i2_units_of_a_paid_order_that_are_only_reserved_are_named_and_committed() -> None:
     order = without_effects(make_order(quantity=2), "confirmed")
     assert any("2 held, not 2 committed" in each for each in found(of(order), "I2"))
     assert repair(of(order)).is_clean
@@ -302,7 +304,7 @@ def remove_expiries(order: Order, at: datetime | None = None) -> None:
         )
 
 
-def test_i4_a_hold_at_which_nobody_will_look_is_named_and_hinted() -> None:
+def test_i4_a_reservation_without_its_expiry_is_named_and_gets_one() -> None:
     order = make_order()
     remove_expiries(order)
     (named,) = found(of(order), "I4")
@@ -312,7 +314,9 @@ def test_i4_a_hold_at_which_nobody_will_look_is_named_and_hinted() -> None:
     assert repair(of(order)).is_clean
 
 
-def test_i4_a_hold_that_has_run_out_is_named_and_given_back_by_the_workers_own_function() -> None:
+def test_i4_a_reservation_that_has_run_out_is_named_and_released_by_the_workers_own_function() -> (
+    None
+):
     then = datetime.now(UTC) - timedelta(minutes=30)
     order = make_order(stock=20, quantity=2, now=then)
     remove_expiries(order, at=then + timedelta(minutes=10))
@@ -422,7 +426,7 @@ def test_i7_facts_of_no_sale_are_named_and_removed() -> None:
     assert repair(only).is_clean
 
 
-def test_i7_an_orders_facts_that_are_behind_it_are_named_and_told_anew() -> None:
+def test_i7_an_orders_facts_that_are_behind_it_are_named_and_written_anew() -> None:
     order = make_order(paid=True, quantity=2, price="12.00")
     about = {"refund": "1", "amount": 1200, "lines": {"1": 1}, "reason": "broken"}
     order = without_effects(order, "refund_owed", details=about)
@@ -486,7 +490,7 @@ def test_i9_a_line_that_is_not_units_at_their_price_is_named() -> None:
 # ---- While the shop runs
 
 
-def test_an_order_that_the_worker_has_a_hint_of_is_under_way() -> None:
+def test_an_order_with_pending_effects_is_under_way() -> None:
     order = transition_order(
         make_order(),
         Transition("confirmed", actor="system", at=datetime.now(UTC)),
@@ -553,7 +557,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_commands_status_tells_clean_violations_and_not_finished() -> None:
+def test_the_commands_status_distinguishes_clean_violations_and_not_finished() -> None:
     order = make_order()
     assert run("--order", order.number)[0] == 0
     remove_expiries(order)

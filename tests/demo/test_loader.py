@@ -165,7 +165,7 @@ def demo_shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     known: dict[str, Any] = {}
     command = [sys.executable, "manage.py", "shell", "-v0", "-c", DEMO_SHOP]
     with (
-        shop("room", tmp_path_factory.mktemp("room")) as environment,
+        shop("demo", tmp_path_factory.mktemp("demo")) as environment,
         subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
         ) as process,
@@ -185,7 +185,7 @@ def demo_shop(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         assert process.returncode == 0
 
 
-def test_the_showroom_makes_sense(demo_shop: Seen) -> None:
+def test_the_demo_shop_makes_sense(demo_shop: Seen) -> None:
     for login in ("shopper@stoa.example", "staff@stoa.example", "admin@stoa.example"):
         assert login in demo_shop("said")
     first = demo_shop("loaded")
@@ -285,12 +285,12 @@ def test_the_large_shop_is_whole(keyspace: str, tmp_path: Path, proof_report: Pr
     assert found["featured"] == 24
 
 
-def test_the_showroom_is_loaded_only_into_one() -> None:
+def test_the_demo_is_loaded_only_into_a_demo_shop() -> None:
     with override_settings(DEMO=False), pytest.raises(CommandError, match="no demo shop"):
         call_command("load_demo")
 
 
-def test_an_order_of_the_showroom_is_the_same_each_time() -> None:
+def test_an_order_of_the_demo_shop_is_the_same_each_time() -> None:
     now = datetime.now(UTC)
     assert [plan.order_id for plan in plan_orders(now)] == [
         plan.order_id for plan in plan_orders(now)

@@ -30,7 +30,7 @@ def test_loading_them_again_changes_nothing_and_the_front_page_shows_what_counts
     assert PROMOTIONS[-1].title not in client.get(f"/p/{product.slug}/").content.decode()
 
 
-def test_what_parcels_weigh_is_told(client: Client) -> None:
+def test_what_parcels_weigh_is_known(client: Client) -> None:
     page = client.get("/help/delivery/").content.decode()
     assert "up to 5 kg" in page
     assert "Up to 31.5 kg costs €12.00 more" in page

@@ -21,7 +21,7 @@ def test_check_fails_when_the_page_is_old(monkeypatch: pytest.MonkeyPatch) -> No
         call_command("datamodel", "--check")
 
 
-def test_it_tells_key_bound_writer_and_remarks() -> None:
+def test_it_shows_key_bound_writer_and_remarks() -> None:
     found = {table.name: table for table in list_tables()}
     orders = found["orders"]
     assert orders.key == "((order_id), event_id DESC)"

@@ -15,7 +15,7 @@ def findings(*, level: str, about: str) -> list[Finding]:
     return [one for one in doctor.run_checks() if one.level == level and about in one.text]
 
 
-def test_every_finding_that_is_not_good_names_what_mends_it() -> None:
+def test_every_finding_that_is_not_good_names_what_fixes_it() -> None:
     for finding in doctor.run_checks():
         assert finding.fix or finding.level == doctor.GOOD or "next free one" in finding.text, (
             finding
@@ -37,7 +37,7 @@ def test_a_missing_key_is_wrong() -> None:
 @override_settings(
     DEBUG=True, DEMO=True, PUBLIC_URL="https://shop.example", ALLOWED_HOSTS=["localhost"]
 )
-def test_a_public_shop_must_not_run_in_debug_nor_as_a_showroom() -> None:
+def test_a_public_shop_must_not_run_in_debug_nor_as_a_demo_shop() -> None:
     assert findings(level=WRONG, about="DEBUG")
     assert findings(level=WRONG, about="demo logins")
     (refused,) = findings(level=WRONG, about="ALLOWED_HOSTS")
@@ -80,7 +80,7 @@ def test_the_command_ends_with_1_when_something_needed_is_wrong() -> None:
     assert "SECRET_KEY is not set" in out.getvalue()
 
 
-def test_a_shop_without_somebody_to_take_the_money_is_told_so() -> None:
+def test_a_shop_without_a_gateway_fails_its_check() -> None:
     expected = {
         ("", False): [WRONG],
         ("none", False): [ADVICE],

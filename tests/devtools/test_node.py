@@ -167,7 +167,7 @@ def test_a_java_of_another_version_is_passed_over(
     assert java.find_java().major == 17
 
 
-def test_without_a_17_the_word_says_what_was_seen(
+def test_without_a_17_the_message_says_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = a_java(tmp_path, "21.0.1")
@@ -203,7 +203,7 @@ def a_cluster(pid: int, *, kept: bool = True) -> Cluster:
     return Cluster((Node("node1", "127.0.0.1", 7199, pid),), 9555, 7555, 512, kept)
 
 
-def test_a_record_is_read_back_and_tells_the_settings_where_the_node_is(
+def test_a_record_is_read_back_and_gives_the_settings_where_the_node_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "environ", {})
@@ -292,7 +292,7 @@ def test_a_node_starts_beside_the_others_and_stops(tmp_path: Path) -> None:
 
 
 @pytest.mark.alone
-def test_a_node_that_dies_while_starting_is_told_with_its_last_lines(
+def test_a_node_that_dies_while_starting_is_reported_with_its_last_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = configuration.yaml_settings

@@ -45,12 +45,12 @@ def test_a_part_that_ends_by_itself_is_named_with_its_last_lines(run: ShopRun) -
     assert "no such table" in str(raised.value)
 
 
-def test_a_step_that_fails_is_told_with_what_it_printed(run: ShopRun) -> None:
+def test_a_step_that_fails_is_reported_with_what_it_printed(run: ShopRun) -> None:
     with pytest.raises(RunError, match="no_such_command"):
         run.run_command("Trying", "no_such_command")
 
 
-def test_only_a_showroom_is_filled_and_tells_its_logins(run: ShopRun) -> None:
+def test_only_a_demo_shop_is_filled_and_shows_its_logins(run: ShopRun) -> None:
     run.is_development = True
     run.environment["STOA_DEMO"] = "false"
     assert not run.is_demo

@@ -26,7 +26,7 @@ def wants_of(lines: list[tuple[UUID, int]]) -> list[WantedLine]:
 
 
 @given(STOCK, LINES)
-def test_a_plan_has_all_that_is_wanted_from_as_few_places_as_can_be(
+def test_a_plan_has_all_that_is_wanted_from_as_few_warehouses_as_can_be(
     stock: dict[tuple[UUID, str], int], lines: list[tuple[UUID, int]]
 ) -> None:
     wants = wants_of(lines)

@@ -38,7 +38,7 @@ def sell(product_id: UUID, variant_id: UUID, kind: str, limit: int) -> int:
     return operations.set_backorder(product_id, variant_id, kind, limit, SOON, actor="Ada", now=NOW)
 
 
-def test_what_is_in_the_house_goes_first_and_a_line_waits_as_a_whole() -> None:
+def test_what_is_in_stock_goes_first_and_a_line_waits_as_a_whole() -> None:
     _product_id, variant_id = promised(5, berlin=2)
     allocations = operations.reserve_stock(
         uuid4(), [want(variant_id, 2, 1), want(variant_id, 3, 2)], NOW, retry=False
@@ -74,7 +74,7 @@ def test_no_more_is_promised_than_the_limit_says(retry: bool) -> None:
         operations.reserve_stock(uuid4(), [want(variant_id, 2)], NOW, allow_backorder=False)
 
 
-def test_pages_say_that_it_is_sold_ahead() -> None:
+def test_pages_say_that_it_can_be_backordered() -> None:
     product_id, variant_id = promised(4, berlin=1)
     stock = queries.get_stock(product_id)[variant_id]
     assert (stock.available, stock.total_in_stock, stock.availability) == (4, 1, "few")
@@ -109,7 +109,7 @@ def test_nonsense_is_refused(subtests: pytest.Subtests) -> None:
             sell(uuid4(), uuid4(), kind, limit)
 
 
-def test_the_oldest_order_that_waits_comes_first_when_goods_arrive() -> None:
+def test_the_oldest_order_that_waits_comes_first_when_stock_arrives() -> None:
     product_id, variant_id = promised(9)
     orders = [uuid4(), uuid4()]
     for index, order_id in enumerate(orders):

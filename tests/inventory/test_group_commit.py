@@ -123,7 +123,9 @@ def test_who_waits_is_served_by_one_batch_with_the_others(watch: Callable[..., W
     assert group_commit._queues == {}
 
 
-def test_never_more_than_two_writes_of_a_shelf_are_under_way(watch: Callable[..., Watched]) -> None:
+def test_never_more_than_two_writes_of_a_stock_item_are_under_way(
+    watch: Callable[..., Watched],
+) -> None:
     variant_id = make_stock(400)
     session = watch()
 
@@ -151,7 +153,7 @@ def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> N
 
 
 @pytest.mark.usefixtures("one_turn")
-def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
+def test_a_reservation_that_exists_already_is_kept_and_the_rest_is_tried() -> None:
     variant_id = make_stock(10)
     before, other = make_request(2), make_request(3)
     reserve_batched(variant_id, "berlin", before)
@@ -165,7 +167,7 @@ def test_a_hold_that_stands_already_is_won_and_the_rest_is_tried() -> None:
 
 
 @pytest.mark.usefixtures("one_turn")
-def test_one_hold_twice_at_once_takes_its_units_once() -> None:
+def test_one_reservation_twice_at_once_takes_its_units_once() -> None:
     variant_id, reservation_id = make_stock(10), uuid4()
     requests = [make_request(2, reservation_id), make_request(2, reservation_id), make_request(1)]
     all_at_once(variant_id, requests)
@@ -183,7 +185,7 @@ def test_nothing_was_ever_received_is_nothing_there() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 12])
-def test_a_lost_answer_is_settled_for_each_who_waited(
+def test_a_lost_answer_is_resolved_for_each_who_waited(
     watch: Callable[..., Watched], count: int
 ) -> None:
     variant_id = make_stock(10)
@@ -202,7 +204,7 @@ def test_a_lost_answer_is_settled_for_each_who_waited(
 
 
 @pytest.mark.usefixtures("one_turn")
-def test_who_cannot_be_told_is_told_so_and_the_shelf_goes_on(
+def test_who_cannot_get_an_answer_learns_so_and_the_stock_item_goes_on(
     watch: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variant_id = make_stock(10)
@@ -225,7 +227,7 @@ def test_who_cannot_be_told_is_told_so_and_the_shelf_goes_on(
     )
 
 
-def test_without_a_node_everybody_is_told(watch: Callable[..., Watched]) -> None:
+def test_without_a_node_everybody_reads_so(watch: Callable[..., Watched]) -> None:
     variant_id = make_stock(10)
 
     def away(*_: Any) -> Any:
@@ -274,7 +276,7 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
     assert numbers(variant_id).reserved == 0
 
 
-def test_all_conditional_writes_of_a_shelf_meet_at_one_coordinator() -> None:
+def test_all_conditional_writes_of_a_stock_item_meet_at_one_coordinator() -> None:
     variant_id = make_stock(10)
     session = sessions.get_session()
     policy = session.cluster.profile_manager.profiles[CONDITIONAL].load_balancing_policy

@@ -148,7 +148,7 @@ class Stock(RuleBasedStateMachine):
             part.back += units
 
     @invariant()
-    def numbers_hold_and_ledger_and_model_agree(self) -> None:
+    def numbers_add_up_and_ledger_and_model_agree(self) -> None:
         for place in PLACES:
             here = [each for each in self.parts if each.allocation.warehouse_id == place]
             model = StockNumbers(
@@ -244,7 +244,7 @@ def test_over_how_many_partitions_a_ledger_is_spread_may_be_changed_at_any_time(
             )
 
 
-def test_a_shelf_that_nothing_ever_arrived_on_is_left_alone() -> None:
+def test_a_stock_item_that_never_received_anything_is_left_alone() -> None:
     with pytest.raises(NothingReceived):
         operations.rebuild_stock_numbers(uuid4(), "berlin")
 
@@ -263,7 +263,7 @@ def test_numbers_that_never_stand_still_are_left_alone(monkeypatch: pytest.Monke
         operations.rebuild_stock_numbers(variant_id, "berlin")
 
 
-def test_a_shelf_that_moved_while_it_was_read_is_read_again(
+def test_a_stock_item_that_changed_while_it_was_read_is_read_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     variant_id = make_stock(20)

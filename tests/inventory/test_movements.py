@@ -70,7 +70,7 @@ def test_what_an_order_gives_up_others_can_buy() -> None:
     assert reservation_rows(variant_id) == []
 
 
-def test_an_older_wish_takes_nothing_back() -> None:
+def test_an_older_request_takes_nothing_back() -> None:
     variant_id = make_stock(10)
     allocation = paid(variant_id, 5)
     operations.set_reservation_units(allocation, reserved_units=2, shipped_units=2)
@@ -93,7 +93,7 @@ def test_less_than_nothing_is_refused() -> None:
         operations.set_reservation_units(allocation, reserved_units=-1, shipped_units=0)
 
 
-def test_what_was_never_held_is_kept_nowhere() -> None:
+def test_what_was_never_reserved_is_stored_nowhere() -> None:
     variant_id = make_stock(5)
     allocation = paid(variant_id, 2)
     assert not operations.set_reservation_units(
@@ -120,7 +120,7 @@ def test_twelve_hands_at_once_do_it_once() -> None:
     assert reservation_rows(variant_id) == [("committed", 1, 3)] * 4
 
 
-def test_what_comes_back_is_put_on_the_shelf_once() -> None:
+def test_what_comes_back_is_put_into_stock_once() -> None:
     variant_id, order_id = make_stock(10), uuid4()
     allocation = paid(variant_id, 5, order_id)
     operations.ship_stock([allocation])
@@ -192,7 +192,7 @@ class Lossy:
         return answer
 
 
-def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, order_id = make_stock(10), uuid4()
     lossy = Lossy()
     monkeypatch.setattr(statements, "get_session", lambda: lossy)

@@ -92,7 +92,7 @@ def test_buyers_of_several_things_get_all_or_nothing() -> None:
     assert numbers(plenty).reserved == numbers(rare).reserved == 6
 
 
-def test_holding_again_finds_the_same_holds() -> None:
+def test_reserving_again_finds_the_same_reservations() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     wants = [want(variant_id, 3)]
     first = operations.reserve_stock(order_id, wants, NOW)
@@ -100,14 +100,14 @@ def test_holding_again_finds_the_same_holds() -> None:
     assert numbers(variant_id).reserved == 3
 
 
-def test_a_changed_wish_gives_the_former_hold_back() -> None:
+def test_a_changed_quantity_releases_the_former_reservation() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
     operations.reserve_stock(order_id, [want(variant_id, 5)], NOW)
     assert numbers(variant_id).reserved == 5
 
 
-def test_too_few_hold_nothing() -> None:
+def test_too_few_reserve_nothing() -> None:
     plenty, short = make_stock(9), make_stock(2)
     with pytest.raises(OutOfStock) as refused:
         operations.reserve_stock(uuid4(), [want(plenty, 1, 1), want(short, 3, 2)], NOW)
@@ -143,7 +143,7 @@ def test_each_step_happens_once() -> None:
     assert operations.commit_stock(allocations) == allocations, "what is gone cannot be committed"
 
 
-def test_released_units_come_back_once_whether_held_or_committed() -> None:
+def test_released_units_come_back_once_whether_reserved_or_committed() -> None:
     variant_id = make_stock(10)
     unpaid = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
     paid = operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
@@ -159,7 +159,7 @@ def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
 
 
-def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, back = make_stock(10), make_stock(10)
     flaky = AnswerLosingSession(sessions.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
@@ -175,7 +175,7 @@ def test_a_lost_answer_is_settled_at_each_step(monkeypatch: pytest.MonkeyPatch) 
     assert numbers(back) == StockNumbers(10, 10, 0, 0, 0)
 
 
-def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_expiry_is_written_before_the_reservation(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, order_id = make_stock(5), uuid4()
 
     def crash(*_: Any, **__: Any) -> None:
@@ -193,7 +193,7 @@ def test_the_hint_stands_before_the_hold(monkeypatch: pytest.MonkeyPatch) -> Non
     assert numbers(variant_id).reserved == 0
 
 
-def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
+def test_a_past_date_does_not_hide_the_expiry_from_the_sweeper() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     start = datetime.now(UTC)
     operations.reserve_stock(order_id, [want(variant_id)], NOW - timedelta(days=90))
@@ -205,7 +205,7 @@ def test_a_past_date_does_not_hide_the_hint_from_the_sweeper() -> None:
     }
 
 
-def test_pages_see_the_copy_and_its_word() -> None:
+def test_pages_see_the_copy_and_its_availability() -> None:
     product_id, variant_id = uuid4(), make_stock(0)
     operations.receive_stock(product_id, variant_id, "berlin", 4, 3, uuid4(), NOW)
     operations.copy_stock(product_id)
@@ -222,7 +222,7 @@ def test_pages_see_the_copy_and_its_word() -> None:
     assert queries.get_stock(product_id)[variant_id].availability == "few"
 
 
-def test_what_was_kept_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_reserved_for_a_moment_is_seen_again(monkeypatch: pytest.MonkeyPatch) -> None:
     products = uuid4(), uuid4()
     variants = sorted((uuid4(), uuid4()))
     for product_id, variant_id in zip(products, variants, strict=True):
@@ -350,7 +350,7 @@ def test_a_copy_that_fails_is_told_to_all_who_waited_for_it(
     assert product_id not in stock_copies._next_copies
 
 
-def test_a_hundred_holds_do_not_hide_the_numbers() -> None:
+def test_a_hundred_reservations_do_not_hide_the_numbers() -> None:
     variant_id = make_stock(120)
     for _ in range(100):
         operations.reserve_stock(uuid4(), [want(variant_id)], NOW)

@@ -33,7 +33,7 @@ def test_a_first_try_reads_nothing() -> None:
     assert (numbers(one).reserved, numbers(other).reserved) == (2, 4)
 
 
-def test_a_page_tells_where_the_goods_are() -> None:
+def test_a_page_says_where_the_units_are() -> None:
     variant_id = make_stock(0, cork=5)
     with count_statements() as meter:
         (allocation,) = first_try(
@@ -44,7 +44,7 @@ def test_a_page_tells_where_the_goods_are() -> None:
     )
 
 
-def test_what_a_refused_batch_tells_leads_on() -> None:
+def test_what_a_refused_batch_answers_leads_on() -> None:
     variant_id = make_stock(1, cork=5)
     (allocation,) = first_try(uuid4(), want(variant_id, 2))
     assert allocation.warehouse_id == "cork"
@@ -56,7 +56,7 @@ def test_what_a_refused_batch_tells_leads_on() -> None:
 
 
 @pytest.mark.parametrize("seen", [0, 99], ids=["the page had nothing", "the page had plenty"])
-def test_nobody_is_told_of_too_little_because_a_page_was_old(seen: int) -> None:
+def test_nobody_is_refused_for_too_little_because_a_page_was_old(seen: int) -> None:
     variant_id = make_stock(3)
     page = {variant_id: {"berlin": seen}}
     assert first_try(uuid4(), want(variant_id, 2), seen_units=page)[0].quantity == 2
@@ -66,7 +66,7 @@ def test_nobody_is_told_of_too_little_because_a_page_was_old(seen: int) -> None:
     assert numbers(variant_id) == StockNumbers(3, 1, 2, 0, 0)
 
 
-def test_the_numbers_of_a_refusal_count_what_was_kept_for_a_moment() -> None:
+def test_the_numbers_of_a_refusal_count_what_was_reserved_for_a_moment() -> None:
     plenty, short = make_stock(2, cork=2), make_stock(1)
     with pytest.raises(OutOfStock) as refused:
         first_try(uuid4(), want(plenty, 4, 1), want(short, 2, 2))
@@ -79,7 +79,7 @@ def test_the_numbers_of_a_refusal_count_what_was_kept_for_a_moment() -> None:
     )
 
 
-def test_a_first_try_that_was_none_finds_its_own_hold() -> None:
+def test_a_first_try_that_failed_finds_its_own_reservation() -> None:
     variant_id, order_id = make_stock(5), uuid4()
     mine = want(variant_id, 3)
     assert first_try(order_id, mine) == first_try(order_id, mine)
@@ -134,7 +134,7 @@ def test_orders_that_overlap_in_opposite_order_neither_wait_for_each_other_nor_s
     assert 11 <= units <= 12, "at most one unit is left, which two would have wanted together"
 
 
-def test_who_lost_the_claim_holds_nothing_more() -> None:
+def test_who_lost_the_claim_reserves_nothing_more() -> None:
     one, other = sorted((make_stock(5), make_stock(5)))
     checks = iter([None, RuntimeError("the claim is over")])
 
@@ -151,7 +151,7 @@ def test_who_lost_the_claim_holds_nothing_more() -> None:
     )
 
 
-def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
+def test_a_renewed_reservation_is_looked_at_when_it_runs_out_now() -> None:
     order_id = uuid4()
     allocations = first_try(order_id, want(make_stock(5)))
     until = datetime.now(UTC) + timedelta(minutes=25)
@@ -162,7 +162,9 @@ def test_a_renewed_hold_is_looked_at_when_it_runs_out_now() -> None:
     assert (expiry.reservation_id, expiry.quantity) == (allocations[0].reservation_id, 1)
 
 
-def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reservation_gives_up_when_others_are_always_faster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     variant_id = make_stock(5)
     tries = []
 
@@ -178,7 +180,7 @@ def test_a_hold_gives_up_when_others_are_always_faster(monkeypatch: pytest.Monke
     assert group_commit._queues == {}
 
 
-def test_who_was_refused_too_often_to_know_is_told_the_true_numbers(
+def test_who_was_refused_too_often_to_know_reads_the_true_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     variant_id = make_stock(5)

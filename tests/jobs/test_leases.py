@@ -29,7 +29,7 @@ def job() -> str:
     return f"test-{uuid4()}"
 
 
-def test_a_job_is_held_by_one() -> None:
+def test_a_job_has_one_lease_holder() -> None:
     name = job()
     with hold_lease(name) as lease:
         assert get_lease(name).holder == lease.holder

@@ -24,7 +24,7 @@ def made(
     return Job(f"test-{uuid4()}", every, lambda now: did, normal_lag)
 
 
-def test_each_thing_belongs_to_one_share_and_none_is_left_out() -> None:
+def test_each_thing_belongs_to_one_shard_and_none_is_left_out() -> None:
     found: dict[str, list[int]] = {}
     things = [uuid4() for _ in range(400)]
     name = f"test-{uuid4()}"
@@ -67,7 +67,7 @@ def test_a_run_leaves_what_it_did_how_long_it_took_and_who_it_was() -> None:
     assert get_lease(job.name).result == "3 mails sent"
 
 
-def test_a_failure_is_told_until_a_run_succeeds() -> None:
+def test_a_failure_is_shown_until_a_run_succeeds() -> None:
     fails = True
 
     def run(now: datetime) -> str:
@@ -85,7 +85,7 @@ def test_a_failure_is_told_until_a_run_succeeds() -> None:
     assert (progress.lease.failure, progress.problem) == ("", "")
 
 
-def test_it_tells_how_late_a_job_is_and_how_far_behind_its_place() -> None:
+def test_it_shows_how_late_a_job_is_and_how_far_behind_its_position() -> None:
     job, now = made(normal_lag=timedelta(minutes=5)), datetime.now(UTC)
     assert list_progress([job], now)[0].problem == "has never run"
     with hold_lease(job.name) as lease:
@@ -133,7 +133,7 @@ def test_several_standings_are_read_side_by_side() -> None:
     assert [each.holder is not None for each in found] == [False, True, False]
 
 
-def test_the_command_tells_and_its_status_says_whether_somebody_should_look(
+def test_the_command_reports_and_its_status_says_whether_somebody_should_look(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     well, ill = made("3 mails sent"), made()

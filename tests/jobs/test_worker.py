@@ -202,7 +202,7 @@ def test_it_stops_cleanly_on_a_signal() -> None:
     assert ended == dict.fromkeys(signals, (0, True))
 
 
-def test_a_job_held_elsewhere_is_left_alone() -> None:
+def test_a_job_leased_elsewhere_is_left_alone() -> None:
     job, runs = counting()
     with hold_lease(job.name):
         Worker([job]).run_due_jobs()

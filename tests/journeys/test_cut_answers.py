@@ -29,7 +29,7 @@ MEANS = {
     "had applied": "asked again, it turned out to have applied",
     "applies now": "it had not applied; sent again, it did",
     "was refused": "asked again, it was refused: it had been done, or somebody had come first",
-    "stays unknown": "it stayed unknown: answered 503, the buyer pressed again",
+    "stays unknown": "it stayed unknown: answered 503, the buyer submitted again",
 }
 
 

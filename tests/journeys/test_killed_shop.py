@@ -36,7 +36,7 @@ def test_no_checkout_is_lost_or_doubled(tmp_path: Path, proof_report: ProofRepor
     proof_report.state_claim(
         "The web server is killed among checkouts",
         f"{CHECKOUTS} buyers order while the web server is killed {len(KILLS_AFTER)} times by kill -9: each is told of one paid"
-        " order in the end, and there is that order and no other, paid once, with its units on the shelves.",
+        " order in the end, and there is that order and no other, paid once, with its units in stock.",
     )
     web = WebServer(tmp_path, workers=2)
     crowd = Crowd(web.port, CHECKOUTS)

@@ -115,8 +115,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "cart:shared": [ask(token="{forged}")],
     "cart:shared_copy": [ask(token="{forged}")],
     "cart:invitation": [ask(token="{forged}")],
-    "notifications:waiting": [ask(token="{forged}")],
-    "notifications:wait_end": [ask(token="{forged}")],
+    "notifications:confirm": [ask(token="{forged}")],
+    "notifications:unsubscribe": [ask(token="{forged}")],
     "accounts:finish": [ask(token="{forged}")],
     "accounts:reset_finish": [ask({"password": "seven dry otters"}, token="{forged}")],
     "accounts:email_confirm": [ask(token="{forged}")],
@@ -137,17 +137,17 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "orders:invoice": [ask(**_ORDER)],
     "orders:pay": [ask(**_ORDER), ask(number="{unpaid}")],
     "orders:give_up": [ask(**_ORDER), ask(number="{unpaid}")],
-    "orders:keep": [ask(**_ORDER), ask(number="{unpaid}")],
+    "orders:extend_deadline": [ask(**_ORDER), ask(number="{unpaid}")],
     # A payment's own id is a secret: a visitor who has it has been at the bank, and is asked to log in.
     "orders:payment_return": [ask(number="{unpaid}", payment_id=str(uuid4()))],
-    "orders:again": [
+    "orders:reorder": [
         ask(**_ORDER),
         ask({"cart": "{cart}"}, **_ORDER),
         ask({"cart": "{own_cart}"}, **_ORDER),
     ],
     "orders:cancel": [ask(**_ORDER), ask(number="{unpaid}")],
     "orders:change": [ask({"line_1": "0"}, **_ORDER)],
-    "orders:door": [
+    "orders:change_address": [
         ask(
             {
                 "name": "Eve",
@@ -159,7 +159,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
             **_ORDER,
         )
     ],
-    "orders:send_back": [ask({"line_1": "1", "reason": "mind"}, **_ORDER)],
+    "orders:request_return": [ask({"line_1": "1", "reason": "mind"}, **_ORDER)],
     "orders:track": [ask(token="{forged}")],
     "adminpanel:order": [ask(**_ORDER)],
     "adminpanel:move": [ask({"event": "packed", "version": "2"}, **_ORDER)],
@@ -209,9 +209,9 @@ OPEN_TO_ALL = {
     "product": "the shop window",
     "picture": "a drawing",
     "sitemap_part": "the shop window's list",
-    "mail:message": "the showroom's mail reader, which a shop does not have",
+    "mail:message": "the demo shop's mail reader, which a shop does not have",
     "testbank:pay": "the bank's page: its payment's id is the bank's secret, and it shows a sum and an order's number",
-    "orders:payment_notice": "the bank's own: its body is signed",
+    "orders:payment_webhook": "the bank's own: its body is signed",
 }
 
 
@@ -483,8 +483,8 @@ def make_world() -> World:
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],
         "cart:shared_copy": link.url.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
-        "notifications:waiting": subscription.sign_token(),
-        "notifications:wait_end": sign_unsubscribe_token(alice.email),
+        "notifications:confirm": subscription.sign_token(),
+        "notifications:unsubscribe": sign_unsubscribe_token(alice.email),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
         "accounts:reset_finish": password_reset_link(alice).rstrip("/").rpartition("/")[2],
         "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com")

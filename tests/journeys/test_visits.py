@@ -111,7 +111,7 @@ def test_a_guest_finds_the_order_by_its_number_and_address(mug: Product, email: 
     assert later.address == f"/orders/{number}/"
 
 
-def test_a_declined_card_is_told_and_another_one_pays(mug: Product, email: str) -> None:
+def test_a_declined_card_is_explained_and_another_one_pays(mug: Product, email: str) -> None:
     ann = Visitor()
     fill_cart(ann, mug)
     number = buy(ann, email, "4000 0000 0000 0002")

@@ -158,7 +158,7 @@ def test_what_was_sent_is_not_kept_and_not_sent_again(server: Server, now: datet
     )
 
 
-def test_the_same_event_told_by_many_is_one_mail_and_another_event_another(
+def test_the_same_event_sent_by_many_is_one_mail_and_another_event_another(
     server: Server, now: datetime
 ) -> None:
     subject_id, email = uuid4(), f"alice-{uuid4().hex}@example.com"
@@ -237,7 +237,7 @@ def test_while_no_mail_server_answers_nothing_is_tried_and_nothing_lost(
     assert len(server.to(email)) == 1
 
 
-def test_a_worker_killed_while_sending_leaves_a_hint_for_the_next(
+def test_a_worker_killed_while_sending_leaves_its_outbox_entry_for_the_next(
     server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mail_id, email = queued(now)
@@ -337,7 +337,7 @@ def _killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_hint_without_its_mail_is_waited_for_and_then_dropped(
+def test_an_outbox_entry_without_its_mail_is_waited_for_and_then_dropped(
     server: Server, now: datetime
 ) -> None:
     INSERT_OUTBOX_ENTRY.run(minute=floor_to_minute(now), mail_id=uuid4())
@@ -357,7 +357,7 @@ def test_more_than_fits_in_a_run_is_left_for_the_next_one(server: Server, now: d
     assert all(len(server.to(email)) == 1 for email in emails)
 
 
-def test_s27_a_line_break_in_what_is_told_makes_no_header_and_markup_stays_text(
+def test_s27_a_line_break_in_what_is_sent_makes_no_header_and_markup_stays_text(
     server: Server, now: datetime
 ) -> None:
     email = f"alice-{uuid4().hex}@example.com"
@@ -373,11 +373,11 @@ def test_s27_a_line_break_in_what_is_told_makes_no_header_and_markup_stays_text(
     assert "&lt;b&gt;Alice&lt;/b&gt; &amp; Co" in html.get_content()
 
 
-def test_the_mails_of_an_order_tell_what_when_where_and_how_much(
+def test_the_mails_of_an_order_say_what_when_where_and_how_much(
     server: Server, now: datetime
 ) -> None:
     email = f"alice-{uuid4().hex}@example.com"
-    templates = {"order_placed": "Your order S-1", "order_moved": "Sent: S-1"}
+    templates = {"order_placed": "Your order S-1", "order_updated": "Sent: S-1"}
     for template in templates:
         queue_mail(uuid4(), template, email, template, ORDER, now)
     assert sent(now).sent == 2

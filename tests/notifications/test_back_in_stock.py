@@ -47,7 +47,7 @@ def address() -> str:
 
 def ask(client: Client, product: Product, headers: Any = None, **fields: str) -> Any:
     return client.post(
-        reverse("notifications:wait"),
+        reverse("notifications:subscribe"),
         {"variant": product.variants[0].sku} | fields,
         headers=headers,
     )
@@ -72,7 +72,7 @@ def notify(product: Product, now: datetime) -> int:
     )
 
 
-def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Client) -> None:
+def test_a_sold_out_variant_offers_a_mail_and_one_in_stock_does_not(client: Client) -> None:
     lamp, mug = sold_out(), make_product("Mug")
     make_stock(5, product_id=mug.product_id, variant_id=mug.variants[0].variant_id)
     text = client.get(reverse("product", args=[lamp.slug])).content.decode()
@@ -85,10 +85,10 @@ def test_a_sold_out_thing_offers_to_tell_and_one_in_stock_does_not(client: Clien
     client.force_login(make_user())
     text = client.get(reverse("product", args=[lamp.slug])).content.decode()
     assert "Notify me when it’s back" in text
-    assert 'id="wait-email"' not in text
+    assert 'id="subscribe-email"' not in text
 
 
-def test_a_member_presses_once(client: Client) -> None:
+def test_a_member_submits_once(client: Client) -> None:
     member, lamp = make_user(), sold_out()
     client.force_login(member)
     response = ask(client, lamp)
@@ -135,7 +135,9 @@ def test_known_and_unknown_addresses_are_answered_alike(client: Client) -> None:
     assert subscribed_emails(lamp) == set()
 
 
-def test_what_is_no_address_is_told_at_its_place(client: Client, subtests: pytest.Subtests) -> None:
+def test_what_is_no_address_is_explained_at_its_place(
+    client: Client, subtests: pytest.Subtests
+) -> None:
     lamp, emails = (
         sold_out(),
         ("", "x", "a@b", "a b@example.org", "a@example.org\nBcc: b@example.org"),
@@ -170,7 +172,7 @@ def test_what_is_here_needs_no_waiting(client: Client) -> None:
 
 def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
     response = client.post(
-        reverse("notifications:wait"), {"variant": "NO-SUCH", "email": address()}
+        reverse("notifications:subscribe"), {"variant": "NO-SUCH", "email": address()}
     )
     assert response.status_code == 422
     assert "no longer sold" in response.content.decode()
@@ -178,7 +180,7 @@ def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
 
 def test_a_made_up_link_does_nothing(client: Client, subtests: pytest.Subtests) -> None:
     tokens = ("x", "a:b:c", "WyJ4Il0:1xUlfT:IGoTIUi7ot1TW8GQYNmxpit_QyIdJMtdFFYuEngATAA")
-    for name, token in combinations(("notifications:waiting", "notifications:wait_end"), tokens):
+    for name, token in combinations(("notifications:confirm", "notifications:unsubscribe"), tokens):
         with subtests.test(name, token=token):
             for method in (client.get, client.post):
                 assert method(reverse(name, args=[token])).status_code == 410
@@ -207,7 +209,7 @@ def test_whoever_asks_again_waits_from_then_on() -> None:
     assert row.asked_at == asked[1]
 
 
-def test_when_it_is_back_each_is_told_once() -> None:
+def test_when_it_is_back_each_gets_one_mail() -> None:
     lamp, lost, emails = sold_out(), sold_out("Lost"), [address(), address()]
     now = datetime.now(UTC)
     for email in emails:
@@ -272,7 +274,7 @@ def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> 
         lamp.product_id,
         mug.product_id,
     }
-    link = reverse("notifications:wait_end", args=[sign_unsubscribe_token(email)])
+    link = reverse("notifications:unsubscribe", args=[sign_unsubscribe_token(email)])
     assert email in client.get(link).content.decode()
     assert subscribed_emails(lamp) == {email}
     assert client.post(link).status_code == 303

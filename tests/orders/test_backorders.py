@@ -58,7 +58,7 @@ def only_ours(monkeypatch: pytest.MonkeyPatch) -> list[UUID]:
     return ours
 
 
-def test_an_order_waits_and_gets_its_goods_when_they_arrive(only_ours: list[UUID]) -> None:
+def test_an_order_waits_and_gets_its_units_when_they_arrive(only_ours: list[UUID]) -> None:
     product, in_stock = make_backordered_product(), make_product()
     make_stock(5, product_id=in_stock.product_id, variant_id=in_stock.variants[0].variant_id)
     only_ours.append(product.variants[0].variant_id)
@@ -163,7 +163,7 @@ def test_the_pages_say_when_it_is_sent(client: Client) -> None:
     assert date.today() < SOON  # noqa: DTZ011 the shop's words are of its own day
 
 
-def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(
+def test_new_buyers_do_not_see_the_units_before_those_who_wait_have_theirs(
     only_ours: list[UUID],
 ) -> None:
     product = make_backordered_product()
@@ -184,7 +184,7 @@ def test_new_buyers_do_not_see_the_goods_before_those_who_wait_have_theirs(
     assert stock.get_stock(product.product_id)[variant.variant_id].total_in_stock == 4
 
 
-def test_the_pages_are_told_of_what_those_who_wait_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_see_what_those_who_wait_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     product = make_backordered_product()
     (variant,) = product.variants
     place_paid_order((product, 5))

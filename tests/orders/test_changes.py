@@ -176,7 +176,7 @@ def test_x72_things_are_taken_out_before_they_are_packed_and_their_money_goes_ba
     assert client.post(address, {"line_1": "0"}).status_code == 409
 
 
-def test_x59_x60_a_wrong_number_is_told_beside_its_field(subtests: pytest.Subtests) -> None:
+def test_x59_x60_a_wrong_number_is_explained_beside_its_field(subtests: pytest.Subtests) -> None:
     order = place_paid_order(3)
     client, address = open_browser(order), at("change", order)
     for typed, words in (
@@ -217,7 +217,7 @@ def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(
     order = place_paid_order(3)
     client, typed = (
         open_browser(order),
-        {"change": {"line_1": "1"}, "door": NEW_ADDRESS, "cancel": {}},
+        {"change": {"line_1": "1"}, "change_address": NEW_ADDRESS, "cancel": {}},
     )
     sent = {
         address: fill_form(client, address, **typed[name])
@@ -259,7 +259,7 @@ def test_a_page_from_before_another_change_keeps_what_was_chosen() -> None:
     assert fresh(order).quantities == {1: 2}
 
 
-def test_a_double_press_changes_it_once() -> None:
+def test_a_double_submit_changes_it_once() -> None:
     order = place_paid_order(5)
     client, address = open_browser(order), at("change", order)
     typed = fill_form(client, address, line_1="4")
@@ -271,9 +271,9 @@ def test_a_double_press_changes_it_once() -> None:
 # ---- Another delivery address
 
 
-def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed() -> None:
+def test_x72_it_is_sent_to_another_address_in_the_same_country_before_it_is_packed() -> None:
     order = place_paid_order(1)
-    client, address = open_browser(order), at("door", order)
+    client, address = open_browser(order), at("change_address", order)
     page = html.fromstring(client.get(address).content)
     assert page.xpath("//input[@name='street']/@value") == ["Torstraße 1"]
     assert client.post(address, fill_form(client, address, **NEW_ADDRESS))["Location"] == at(
@@ -294,9 +294,9 @@ def test_x72_it_is_sent_to_another_door_in_the_same_country_before_it_is_packed(
     assert "can no longer be changed" in text(client.get(address))
 
 
-def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> None:
+def test_x60_an_address_that_is_none_is_explained_and_kept(subtests: pytest.Subtests) -> None:
     order = place_paid_order(1)
-    client, address = open_browser(order), at("door", order)
+    client, address = open_browser(order), at("change_address", order)
     for typed, words in (
         ({"street": ""}, "Enter the street and number"),
         ({"postal_code": "1"}, "Enter a German postcode"),
@@ -319,7 +319,7 @@ def test_x60_a_door_that_is_none_is_told_and_kept(subtests: pytest.Subtests) -> 
 
 def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown() -> None:
     order = deliver_parcel(place_paid_order(2, 1))
-    client, address = open_browser(order), at("send_back", order)
+    client, address = open_browser(order), at("request_return", order)
     assert "You can return items until" in text(client.get(at("detail", order)))
     typed = fill_form(
         client,
@@ -375,7 +375,7 @@ def test_a_return_that_is_refused_says_why() -> None:
         fresh(order), {1: 1}, "Too small", actor="shopper", now=datetime.now(UTC)
     )
     client = open_browser(order)
-    assert "already being returned" in text(client.get(at("send_back", order)))
+    assert "already being returned" in text(client.get(at("request_return", order)))
     operations.reject_return(
         order, "1", actor="staff:1:Ann", now=datetime.now(UTC), note="It was worn."
     )
@@ -384,11 +384,11 @@ def test_a_return_that_is_refused_says_why() -> None:
     assert "It was worn." in page
 
 
-def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(
+def test_x59_x60_what_is_wrong_with_a_return_is_explained_and_all_is_kept(
     subtests: pytest.Subtests,
 ) -> None:
     order = deliver_parcel(place_paid_order(2))
-    client, address = open_browser(order), at("send_back", order)
+    client, address = open_browser(order), at("request_return", order)
     for name, typed, words in (
         ("line_1", "0", "Choose a quantity for at least one item"),
         ("line_1", "3", "Choose a quantity from 0 to 2"),
@@ -410,7 +410,7 @@ def test_x59_x60_what_is_wrong_with_a_return_is_told_and_all_is_kept(
 def test_what_arrived_too_long_ago_or_not_at_all_is_not_sent_back() -> None:
     now = datetime.now(UTC)
     order = place_paid_order(1)
-    client, address = open_browser(order), at("send_back", order)
+    client, address = open_browser(order), at("request_return", order)
     assert "Nothing has arrived yet" in text(client.get(address))
     assert client.post(address, {"line_1": "1", "reason": "mind"}).status_code == 409
     order = deliver_parcel(order)
@@ -432,10 +432,10 @@ def test_s22_it_is_its_buyers_alone(subtests: pytest.Subtests) -> None:
     owner_client.force_login(alice)
     bob.force_login(make_user("Bob"))
     typed = {"line_1": "1", "reason": "mind"} | NEW_ADDRESS
-    for name in ("change", "door", "send_back"):
+    for name in ("change", "change_address", "request_return"):
         with subtests.test(name):
             order = place_paid_order(2, user_id=alice.pk)
-            order = deliver_parcel(order) if name == "send_back" else order
+            order = deliver_parcel(order) if name == "request_return" else order
             for client in (bob, Client()):
                 for number in (order.number, "0000-0000"):
                     address = reverse(f"orders:{name}", args=[number])

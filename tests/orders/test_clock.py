@@ -77,7 +77,7 @@ def test_what_is_placed_before_and_paid_after_it_is_one_order(subtests: pytest.S
             assert [row.order_id for row in years[moment.year]] == [order.order_id]
 
 
-def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
+def test_a_reservation_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
     for name, moment in MOMENTS.items():
         with subtests.test(name):
             with time_machine.travel(moment, tick=True):
@@ -104,7 +104,7 @@ def test_a_hold_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
             assert not own_ids & left, "its expiry rows are gone"
 
 
-def test_its_page_tells_the_shops_day(subtests: pytest.Subtests) -> None:
+def test_its_page_shows_the_shops_day(subtests: pytest.Subtests) -> None:
     for name, moment in MOMENTS.items():
         with subtests.test(name):
             at = moment + timedelta(seconds=45)

@@ -310,7 +310,7 @@ def test_killed_at_every_write(name: str, half: int, proof_report: ProofReport) 
     proof_report.state_claim(
         f"A process dies at each write of an order that is {name}, part {half + 1} of 2",
         "Each time another order, and the process dies before this write; then the worker looks. The order is whole, or nothing of it is left: its lines, its"
-        " units on the shelves, its copies, its code, its mails and the bank's money fit together (`manage.py audit`).",
+        " units in stock, its copies, its code, its mails and the bank's money fit together (`manage.py audit`).",
     )
     check_crashes(name, lambda writes: writes[half::2], proof_report)
 
@@ -336,7 +336,7 @@ def check_resubmit(
             wrong.append(f"killed at {target}: {error}")
         if report:
             report.add_row(
-                f"killed before it writes to {target.tables}, and pressed again",
+                f"killed before it writes to {target.tables}, and submitted again",
                 f"paid, order {order.number}",
                 end,
                 is_match=end == PAID,
@@ -345,17 +345,17 @@ def check_resubmit(
     assert len(writes) >= 35, "they are not seen any more"
 
 
-def test_who_was_cut_off_presses_again_and_has_one_order() -> None:
+def test_who_was_cut_off_submits_again_and_has_one_order() -> None:
     check_resubmit(first_and_last_writes)
 
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
-def test_who_was_cut_off_at_any_write_presses_again_and_has_one_order(
+def test_who_was_cut_off_at_any_write_submits_again_and_has_one_order(
     proof_report: ProofReport,
 ) -> None:
     proof_report.state_claim(
-        "Who was cut off presses again",
-        "The process dies at a write of a checkout, each time of another one, and its shopper presses again at once: there is one order, paid once, and no other.",
+        "Who was cut off submits again",
+        "The process dies at a write of a checkout, each time of another one, and its shopper submits again at once: there is one order, paid once, and no other.",
     )
     check_resubmit(list, proof_report)

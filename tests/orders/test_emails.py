@@ -47,7 +47,7 @@ def apply_events(order: Order, *kinds: str) -> Order:
 # ---- The content of each
 
 
-def test_each_parcel_has_a_letter_with_its_goods_and_the_carriers_page() -> None:
+def test_each_parcel_has_a_mail_with_its_items_and_the_carriers_page() -> None:
     items = make_items(2, 1)
     first = apply_event(
         make_paid_order(items), "packed", parcel="1", warehouse="berlin", lines={"1": 2}
@@ -111,7 +111,7 @@ def order_payment(order: Order) -> str:
     )
 
 
-def test_the_way_of_a_return_is_told_step_by_step() -> None:
+def test_the_way_of_a_return_is_mailed_step_by_step() -> None:
     items = make_items(2)
     order = apply_events(make_paid_order(items), "packed", "shipped", "delivered")
     requested = apply_event(
@@ -177,7 +177,7 @@ def test_what_is_none_of_the_shoppers_business_has_no_letter(subtests: pytest.Su
             assert compose_mail(order, order.events[0], items) is None
 
 
-def test_a_failed_payment_that_was_made_good_meanwhile_is_not_told() -> None:
+def test_a_failed_payment_that_was_made_good_meanwhile_sends_no_mail() -> None:
     items = make_items(1)
     failed = apply_event(make_paper_order(items), "payment_failed")
     done = apply_event(failed, "authorized", payment_id=str(uuid4()), amount=1490)
@@ -208,7 +208,7 @@ def list_mails(order: Order) -> list[Row]:
     return sorted(list_recipient_mails(order.email), key=lambda row: row.queued_at)
 
 
-def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:
+def test_each_event_is_mailed_once_however_often_effects_are_applied() -> None:
     product = make_product("Cup")
     make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     email = f"ada-{uuid4().hex}@example.com"
@@ -250,7 +250,7 @@ def test_each_event_is_told_once_however_often_the_order_is_settled() -> None:
             assert words in part
 
 
-def test_what_is_older_than_two_days_or_erased_is_not_told() -> None:
+def test_what_is_older_than_two_days_or_erased_sends_no_mail() -> None:
     old = make_order(
         paid=True, email=f"ada-{uuid4().hex}@example.com", now=datetime.now(UTC) - timedelta(days=3)
     )

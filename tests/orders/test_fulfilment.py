@@ -148,7 +148,7 @@ def test_killed_before_the_event_nothing_has_happened() -> None:
     assert assert_order_consistent(order.order_id) == order
 
 
-def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_is_told_who() -> None:
+def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_reads_who() -> None:
     order = make_order(quantity=2, paid=True)
     lost: list[StaleOrder] = []
 
@@ -258,7 +258,7 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
 # ---- Returns and refunds
 
 
-def test_a_return_from_the_wish_to_the_money() -> None:
+def test_a_return_from_the_request_to_the_money() -> None:
     order = make_delivered_order(3)
     variant_id = queries.list_items(order)[0].variant_id
     order = operations.request_return(order, {1: 2}, "Too small", actor="shopper", now=now())
@@ -392,7 +392,7 @@ def _board_entry(order: Order) -> BoardEntry:
     )
 
 
-def test_an_erased_order_tells_no_address_no_reason_and_no_number_at_the_carrier() -> None:
+def test_an_erased_order_shows_no_address_no_reason_and_no_number_at_the_carrier() -> None:
     order = make_order(quantity=2, paid=True)
     order = operations.change_order(
         order, {}, replace(AT_HOME, street="Secret Lane 9"), actor="shopper", now=now()

@@ -41,17 +41,17 @@ from tests.factories import (
 )
 
 HISTORY = "/account/orders/"
-CHANGING = ("again", "cancel", "change", "door", "send_back", "give_up")
+CHANGING = ("reorder", "cancel", "change", "change_address", "request_return", "give_up")
 SENT = {
     "change": {"line_1": "1"},
-    "door": {
+    "change_address": {
         "name": "E",
         "street": "Elsewhere 1",
         "postal_code": "10115",
         "city": "Berlin",
         "country": "DE",
     },
-    "send_back": {"line_1": "1", "reason": "mind"},
+    "request_return": {"line_1": "1", "reason": "mind"},
 }
 
 
@@ -119,7 +119,7 @@ def test_q11_orders_are_found_by_year_and_by_days_the_newest_first() -> None:
     assert numbers(signed_in(make_user("Bob")).get(HISTORY)) == []
 
 
-def test_days_that_make_no_sense_are_told_and_kept(subtests: pytest.Subtests) -> None:
+def test_days_that_make_no_sense_are_explained_and_kept(subtests: pytest.Subtests) -> None:
     alice = make_user()
     place_order_on(alice, "2026-02-01")
     client = signed_in(alice)
@@ -154,7 +154,7 @@ def test_x24_a_long_list_has_pages_that_keep_what_was_asked() -> None:
         assert numbers(theirs) == []
 
 
-def test_x69_each_order_tells_its_status_and_sum_and_can_be_tracked_and_bought_again() -> None:
+def test_x69_each_order_shows_its_status_and_sum_and_can_be_tracked_and_bought_again() -> None:
     alice = make_user()
     order = place_paid_order((make_stocked_product("Teapot"), 2), user_id=alice.pk)
     page = html.fromstring(signed_in(alice).get(HISTORY).content)
@@ -166,10 +166,10 @@ def test_x69_each_order_tells_its_status_and_sum_and_can_be_tracked_and_bought_a
     assert line.xpath(".//time/@datetime")
     hrefs = line.xpath(".//a/@href")
     assert reverse("orders:detail", args=[order.number]) in hrefs
-    assert reverse("orders:again", args=[order.number]) in hrefs
+    assert reverse("orders:reorder", args=[order.number]) in hrefs
 
 
-def test_x70_an_orders_page_tells_where_it_is_when_it_comes_and_what_has_happened() -> None:
+def test_x70_an_orders_page_shows_where_it_is_when_it_comes_and_what_has_happened() -> None:
     alice = make_user()
     order = place_paid_order((make_stocked_product("Teapot"), 1), user_id=alice.pk)
     page = signed_in(alice).get(reverse("orders:detail", args=[order.number]))
@@ -295,7 +295,7 @@ def test_a_join_that_breaks_off_before_its_copies_is_finished() -> None:
 
 
 def submit_reorder(client: Client, order: Order, **sent: str) -> Any:
-    return client.post(reverse("orders:again", args=[order.number]), sent)
+    return client.post(reverse("orders:reorder", args=[order.number]), sent)
 
 
 def in_cart(cart_id: UUID) -> dict[str, int]:
@@ -310,7 +310,7 @@ def test_an_order_goes_into_a_cart_of_choice_once_however_often_it_is_sent() -> 
     gifts = create_cart(alice.pk, "Gifts", uuid4(), now)
     home = create_cart(alice.pk, "Home", uuid4(), now)
     client, idempotency_key = signed_in(alice), str(uuid4())
-    page = client.get(reverse("orders:again", args=[order.number]))
+    page = client.get(reverse("orders:reorder", args=[order.number]))
     assert re.findall(r'choice__text">(\w[^<]*)<', page.content.decode()) == [
         "Home",
         "Gifts",
@@ -357,7 +357,7 @@ def test_it_says_what_is_gone_short_or_costs_more_before_anything_is_put_in() ->
         replace(vase, variants=(replace(vase.variants[0], sold=False),)), datetime.now(UTC)
     )
     client = signed_in(alice)
-    page_text = text(client.get(reverse("orders:again", args=[order.number])))
+    page_text = text(client.get(reverse("orders:reorder", args=[order.number])))
     assert "Was €12.00, now €24.00" in page_text
     assert "Only 1 left, you ordered 4" in page_text
     assert "No longer sold" in page_text
@@ -378,11 +378,11 @@ def test_s22_nobody_puts_things_into_anothers_cart_or_from_anothers_order() -> N
         assert answer.status_code == 422
         assert "Choose one of these carts" in text(answer)
     assert in_cart(theirs) == {}
-    for name in ("again", "cancel"):
+    for name in ("reorder", "cancel"):
         address = reverse(f"orders:{name}", args=[order.number])
         assert signed_in(bob).get(address).status_code == 404
         assert signed_in(bob).post(address).status_code == 404
-    assert signed_in(bob).get(reverse("orders:again", args=["0000-0000"])).status_code == 404
+    assert signed_in(bob).get(reverse("orders:reorder", args=["0000-0000"])).status_code == 404
 
 
 def test_a_guest_may_buy_again_too() -> None:
@@ -397,7 +397,7 @@ def test_a_guest_may_buy_again_too() -> None:
 # ---- Cancel
 
 
-def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_told_why_not() -> (
+def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_reads_why_not() -> (
     None
 ):
     alice = make_user()
@@ -424,7 +424,7 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_to
     assert queries.get_order(packed.order_id).state == "confirmed"  # type: ignore[union-attr]
 
 
-def test_x72_each_change_of_an_account_is_told_on_the_screen() -> None:
+def test_x72_each_change_of_an_account_is_confirmed_on_the_screen() -> None:
     client = signed_in(make_user())
     address = {
         "name": "A",
@@ -503,7 +503,7 @@ def test_a_guests_order_is_changed_by_its_cookie() -> None:
     guest = Client()
     guest.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
     page = guest.get(reverse("orders:detail", args=[order.number])).content.decode()
-    for name in ("again", "change", "cancel", "door"):
+    for name in ("reorder", "change", "cancel", "change_address"):
         assert reverse(f"orders:{name}", args=[order.number]) in page
     assert guest.post(reverse("orders:cancel", args=[order.number])).status_code == 303
     assert queries.get_order(order.order_id).state == "cancelled"  # type: ignore[union-attr]

@@ -60,7 +60,7 @@ def open_browser(order: Order) -> Client:
     return client
 
 
-def test_it_names_seller_buyer_goods_tax_and_payment() -> None:
+def test_it_names_seller_buyer_items_tax_and_payment() -> None:
     cups, plate = (
         make_product("Größe Tasse", price="12.50"),
         make_product("Book", price="9.00", tax_class="reduced"),

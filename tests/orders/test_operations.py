@@ -189,7 +189,7 @@ def test_a_claim_that_ran_out_places_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert queries.get_order(draft.order_id) is None
 
 
-def test_who_was_held_up_after_the_claim_holds_nothing_any_more(
+def test_who_was_delayed_after_the_claim_reserves_nothing_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     product = make_stocked_product(5)
@@ -389,7 +389,7 @@ def test_a_bank_that_never_answers_costs_the_order_and_nothing_else() -> None:
     }
 
 
-def test_two_presses_at_once_open_one_payment() -> None:
+def test_two_submits_at_once_open_one_payment() -> None:
     order = make_order()
     with ThreadPoolExecutor(4) as pool:
         started = list(pool.map(lambda _: operations.start_payment(order, ORIGIN, now()), range(4)))
@@ -480,7 +480,7 @@ def test_an_unpaid_order_expires_and_gives_its_units_back_once() -> None:
     }
 
 
-def test_a_paid_order_survives_the_end_of_its_hold() -> None:
+def test_a_paid_order_survives_the_end_of_its_reservation() -> None:
     order = make_order(quantity=3, paid=True)
     run_worker_after(order.order_id, 12)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
@@ -503,7 +503,7 @@ def test_an_order_with_longer_to_pay_keeps_its_units_till_then() -> None:
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
 
 
-def test_a_payment_after_the_end_takes_the_units_again() -> None:
+def test_a_payment_after_the_end_reserves_the_units_again() -> None:
     order = make_order(quantity=3, stock=5, user_id=uuid4())
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
@@ -516,7 +516,7 @@ def test_a_payment_after_the_end_takes_the_units_again() -> None:
     assert_order_consistent(order.order_id)
 
 
-def test_a_payment_after_the_end_goes_back_when_the_goods_are_sold() -> None:
+def test_a_payment_after_the_end_goes_back_when_the_units_are_sold() -> None:
     order = make_order(quantity=3, stock=3)
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
@@ -601,7 +601,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
 # ---- Staff
 
 
-def test_the_whole_way_to_the_door() -> None:
+def test_the_whole_way_to_the_delivery() -> None:
     order = make_order(quantity=2, user_id=uuid4(), paid=True)
     for kind in ("packed", "shipped", "delivered", "closed"):
         order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
@@ -619,7 +619,7 @@ def test_the_whole_way_to_the_door() -> None:
     assert "closed" not in {event.kind for event in order.history}
 
 
-def test_of_two_at_once_one_wins_and_the_other_is_told_who() -> None:
+def test_of_two_at_once_one_wins_and_the_other_reads_who() -> None:
     order = make_order(paid=True)
 
     lost: list[tuple[str, StaleOrder]] = []
@@ -734,7 +734,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
             )
 
 
-def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_tells(
+def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_answers(
     subtests: pytest.Subtests,
 ) -> None:
     for error in (LookupError("no such payment"), NoGateway()):
@@ -907,7 +907,7 @@ def test_one_order_that_fails_does_not_keep_others_from_their_turn(
     assert broken.order_id in queries.list_pending_effects([later])[later]
 
 
-def test_hints_of_the_last_minute_are_left_alone() -> None:
+def test_pending_effects_of_the_last_minute_are_left_alone() -> None:
     # A pending effect of 12:00:59 may be of an event that is written at 12:01:01.
     processed: list[datetime] = []
 
@@ -921,7 +921,7 @@ def test_hints_of_the_last_minute_are_left_alone() -> None:
     assert processed[-1] == floor_to_minute(at) - timedelta(minutes=2)
 
 
-def test_the_holds_of_an_order_are_settled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reservations_of_an_order_are_committed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     order = make_payment(
         operations.place_order(make_draft(*[(make_stocked_product(2), 1) for _ in range(4)]), now())
     )
@@ -955,7 +955,7 @@ def test_what_a_try_has_left_over_goes_back_when_the_order_expires() -> None:
         assert stock.get_stock(product.product_id)[product.variants[0].variant_id].available == 5
 
 
-def test_dropping_a_hint_spares_a_later_one() -> None:
+def test_dropping_pending_effects_spares_later_ones() -> None:
     order_id = uuid4()
     first = operations.record_pending_effects(order_id)
     second = operations.record_pending_effects(order_id, first.minute)
@@ -969,7 +969,7 @@ def has_pending_effect(minute: datetime, order_id: UUID) -> bool:
     return order_id in queries.list_pending_effects([minute]).get(minute, [])
 
 
-def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
+def test_who_is_too_late_leaves_the_pending_effects_of_who_was_faster() -> None:
     order = make_order(paid=True)
     moment = now()
     faster = operations.transition_order(
@@ -984,7 +984,7 @@ def test_who_is_too_late_leaves_the_hint_of_who_was_faster() -> None:
     )
 
 
-def test_an_event_in_the_minute_of_a_later_look_spares_its_hint() -> None:
+def test_an_event_in_the_minute_of_a_later_look_spares_its_pending_effects() -> None:
     order_id = uuid4()
     with time_machine.travel(now() + timedelta(days=1), tick=False) as travel:
         later = operations.record_pending_effects(order_id, now() + timedelta(minutes=2))

@@ -106,7 +106,7 @@ def token_in(page: Any) -> str:
     return str(page.xpath("//input[@name='checkout']/@value")[0])
 
 
-def goods(units: int = 20, price: str = "12.00", name: str = "Mug") -> Product:
+def make_stocked_product(units: int = 20, price: str = "12.00", name: str = "Mug") -> Product:
     product = make_product(name, price=price)
     make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     return product
@@ -123,7 +123,7 @@ def count_reserved(product: Product) -> int:
 
 @pytest.fixture
 def mug() -> Product:
-    return goods()
+    return make_stocked_product()
 
 
 # ---- The page
@@ -296,16 +296,19 @@ def test_x63_delivery_is_a_range_of_dates(mug: Product) -> None:
         assert re.search(f"{day} to {day}", text(page))
 
 
-def test_what_an_order_keeps_is_not_in_the_way_of_its_own_cart(mug: Product) -> None:
-    last = goods(units=1, name="Vase")
+def test_what_an_order_reserves_is_not_in_the_way_of_its_own_cart(mug: Product) -> None:
+    last = make_stocked_product(units=1, name="Vase")
     ann, ben = Shopper((mug, 1), (last, 1)), Shopper((last, 1))
     ann.place()
     assert "Sold out" not in text(ann.client.get(reverse("cart:show")))
     assert "Sold out" in text(ben.client.get(reverse("cart:show")))
 
 
-def test_each_step_says_which_lines_wait_for_goods(mug: Product) -> None:
-    later, soon = goods(units=0, name="Vase"), (datetime.now(UTC) + timedelta(days=40)).date()
+def test_each_step_says_which_lines_wait_for_stock(mug: Product) -> None:
+    later, soon = (
+        make_stocked_product(units=0, name="Vase"),
+        (datetime.now(UTC) + timedelta(days=40)).date(),
+    )
     ids = (later.product_id, later.variants[0].variant_id)
     inventory.set_backorder(*ids, PREORDER, 5, soon, actor="Ada", now=datetime.now(UTC))
     shopper = Shopper((mug, 1), (later, 1))
@@ -460,7 +463,7 @@ def test_s34_s40_prices_and_states_sent_by_the_client_are_ignored(mug: Product) 
     )
 
 
-def test_x66_a_changed_price_is_told_and_nothing_is_charged(mug: Product) -> None:
+def test_x66_a_changed_price_is_shown_and_nothing_is_charged(mug: Product) -> None:
     shopper = Shopper((mug, 2))
     token = shopper.token()
     dearer = replace(mug, variants=(replace(mug.variants[0], price=mug.variants[0].price * 2),))
@@ -510,7 +513,7 @@ def test_x48_nobody_gets_to_the_checkout_before_a_rise_is_agreed_to(mug: Product
     assert format_money(order.subtotal) == "€24.00"
 
 
-def test_x48_a_rise_that_a_page_of_errors_brings_is_told_before_a_press_counts(
+def test_x48_a_rise_that_a_page_of_errors_brings_is_shown_before_a_submit_counts(
     mug: Product,
 ) -> None:
     shopper = Shopper((mug, 1))
@@ -521,7 +524,7 @@ def test_x48_a_rise_that_a_page_of_errors_brings_is_told_before_a_press_counts(
     assert "Mug now costs €24.00. It was €12.00 before." in text(answer)
 
 
-def test_x48_a_rise_is_told_to_whoever_comes_without_a_page_of_ours(
+def test_x48_a_rise_is_shown_to_whoever_comes_without_a_page_of_ours(
     mug: Product, subtests: pytest.Subtests
 ) -> None:
     shoppers = [Shopper((mug, 1)) for _ in range(2)]
@@ -541,8 +544,8 @@ def test_x48_a_fall_passes_through(mug: Product) -> None:
     assert format_money(order.subtotal) == "€20.00"
 
 
-def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
-    mug = goods(5)
+def test_x66_short_stock_is_shown_and_the_rest_can_be_ordered() -> None:
+    mug = make_stocked_product(5)
     variant_id = mug.variants[0].variant_id
     shopper = Shopper((mug, 3))
     token = shopper.token()
@@ -560,7 +563,7 @@ def test_x66_short_stock_is_told_and_the_rest_can_be_ordered() -> None:
 
 
 def test_when_all_is_gone_nothing_is_ordered() -> None:
-    mug = goods(1)
+    mug = make_stocked_product(1)
     shopper = Shopper((mug, 1))
     token = shopper.token()
     inventory.reserve_stock(
@@ -573,7 +576,7 @@ def test_when_all_is_gone_nothing_is_ordered() -> None:
 
 
 def test_what_is_no_longer_sold_is_left_out_in_words(mug: Product) -> None:
-    plate = goods(name="Plate")
+    plate = make_stocked_product(name="Plate")
     shopper = Shopper((mug, 1), (plate, 1))
     save_product(replace(plate, status="archived"), datetime.now(UTC))
     page = shopper.details()
@@ -588,8 +591,8 @@ def test_another_delivery_than_shown_asks_once_more(mug: Product) -> None:
     assert "The total is now €21.90. It was €16.90 before." in text(answer)
 
 
-def test_what_another_tab_added_is_told(mug: Product) -> None:
-    plate = goods(name="Plate")
+def test_what_another_tab_added_is_mentioned(mug: Product) -> None:
+    plate = make_stocked_product(name="Plate")
     shopper = Shopper((mug, 1))
     token = shopper.token()
     shopper.add(plate)
@@ -612,7 +615,7 @@ def test_somebody_elses_checkout_is_worth_nothing(mug: Product) -> None:
     assert Shopper((mug, 1)).send(theirs).status_code == 409
 
 
-def test_bad_input_is_told_at_its_place(mug: Product, subtests: pytest.Subtests) -> None:
+def test_bad_input_is_explained_at_its_place(mug: Product, subtests: pytest.Subtests) -> None:
     shopper = Shopper((mug, 1))
     token = shopper.token()
     for name, typed in (
@@ -701,7 +704,7 @@ def test_a_guests_whole_visit(mug: Product) -> None:
     assert not cart.lines
 
 
-def test_the_bank_is_another_house(mug: Product) -> None:
+def test_the_bank_is_another_website(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     _, url = shopper.place()
     page = html.fromstring(shopper.client.get(url).content)
@@ -746,7 +749,7 @@ def test_a_late_answer_is_waited_for(mug: Product) -> None:
     assert_order_consistent(order.order_id)
 
 
-def test_a_wrong_card_number_is_told(mug: Product, subtests: pytest.Subtests) -> None:
+def test_a_wrong_card_number_is_explained(mug: Product, subtests: pytest.Subtests) -> None:
     shopper = Shopper((mug, 1))
     _, url = shopper.place()
     for card in ("", "12", "4242 4242 4242 424x", "٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢"):
@@ -764,7 +767,7 @@ def test_coming_back_without_paying_believes_the_bank_alone(mug: Product) -> Non
     assert assert_order_consistent(order.order_id).state == "pending_payment"
 
 
-def test_too_late_to_pay_is_told() -> None:
+def test_too_late_to_pay_is_explained() -> None:
     order = make_order(now=datetime.now(UTC) - timedelta(minutes=30))
     visitor = Client()
     visitor.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
@@ -772,7 +775,7 @@ def test_too_late_to_pay_is_told() -> None:
     assert "time to pay for this order has run out" in text(answer)
 
 
-def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_is_not_there(
+def test_outside_a_demo_shop_nobody_orders_what_cannot_be_paid_and_the_test_bank_is_not_there(
     mug: Product, subtests: pytest.Subtests
 ) -> None:
     order, url = Shopper((mug, 1)).place()
@@ -789,7 +792,7 @@ def test_outside_a_showroom_nobody_orders_what_cannot_be_paid_and_the_test_bank_
             assert "cannot take payments yet" in text(page)
             assert count_reserved(mug) == 1
             assert shopper.client.get(url).status_code == 404
-            at = reverse("orders:payment_notice", args=["testbank"])
+            at = reverse("orders:payment_webhook", args=["testbank"])
             response = shopper.client.post(
                 at, body, "application/json", headers={"X-Signature": signature}
             )
@@ -838,7 +841,7 @@ def visit(order: Order, client: Client | None = None) -> Any:
     return answer
 
 
-def test_the_history_is_told_without_what_is_for_staff_only() -> None:
+def test_the_history_is_shown_without_what_is_for_staff_only() -> None:
     order = make_order(paid=True)
     operations.add_note(order, "looks like fraud?", actor="Ann", now=datetime.now(UTC))
     order = operations.transition_order(
@@ -970,7 +973,7 @@ def test_a_browser_remembers_its_last_orders() -> None:
 
 
 def test_one_cart_makes_one_order_that_waits_for_its_payment() -> None:
-    last_two = goods(2)
+    last_two = make_stocked_product(2)
     shopper = Shopper((last_two, 2))
     token = shopper.token()
     order, url = shopper.place()
@@ -1012,7 +1015,7 @@ def test_with_the_bank_away_the_order_is_shown_as_it_is(
     back = reverse("orders:payment_return", args=[order.number, payment_id])
     assert "Waiting for payment" in text(shopper.client.get(back, follow=True))
     body, signature = make_webhook(payment_id, order.number)
-    webhook_url = reverse("orders:payment_notice", args=["testbank"])
+    webhook_url = reverse("orders:payment_webhook", args=["testbank"])
     response = shopper.client.post(
         webhook_url, body, "application/json", headers={"X-Signature": signature}
     )
@@ -1074,7 +1077,7 @@ def test_s20_looking_changes_nothing(mug: Product) -> None:
     assert before is not None
     assert count_reserved(mug) == 0
     assert (
-        shopper.client.get(reverse("orders:payment_notice", args=["testbank"])).status_code == 405
+        shopper.client.get(reverse("orders:payment_webhook", args=["testbank"])).status_code == 405
     )
     answer = shopper.client.get(reverse("orders:pay", args=["ZZZZ-ZZZZ"]))
     assert answer["Location"] == reverse("orders:detail", args=["ZZZZ-ZZZZ"])

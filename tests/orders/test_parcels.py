@@ -21,7 +21,7 @@ def pack_parcel(order: Any, warehouse: str, **lines: int) -> Any:
     )
 
 
-def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
+def test_what_is_left_to_pack_is_shown_by_warehouse_and_line() -> None:
     order = make_paid_order(make_items(3, 4), TWO_WAREHOUSES)
     assert order.units_to_pack == TWO_WAREHOUSES
     order = pack_parcel(order, "cork", line1=1, line2=1)
@@ -41,7 +41,7 @@ def test_what_is_left_to_pack_is_told_by_warehouse_and_line() -> None:
     )
 
 
-def test_one_press_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() -> None:
+def test_one_submit_packs_a_parcel_for_each_warehouse_and_one_sends_them_all() -> None:
     order = apply_event(make_paid_order(make_items(3, 4), TWO_WAREHOUSES), "packed")
     assert [(each.warehouse, each.lines) for each in order.parcels()] == [
         ("berlin", {1: 2}),
@@ -153,7 +153,7 @@ def test_what_cannot_happen_to_a_parcel_is_refused(subtests: pytest.Subtests) ->
             apply_event(order, kind, **details)
 
 
-def test_what_waits_for_goods_is_not_packed() -> None:
+def test_what_waits_for_stock_is_not_packed() -> None:
     order = apply_event(
         make_paid_order(make_items(2, 1), {"berlin": {1: 2}, "ahead": {2: 1}}), "packed"
     )
@@ -167,7 +167,7 @@ def test_what_waits_for_goods_is_not_packed() -> None:
     assert apply_event(apply_event(allocated, "packed"), "shipped").fulfilment == "shipped"
 
 
-def test_an_order_that_was_to_pack_for_too_long_is_late_until_it_is_sent_or_held() -> None:
+def test_an_order_that_was_to_pack_for_too_long_is_late_until_it_is_sent_or_put_on_hold() -> None:
     order = apply_event(make_paid_order(make_items(2)), "late")
     assert (order.is_late, order.board_column) == (True, "late")
     assert apply_event(order, "packed").board_column == "late"
@@ -177,7 +177,7 @@ def test_an_order_that_was_to_pack_for_too_long_is_late_until_it_is_sent_or_held
         apply_event(order, "late")
 
 
-def test_orders_of_former_days_tell_of_no_parcels_and_have_some() -> None:
+def test_orders_of_former_days_name_no_parcels_and_have_some() -> None:
     order = make_paid_order(make_items(2, 1))
     for kind in ("packed", "shipped"):
         event = order.events[0].__class__(
@@ -191,7 +191,7 @@ def order_fields(order: Any) -> dict[str, Any]:
     return {name: getattr(order, name) for name in order.__dataclass_fields__}
 
 
-def test_the_goods_stand_in_the_parcel_where_they_are_at_hand() -> None:
+def test_the_lines_stand_in_the_parcel_where_they_are_at_hand() -> None:
     items = make_items(2, 1)
     order = apply_event(make_paid_order(items), "packed")
     assert [(each.item.sku, each.units) for each in order.parcels(items)[0].contents] == [

@@ -127,7 +127,7 @@ def test_it_is_set_aside_confirmed_and_then_taken() -> None:
     }
 
 
-def test_the_bank_away_at_the_taking_keeps_the_order_and_the_worker_takes_it(
+def test_the_bank_away_at_the_capture_keeps_the_order_and_the_worker_takes_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = make_order()
@@ -247,7 +247,7 @@ def test_money_that_does_not_come_to_rest_is_put_off_and_all_else_is_done(
     assert run_worker(order).payment == "paid"
 
 
-def test_another_sum_goes_back_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_another_sum_goes_back_and_is_reported(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         order = make_payment(make_order(), cards.WRONG_AMOUNT)
     assert (order.state, order.payment) == ("pending_payment", "failed")
@@ -290,7 +290,7 @@ def test_a_bank_that_times_out_is_asked_again() -> None:
     assert run_worker(order).customer_label == "Confirmed"
 
 
-def test_a_second_payment_is_let_go_and_told() -> None:
+def test_a_second_payment_is_voided_and_reported() -> None:
     order = make_order()
     first = operations.start_payment(order, ORIGIN, now())
     bank.submit_card(first.payment_id, cards.DECLINED, now())
@@ -468,7 +468,7 @@ def test_what_each_payment_has_is_known() -> None:
 # ---- By transfer
 
 
-def test_a_transfer_keeps_the_goods_for_a_week() -> None:
+def test_a_transfer_reserves_the_units_for_a_week() -> None:
     order = place_order_with("transfer", stock=3, quantity=2)
     assert (order.customer_label, order.payment) == ("Waiting for payment", "unpaid")
     assert timedelta(days=6, hours=23) < order.pay_until - order.placed_at <= timedelta(days=7)
@@ -492,7 +492,7 @@ def test_money_received_confirms_it() -> None:
     assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
 
 
-def test_too_little_is_told_and_the_rest_completes_it() -> None:
+def test_too_little_is_reported_and_the_rest_completes_it() -> None:
     order = place_order_with("transfer", price="20.00")
     part, _ = record_payment(order, 1000)
     assert (part.state, part.payment, to_minor_units(part.captured)) == (
@@ -509,7 +509,7 @@ def test_too_little_is_told_and_the_rest_completes_it() -> None:
     )
 
 
-def test_too_much_is_told_and_is_no_part_of_the_order() -> None:
+def test_too_much_is_reported_and_is_no_part_of_the_order() -> None:
     order = place_order_with("transfer")
     paid, too_much = record_payment(order, to_minor_units(order.total) + 555)
     assert (paid.payment, paid.captured, to_minor_units(too_much)) == ("paid", order.total, 555)
@@ -521,22 +521,22 @@ def test_too_much_is_told_and_is_no_part_of_the_order() -> None:
         record_payment(paid, 100)
 
 
-def test_the_same_press_twice_notes_it_once() -> None:
+def test_the_same_submit_twice_notes_it_once() -> None:
     order = place_order_with("transfer", price="20.00")
-    part, _ = record_payment(order, 1000, key="one press")
-    again, _ = record_payment(part, 1000, key="one press")
+    part, _ = record_payment(order, 1000, key="one submit")
+    again, _ = record_payment(part, 1000, key="one submit")
     assert to_minor_units(again.captured) == 1000
     assert kinds(again).count("captured") == 1
 
 
-def test_a_transfer_that_never_comes_gives_the_goods_back() -> None:
+def test_a_transfer_that_never_comes_releases_the_units() -> None:
     order = place_order_with("transfer", stock=3, quantity=2)
     expire_order(order)
     assert assert_order_consistent(order.order_id).customer_label == "Not paid in time"
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 3
 
 
-def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
+def test_a_transfer_after_the_end_reserves_the_units_again() -> None:
     order = place_order_with("transfer", stock=3, quantity=2)
     late, _ = record_payment(expire_order(order), to_minor_units(order.total))
     assert (late.customer_label, late.payment) == ("Confirmed", "paid")
@@ -548,7 +548,7 @@ def test_a_transfer_after_the_end_takes_the_goods_again() -> None:
     ]
 
 
-def test_a_transfer_after_the_goods_were_sold_is_sent_back_by_hand() -> None:
+def test_a_transfer_after_the_units_were_sold_is_sent_back_by_hand() -> None:
     order = place_order_with("transfer", stock=1)
     ended = expire_order(order)
     sell_to_another(order)
@@ -603,7 +603,7 @@ def test_killed_after_the_money_was_noted(late: bool) -> None:
 # ---- Cash on delivery
 
 
-def test_who_pays_at_the_door_has_ordered_at_once() -> None:
+def test_who_pays_on_delivery_has_ordered_at_once() -> None:
     order = place_order_with("cod", quantity=2, stock=5)
     assert (order.customer_label, order.payment, order.board_column) == (
         "Confirmed",
@@ -616,7 +616,7 @@ def test_who_pays_at_the_door_has_ordered_at_once() -> None:
         operations.start_payment(order, ORIGIN, now())
 
 
-def test_pressing_twice_at_the_door_orders_once() -> None:
+def test_submitting_twice_for_cash_on_delivery_orders_once() -> None:
     product = make_product()
     make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     order = operations.place_order(replace(make_draft((product, 1)), payment_method="cod"), now())
@@ -632,7 +632,7 @@ def test_pressing_twice_at_the_door_orders_once() -> None:
     assert kinds(assert_order_consistent(order.order_id)).count("confirmed") == 1
 
 
-def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
+def test_the_money_on_delivery_is_noted_when_it_is_there() -> None:
     order = place_order_with("cod")
     for kind in ("packed", "shipped", "delivered"):
         order = operations.transition_order(order, Transition(kind, actor="Ann", at=now()))
@@ -648,7 +648,7 @@ def test_the_money_at_the_door_is_noted_when_it_is_there() -> None:
     assert assert_order_consistent(done.order_id).payment == "partially_refunded"
 
 
-def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
+def test_the_second_parcel_is_paid_on_delivery_after_some_went_back() -> None:
     order = place_order_with("cod", price="20.00")
     first, _ = record_payment(order, 1000)
     owed = decide_refund(first, 200)
@@ -665,7 +665,7 @@ def test_the_second_parcel_is_paid_at_the_door_after_some_went_back() -> None:
     )
 
 
-def test_a_cancelled_order_at_the_door_owes_nothing() -> None:
+def test_a_cancelled_order_paid_on_delivery_owes_nothing() -> None:
     order = place_order_with("cod", stock=5)
     operations.transition_order(order, Transition("cancelled", actor="shopper", at=now()))
     assert assert_order_consistent(order.order_id).payment == "voided"

@@ -69,7 +69,7 @@ def test_the_way_of_a_return() -> None:
     )
 
 
-def test_a_return_that_is_refused_says_why_and_leaves_the_goods_to_be_returned() -> None:
+def test_a_return_that_is_refused_says_why_and_leaves_the_items_to_be_returned() -> None:
     order = apply_event(
         request_return(make_delivered_order(2), line1=2),
         "return_rejected",
@@ -107,7 +107,7 @@ def test_what_cannot_happen_to_a_return_is_refused(subtests: pytest.Subtests) ->
             apply_event(order, kind, **details)
 
 
-def test_no_more_goes_to_the_shelf_than_came_back() -> None:
+def test_no_more_goes_into_stock_than_came_back() -> None:
     order = apply_event(
         request_return(make_delivered_order(3), line1=1), "return_approved", **{"return": "1"}
     )

@@ -393,7 +393,7 @@ def test_a_line_may_go_as_long_as_something_stays() -> None:
         change_order(order, items, {2: 0})
 
 
-def test_what_waits_for_goods_goes_first_and_then_what_is_in_the_smaller_part() -> None:
+def test_what_waits_for_stock_goes_first_and_then_what_is_in_the_smaller_part() -> None:
     items = make_items(6)
     order = make_paid_order(items, {"berlin": {1: 3}, "cork": {1: 2}, "ahead": {1: 1}})
     assert change_order(order, items, {1: 4}).reserved_units == {
@@ -415,7 +415,7 @@ def test_what_is_packed_stays_and_the_rest_can_be_given_back() -> None:
     assert apply_events(order, "shipped").fulfilment == "shipped"
 
 
-def test_an_order_goes_to_another_door_in_its_country_until_something_is_packed() -> None:
+def test_an_order_goes_to_another_address_in_its_country_until_something_is_packed() -> None:
     elsewhere = replace(AT_HOME, name="Bea Lovelace", street="Hof 2")
     order = change_order(make_paid_order(ITEMS), ITEMS, {}, elsewhere)
     assert (order.delivery_address, order.name, order.billing_address) == (

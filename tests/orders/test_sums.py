@@ -157,7 +157,7 @@ def test_a_code_does_not_make_delivery_dearer() -> None:
     assert (sums.delivery, sums.total) == (Money(0, EUR), Money("55.00", EUR))
 
 
-def test_free_delivery_takes_nothing_off_the_goods() -> None:
+def test_free_delivery_takes_nothing_off_the_subtotal() -> None:
     sums = quotes.compute_quote(
         [line("10.00")],
         "DE",
@@ -172,7 +172,7 @@ def test_free_delivery_takes_nothing_off_the_goods() -> None:
     assert [(each.name, each.amount) for each in sums.discounts] == [(FREE_DELIVERY, Money(0, EUR))]
 
 
-def test_no_more_is_taken_off_than_the_goods_cost() -> None:
+def test_no_more_is_taken_off_than_the_subtotal() -> None:
     promotions = [make_promotion(AMOUNT, amount=700), make_promotion(AMOUNT, amount=700)]
     sums = quotes.compute_quote(
         [line("5.00"), line("5.00")],

@@ -101,7 +101,7 @@ def test_a_sweep_does_not_wait_for_a_hanging_bank_order_by_order(
     assert len(calls) == 1
 
 
-def test_units_that_do_not_move_keep_nobody_from_being_charged_and_told(
+def test_units_that_do_not_move_keep_nobody_from_being_charged_and_notified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     order = operations.place_order(
@@ -135,7 +135,7 @@ def test_what_is_paid_for_is_no_left_over_of_a_try() -> None:
     assert stock.get_stock_numbers(variant_id, allocation.warehouse_id).committed == 3
 
 
-def test_a_hold_that_has_become_the_orders_own_is_not_given_back(
+def test_a_reservation_that_has_become_the_orders_own_is_not_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     product = _make_stocked_product(5)

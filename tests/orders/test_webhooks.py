@@ -126,7 +126,7 @@ def gateway_calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # ---- The bank sends
 
 
-def test_the_bank_tells_though_nobody_comes_back(shop: str) -> None:
+def test_the_bank_sends_webhooks_though_nobody_comes_back(shop: str) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
     assert len(list_pending_webhooks(payment_id)) == 1
     send_webhooks(payment_id)
@@ -134,13 +134,13 @@ def test_the_bank_tells_though_nobody_comes_back(shop: str) -> None:
     assert not list_pending_webhooks(payment_id)
 
 
-def test_a_declined_card_is_told_too(shop: str) -> None:
+def test_a_declined_card_is_reported_too(shop: str) -> None:
     order, payment_id = pay_with_card(cards.DECLINED, shop)
     send_webhooks(payment_id)
     assert assert_order_consistent(order.order_id).customer_label == "Payment failed"
 
 
-def test_told_twice_it_is_asked_once(shop: str, gateway_calls: list[str]) -> None:
+def test_two_webhooks_ask_the_gateway_once(shop: str, gateway_calls: list[str]) -> None:
     order, payment_id = pay_with_card(cards.TWICE, shop)
     assert len(list_pending_webhooks(payment_id)) == 2
     send_webhooks(payment_id)
@@ -151,7 +151,7 @@ def test_told_twice_it_is_asked_once(shop: str, gateway_calls: list[str]) -> Non
     ) == 1
 
 
-def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
+def test_webhooks_in_the_wrong_order_leave_it_paid(shop: str) -> None:
     order, payment_id = pay_with_card(cards.OUT_OF_ORDER, shop)
     send_webhooks(payment_id)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
@@ -162,7 +162,7 @@ def test_told_in_the_wrong_order_it_stays_paid(shop: str) -> None:
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
-def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
+def test_a_late_answer_is_shown_when_it_is_there(shop: str) -> None:
     order, payment_id = pay_with_card(cards.LATE, shop)
     assert fresh(order).state == "pending_payment"
     row = books.get_payment(payment_id)
@@ -172,7 +172,7 @@ def test_a_late_answer_is_told_when_it_is_there(shop: str) -> None:
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
-def test_a_shop_that_is_away_is_told_again_later() -> None:
+def test_a_shop_that_is_away_gets_the_webhook_again_later() -> None:
     _, payment_id = pay_with_card(cards.APPROVED, "http://127.0.0.1:9")
     send_webhooks(payment_id)
     (again,) = list_pending_webhooks(payment_id)
@@ -190,7 +190,7 @@ def test_the_bank_gives_up_after_a_while() -> None:
 # ---- Delayed by an hour
 
 
-def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
+def test_an_hour_late_the_units_are_reserved_again(shop: str) -> None:
     order = make_order(stock=5, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = pay_with_card(cards.APPROVED, shop, order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
@@ -200,7 +200,7 @@ def test_an_hour_late_the_goods_are_taken_again(shop: str) -> None:
     assert "paid_late" in {event.kind for event in done.events}
 
 
-def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
+def test_an_hour_late_with_the_units_gone_nothing_is_charged(shop: str) -> None:
     order = make_order(stock=2, quantity=2, now=now() - timedelta(hours=1))
     order, payment_id = pay_with_card(cards.APPROVED, shop, order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
@@ -220,7 +220,7 @@ def test_an_hour_late_with_the_goods_gone_nothing_is_charged(shop: str) -> None:
 # ---- Forged
 
 
-def test_s46_a_notice_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
+def test_s46_a_webhook_counts_only_as_the_bank_has_signed_it(shop: str) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
     for forged in (body + b" ", body.replace(b": ", b":"), body[:-1], b"", b"\xff"):
@@ -257,7 +257,7 @@ SWAPS = {
 }
 
 
-def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
+def test_s46_amount_currency_and_order_are_compared_with_the_banks_own_answer(
     shop: str, subtests: pytest.Subtests
 ) -> None:
     # The webhook is the bank's and correct; the bank's own records say something else.
@@ -276,7 +276,7 @@ def test_s46_amount_currency_and_order_are_held_to_the_banks_own_word(
             assert left.state == "voided"
 
 
-def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
+def test_s47_replayed_old_wrong_and_swapped_webhooks_are_refused(
     shop: str, gateway_calls: list[str]
 ) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
@@ -303,7 +303,7 @@ def test_s47_replayed_old_wrong_and_swapped_notices_are_refused(
     assert fresh(other).state == "pending_payment"
 
 
-def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None:
+def test_other_gateways_webhooks_and_other_methods_are_nowhere(shop: str) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
     body, signature = make_webhook(payment_id, order.number)
     assert post(shop, body, signature, gateway="other") == 404
@@ -316,7 +316,7 @@ def test_other_gateways_notices_and_other_methods_are_nowhere(shop: str) -> None
 # ---- Many at once, and interrupted
 
 
-def test_the_same_notice_from_all_sides_is_followed_once(
+def test_the_same_webhook_from_all_sides_is_followed_once(
     shop: str, gateway_calls: list[str]
 ) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
@@ -331,7 +331,7 @@ def test_the_same_notice_from_all_sides_is_followed_once(
     ) == 1
 
 
-def test_different_notices_at_once_confirm_it_once(shop: str) -> None:
+def test_different_webhooks_at_once_confirm_it_once(shop: str) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, shop)
     with ThreadPoolExecutor(6) as pool:
         answers = list(
@@ -369,7 +369,7 @@ CLAIM_OVER = conditional_write(
 )
 
 
-def test_whoever_died_over_a_notice_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_died_over_a_webhook_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     order, payment_id = pay_with_card(cards.APPROVED, "http://127.0.0.1:9")
     webhook = WebhookEvent(uuid4().hex, order.number, payment_id, payment_id.hex)
 

@@ -122,7 +122,7 @@ def test_what_was_let_go_cannot_be_taken(case: GatewayCase) -> None:
         case.gateway.capture(reference, euros(3000), "take")
 
 
-def test_letting_go_gives_nothing_back_that_was_taken(case: GatewayCase) -> None:
+def test_releasing_gives_nothing_back_that_was_taken(case: GatewayCase) -> None:
     reference = case.gateway.start(make_request()).reference
     case.approve(reference)
     case.gateway.capture(reference, euros(3000), "take")

@@ -172,7 +172,7 @@ def test_set_aside_then_taken_then_given_back_in_parts(fake: FakeStripe) -> None
     assert [each["amount"] for each in fake.refunds] == [500, 700]
 
 
-def test_pressing_pay_again_leads_to_the_same_page(fake: FakeStripe) -> None:
+def test_choosing_pay_again_leads_to_the_same_page(fake: FakeStripe) -> None:
     order = make_order()
     first, second = start_payment(order), start_payment(fresh(order))
     assert first == second
@@ -299,7 +299,7 @@ def test_a_page_that_was_left_open_for_too_long_counts_as_declined(fake: FakeStr
     assert settle(order, opened).payment == "failed"
 
 
-def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> None:
+def test_stripe_paid_after_the_units_were_sold_is_voided(fake: FakeStripe) -> None:
     order = make_order(stock=1)
     opened, reference = start_payment(order)
     operations.transition_order(fresh(order), Transition("expired", actor="system", at=now()))
@@ -314,7 +314,7 @@ def test_stripe_paid_after_the_goods_were_sold_is_let_go(fake: FakeStripe) -> No
 # ---- Stripe is away, or refuses
 
 
-def test_nobody_there_is_told_as_the_gateway_being_away() -> None:
+def test_nobody_there_is_reported_as_the_gateway_being_away() -> None:
     address = f"http://127.0.0.1:{find_free_port()}"
     with (
         override_settings(
@@ -360,7 +360,7 @@ def test_nothing_is_taken_where_nothing_was_set_aside(fake: FakeStripe) -> None:
 
 
 def post_webhook(body: bytes, header: str, gateway: str = "stripe") -> int:
-    at = reverse("orders:payment_notice", args=[gateway])
+    at = reverse("orders:payment_webhook", args=[gateway])
     return (
         Client()
         .post(at, body, "application/json", headers={"Stripe-Signature": header})
@@ -368,7 +368,7 @@ def post_webhook(body: bytes, header: str, gateway: str = "stripe") -> int:
     )
 
 
-def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) -> None:
+def test_a_webhook_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) -> None:
     order = make_order()
     _, reference = start_payment(order)
     fake.approve(reference)
@@ -377,7 +377,7 @@ def test_a_notice_confirms_the_order_though_nobody_comes_back(fake: FakeStripe) 
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
 
-def test_a_notice_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStripe) -> None:
+def test_a_webhook_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStripe) -> None:
     order = make_order()
     _, reference = start_payment(order)
     body = make_stripe_event(
@@ -387,7 +387,7 @@ def test_a_notice_believes_nothing_but_what_stripe_says_when_asked(fake: FakeStr
     assert fresh(order).state == "pending_payment"
 
 
-def test_notices_about_something_else_are_taken_and_left_alone(fake: FakeStripe) -> None:
+def test_webhooks_about_something_else_are_taken_and_left_alone(fake: FakeStripe) -> None:
     body = make_stripe_event("customer.created", {"id": "cus_1"})
     assert post_webhook(body, sign_stripe_event(body, SECRET)) == 204
     assert not fake.calls
@@ -412,7 +412,7 @@ def test_the_sessions_of_another_shop_of_the_account_are_left_alone(
             assert not fake.calls
 
 
-def test_a_refund_that_fails_later_is_told_to_staff_once(
+def test_a_refund_that_fails_later_is_reported_to_staff_once(
     fake: FakeStripe, caplog: pytest.LogCaptureFixture
 ) -> None:
     order = make_order()
@@ -451,7 +451,7 @@ def test_s46_stripes_signature_is_over_the_raw_body(fake: FakeStripe) -> None:
     assert fresh(order).state == "pending_payment"
 
 
-def test_s47_forged_old_and_swapped_stripe_notices_are_refused(fake: FakeStripe) -> None:
+def test_s47_forged_old_and_swapped_stripe_webhooks_are_refused(fake: FakeStripe) -> None:
     order, other = make_order(), make_order()
     _, reference = start_payment(order)
     start_payment(other)
@@ -540,7 +540,7 @@ def test_without_its_key_stripe_takes_nothing() -> None:
         assert post_webhook(b"{}", "x") == 404
 
 
-def test_the_late_worker_finds_what_no_notice_told(fake: FakeStripe) -> None:
+def test_the_late_worker_finds_what_no_webhook_reported(fake: FakeStripe) -> None:
     order = make_order()
     opened, reference = start_payment(order)
     fake.approve(reference)

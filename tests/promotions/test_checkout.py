@@ -13,12 +13,12 @@ from promotions.operations import claim_voucher, end_promotion, voucher_customer
 from promotions.queries import CODE
 from promotions.rules import code_key
 from tests.cart.test_voucher import make_code
-from tests.orders.test_pages import Shopper, goods, remembered, text, token_in
+from tests.orders.test_pages import Shopper, make_stocked_product, remembered, text, token_in
 from tests.promotions.test_vouchers import somebody, used
 
 
 def with_code(code: str, price: str = "20.00") -> Shopper:
-    shopper = Shopper((goods(price=price), 1))
+    shopper = Shopper((make_stocked_product(price=price), 1))
     cart = shopper.client.get(reverse("cart:show")).context["cart"]
     shopper.client.post(reverse("cart:voucher"), {"cart": cart.cart_id, "code": code})
     return shopper
@@ -45,7 +45,7 @@ def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order
     assert paid.captured == order.total
 
 
-def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> None:
+def test_x66_a_code_that_ends_on_the_way_is_explained_and_nothing_is_charged() -> None:
     code = make_code()
     shopper = with_code(code)
     token = shopper.token()
@@ -62,7 +62,7 @@ def test_x66_a_code_that_ends_on_the_way_is_told_and_nothing_is_charged() -> Non
     assert (format_money(order.total), order.voucher) == ("€24.90", "")
 
 
-def test_s37_the_last_use_that_goes_to_another_on_the_way_is_told() -> None:
+def test_s37_the_last_use_that_goes_to_another_on_the_way_is_explained() -> None:
     code = make_code(uses=1)
     shopper = with_code(code)
     token = shopper.token()

@@ -104,7 +104,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
     assert stock.get_stock(product.product_id)[product.variants[0].variant_id].available == 49
 
 
-def test_s37_one_person_on_a_second_cart_is_told_so() -> None:
+def test_s37_one_person_on_a_second_cart_reads_so() -> None:
     code, alice = make_code(per_person=1), uuid4()
     placed(code, user_id=alice)
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
@@ -224,7 +224,7 @@ def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
     assert promotions.get_promotion(CODE, code_key(code))
 
 
-def test_a_settling_that_comes_late_takes_nothing_from_an_order_that_was_paid_late() -> None:
+def test_a_late_confirmation_of_a_payment_takes_nothing_from_an_order_that_was_paid_late() -> None:
     code = make_code(uses=1)
     order = placed(code)
     payment_id = _expired_and_paid(order)

@@ -62,7 +62,7 @@ def test_a_percentage_is_rounded_once_and_spread() -> None:
     ) == [4, 4, 4]
 
 
-def test_an_amount_is_never_more_than_the_goods() -> None:
+def test_an_amount_is_never_more_than_the_subtotal() -> None:
     assert taken(off(AMOUNT, amount=500), line("3.00"), line("1.00")) == [300, 100]
     assert taken(off(AMOUNT, amount=100), line("3.00"), line("1.00")) == [75, 25]
 
@@ -80,7 +80,7 @@ def test_only_its_category_gets_cheaper() -> None:
     assert taken(bowls, line("8.00"), line("6.00", category_id=BOWLS)) == [0, 300]
 
 
-def test_free_delivery_takes_nothing_off_the_goods() -> None:
+def test_free_delivery_takes_nothing_off_the_subtotal() -> None:
     reduction = off(FREE_DELIVERY).compute_reduction([line("8.00")], [800])
     assert (reduction.line_amounts, reduction.has_free_delivery) == ((0,), True)
 
@@ -104,7 +104,7 @@ def test_x51_why_it_does_not_count_is_said() -> None:
     )
 
 
-def test_the_least_is_asked_of_its_own_goods() -> None:
+def test_the_minimum_spend_counts_its_own_products() -> None:
     bowls = off(
         AMOUNT, "B", amount=1, minimum=1000, category_id=BOWLS, categories=frozenset({BOWLS})
     )

@@ -201,7 +201,9 @@ def test_x28_load_more_is_a_link_whose_answer_is_the_rest(
     assert b'rel="next"' not in part.content
 
 
-def test_x3_x4_a_part_is_told_from_the_page(client: Client, leaf_category: CategoryNode) -> None:
+def test_x3_x4_a_part_is_distinguished_from_the_page(
+    client: Client, leaf_category: CategoryNode
+) -> None:
     url = (
         tree(client.get(reverse("category", args=(leaf_category.slug,))))
         .cssselect("a[rel=next]")[0]
@@ -216,7 +218,7 @@ def test_x3_x4_a_part_is_told_from_the_page(client: Client, leaf_category: Categ
     assert b"</html>" in restored.content
 
 
-def test_x16_an_empty_shelf_offers_a_next_step(client: Client) -> None:
+def test_x16_an_empty_category_offers_a_next_step(client: Client) -> None:
     empty = make_category("Empty")
     page = tree(client.get(reverse("category", args=(empty.slug,))))
     assert page.cssselect(".empty a[href='/']")
@@ -331,7 +333,7 @@ def test_x38_without_a_choice_one_that_is_in_stock_is_shown(client: Client) -> N
     assert page.cssselect("#add input[name=variant]")[0].get("value") == product.variants[1].sku
 
 
-def test_an_unknown_choice_is_told_and_another_shown(client: Client, jug: Product) -> None:
+def test_an_unknown_choice_is_explained_and_another_shown(client: Client, jug: Product) -> None:
     wrong = []
     for nonsense in ("NO-SUCH-SKU", *NONSENSE):
         response = client.get(f"{page_of(jug)}?variant={quote(nonsense)}")
@@ -370,7 +372,7 @@ def test_the_add_form_has_a_fresh_id_each_time(client: Client, jug: Product) -> 
     assert len(ids) == 3
 
 
-def test_x22_every_picture_keeps_its_room(
+def test_x22_every_picture_keeps_its_space(
     client: Client, jug: Product, leaf_category: CategoryNode
 ) -> None:
     for address in (page_of(jug), reverse("category", args=(leaf_category.slug,)), "/"):
@@ -572,7 +574,7 @@ def test_the_imprint_names_who_sells(client: Client) -> None:
         assert words in expected
 
 
-def test_robots_are_told_where_there_is_nothing_for_them(client: Client) -> None:
+def test_robots_txt_says_where_there_is_nothing_for_them(client: Client) -> None:
     text = client.get("/robots.txt").content.decode()
     for place in ("/cart/", "/checkout/", "/account/", "/staff/", "/search"):
         assert f"Disallow: {place}\n" in text

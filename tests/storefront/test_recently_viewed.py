@@ -101,7 +101,7 @@ def test_a_cookie_that_is_not_ours_counts_as_none(things: list[Product]) -> None
     assert shown == dict.fromkeys(cookies, ([], ["Thing 0"]))
 
 
-def test_the_privacy_page_tells_of_it(client: Client) -> None:
+def test_the_privacy_page_mentions_it(client: Client) -> None:
     text = client.get(reverse("privacy")).content.decode()
     assert "Recently viewed" in text
     assert "Country" in text

@@ -50,7 +50,7 @@ def refused(queue: CheckoutQueue, ticket: QueueTicket | None = None, now: float 
     return wait
 
 
-def test_so_many_go_inside_and_the_others_get_turns() -> None:
+def test_so_many_go_inside_and_the_others_get_tickets() -> None:
     queue = CheckoutQueue(2, 0)
     first = enter(queue)
     enter(queue)
@@ -84,7 +84,7 @@ def test_a_few_wait_in_their_threads_and_go_in_one_by_one_as_they_came() -> None
     assert order == [0, 1, 2]
 
 
-def test_whoever_has_a_turn_goes_before_newcomers() -> None:
+def test_whoever_has_a_ticket_goes_before_newcomers() -> None:
     queue = CheckoutQueue(1, 1)
     queue._seats = 0
     inside = enter(queue, now=LONG_AFTER)
@@ -92,7 +92,7 @@ def test_whoever_has_a_turn_goes_before_newcomers() -> None:
     queue._seats = 1
     at = early.ticket.at + 0.1
     began = time.monotonic()
-    refused(queue, None, at)  # a seat is free, and others have turns
+    refused(queue, None, at)  # a seat is free, and others have tickets
     assert refused(queue, early.ticket, at - 0.2).ticket == early.ticket  # its turn has not come
     assert time.monotonic() - began < 5, "a visitor took a seat who has to come again"
     with ThreadPoolExecutor(1) as pool:
@@ -103,17 +103,17 @@ def test_whoever_has_a_turn_goes_before_newcomers() -> None:
         coming.result(5)
 
 
-def test_turns_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -> None:
+def test_tickets_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -> None:
     queue = CheckoutQueue(1, 0)
     inside = enter(queue)
     for _ in range(60):  # each takes half a second
         queue.leave(inside, inside.since + 0.5)
         inside = enter(queue)
-    turns = [refused(queue).ticket.at for _ in range(300)]
-    steps = [after - before for before, after in pairwise(turns[:100])]
+    tickets = [refused(queue).ticket.at for _ in range(300)]
+    steps = [after - before for before, after in pairwise(tickets[:100])]
     assert all(step == pytest.approx(0.5, abs=0.02) for step in steps)
-    assert turns == sorted(turns)
-    assert turns[-1] <= NOW + 60
+    assert tickets == sorted(tickets)
+    assert tickets[-1] <= NOW + 60
     assert refused(queue).seconds == 60
 
 
@@ -153,7 +153,7 @@ def test_a_clock_that_is_set_back_lets_nobody_in_besides() -> None:
         coming.result(5)
 
 
-def test_a_turn_counts_in_every_process(full: Full) -> None:
+def test_a_ticket_counts_in_every_process(full: Full) -> None:
     client = Client()
     client.get(reverse("checkout:details"))
     request = RequestFactory().get("/checkout/")
@@ -165,7 +165,7 @@ def test_a_turn_counts_in_every_process(full: Full) -> None:
     assert refused(elsewhere, ticket, ticket.at).ticket == ticket
 
 
-def test_nobody_makes_a_turn_of_their_own() -> None:
+def test_nobody_makes_a_ticket_of_their_own() -> None:
     def ticket_from(cookie: str) -> QueueTicket | None:
         request = RequestFactory().get("/checkout/")
         request.COOKIES = {settings.QUEUE_COOKIE_NAME: cookie}
@@ -205,7 +205,7 @@ def test_what_was_sent_is_sent_again_word_for_word(full: Full) -> None:
     response = client.post(reverse("checkout:review"), typed)
     assert response.status_code == 200
     assert "Refresh" not in response  # that would ask for the page, and forget the rest
-    form = html.fromstring(response.content).xpath("//form[@data-again]")[0]
+    form = html.fromstring(response.content).xpath("//form[@data-resend]")[0]
     assert form.get("method") == "post"
     assert dict(form.fields) == typed
     assert form.action == "/checkout/review/"
@@ -218,7 +218,7 @@ def test_what_was_sent_from_elsewhere_goes_no_further_than_the_line(full: Full) 
     assert client.post(reverse("checkout:details"), {"name": "Mallory"}).status_code == 403
 
 
-def test_a_visit_leaves_the_room_however_it_ends(full: Full) -> None:
+def test_a_visit_leaves_the_checkout_however_it_ends(full: Full) -> None:
     full.leave()
     client = Client()
     for _ in range(3):

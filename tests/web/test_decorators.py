@@ -13,7 +13,7 @@ def submit(request: HttpRequest, number: str) -> HttpResponse:
     return HttpResponse(f"submitted {number}")
 
 
-def test_a_press_does_what_it_says_by_post_alone() -> None:
+def test_an_action_does_what_it_says_by_post_alone() -> None:
     ask = RequestFactory()
     assert submit(ask.post("/"), number="7KQF-3M9X").content == b"submitted 7KQF-3M9X"
     for request in (ask.get("/"), ask.head("/")):
@@ -25,7 +25,7 @@ def test_a_press_does_what_it_says_by_post_alone() -> None:
     assert submit(ask.delete("/"), number="7KQF-3M9X").status_code == 405
 
 
-def test_no_cache_keeps_what_a_press_answers_and_its_view_says_whom_it_is_for() -> None:
+def test_no_cache_keeps_what_an_action_answers_and_its_view_says_whom_it_is_for() -> None:
     ask = RequestFactory()
     for request in (ask.post("/"), ask.get("/")):
         assert "no-store" in submit(request, number="7KQF-3M9X")["Cache-Control"]

@@ -61,11 +61,11 @@ def test_it_counts_by_network(kind: str, settings: Settings) -> None:
     assert passes(kind, visit(), uuid4().hex)
 
 
-def test_each_door_that_a_try_is_about_counts(kind: str) -> None:
+def test_each_thing_that_a_try_is_about_counts(kind: str) -> None:
     assert [passes(kind, visit(), f"mail {n}", "order 1") for n in range(4)] == [True] * 3 + [False]
 
 
-def test_a_refused_try_takes_no_place_anywhere(kind: str, settings: Settings) -> None:
+def test_a_refused_try_takes_no_slot_anywhere(kind: str, settings: Settings) -> None:
     settings.RATE_LIMITS |= {kind: (3, 5, 0, 60)}
     mallory = visit()
     assert [passes(kind, mallory, "alice") for _ in range(30)].count(True) == 3
@@ -90,14 +90,14 @@ def test_a_bucket_of_ones_own_is_the_only_one_that_counts(kind: str) -> None:
     assert passes(kind, visit(), "alice", own="another of hers")
 
 
-def test_a_try_that_was_none_gives_its_places_back(kind: str) -> None:
+def test_a_try_that_was_none_gives_its_slots_back(kind: str) -> None:
     request = visit()
     for _ in range(10):
         hit_rate_limit(request, kind, "alice").release_slots()
     assert [passes(kind, request, "alice") for _ in range(4)] == [True] * 3 + [False]
 
 
-def test_a_place_comes_free_a_window_after_it_was_taken(kind: str, settings: Settings) -> None:
+def test_a_slot_comes_free_a_window_after_it_was_taken(kind: str, settings: Settings) -> None:
     for window in (4, 60):
         settings.RATE_LIMITS |= {kind: (2, 0, 0, window)}
         hit_rate_limit(visit(), kind, "alice")
@@ -139,7 +139,7 @@ def test_a_measure_of_many_is_spread_over_partitions_of_a_hundred_that_expire_by
     assert all(0 < row.seconds <= 60 for row in made)
 
 
-def test_the_table_does_not_tell_whose_tries_it_holds(kind: str) -> None:
+def test_the_table_does_not_reveal_whose_tries_it_holds(kind: str) -> None:
     request = visit("203.0.113.77")
     hit_rate_limit(request, kind, "alice.canary@example.com")
     text = " ".join(row.bucket for row in ALL.iterate_table())
