@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.test import Client
 
@@ -42,11 +42,10 @@ class GuestCheckout:
     def __init__(self) -> None:
         self.client = Client()
 
-    def add(self, sku: str) -> Cost:
-        """Put one unit into the cart."""
-        answer = self.client.post(
-            "/cart/add/", {"variant": sku, "quantity": "1", "operation": str(uuid4())}
-        )
+    def add(self, product_id: UUID, sku: str) -> Cost:
+        """Put one unit into the cart, as a product's page does."""
+        form = {"product": str(product_id), "variant": sku, "quantity": "1"}
+        answer = self.client.post("/cart/add/", form | {"operation": str(uuid4())})
         _expect(answer, 303)
         return Cost.of_answer(answer)
 

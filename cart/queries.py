@@ -71,6 +71,11 @@ PERSON = read(
 )
 
 
+def prefetch_carts(owner_id: UUID) -> Pending:
+    """Start reading a person's list of carts."""
+    return CARTS.start(owner_id=owner_id)
+
+
 def prefetch_badge(owner_id: UUID) -> Chain:
     """Start reading the header's cart: its name, then its sums, without blocking in between."""
 
@@ -84,15 +89,23 @@ def prefetch_badge(owner_id: UUID) -> Chain:
 def collect_badge(reading: Chain) -> CartBadge:
     """Return the header's cart. Raises CassandraUnavailable."""
     carts, sums = reading.result()
+    if sums and sums[0].deleted_at is not None:
+        return badge_from_rows([row for row in carts if row.cart_id != row.active_cart_id], None)
+    return badge_from_rows(carts, sums[0] if sums else None)
+
+
+def badge_from_rows(carts: Iterable[Row], sums: Row | None) -> CartBadge:
+    """Return the header's cart from a person's list of carts and the active cart's sums."""
+    carts = list(carts)
     found = find_active_cart_row(carts)
     others = tuple(each for each in listed_carts_from_rows(carts) if not each.is_active)
-    if found is None or (sums and sums[0].deleted_at is not None):
+    if found is None:
         return CartBadge(others=others)
-    if not sums or sums[0].version is None:
+    if sums is None or sums.version is None:
         return CartBadge(found.cart_name, cart_id=found.cart_id, others=others)
-    subtotal = from_minor_units(sums[0].subtotal, sums[0].currency)
-    message = limits.line_limit_message(sums[0].line_count)
-    return CartBadge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, message)
+    subtotal = from_minor_units(sums.subtotal, sums.currency)
+    message = limits.line_limit_message(sums.line_count)
+    return CartBadge(found.cart_name, sums.item_count, subtotal, found.cart_id, others, message)
 
 
 def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:

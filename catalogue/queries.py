@@ -177,12 +177,13 @@ def prefetch_variant_by_sku(sku: str) -> Pending:
     return VARIANT.start(sku=sku)
 
 
-def find_variant_by_sku(sku: str) -> Row | None:
-    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
-    return prefetch_variant_by_sku(sku).one()
-
-
 LONGEST_SKU = 64
+
+
+def find_variant_by_sku(sku: str | None) -> Row | None:
+    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
+    is_possible = sku and len(sku) <= LONGEST_SKU and "\0" not in sku
+    return VARIANT.one(sku=sku) if is_possible else None
 
 
 def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
@@ -193,7 +194,7 @@ def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant |
 
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     """Return what a SKU names. Raises NoLongerSold."""
-    row = find_variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
+    row = find_variant_by_sku(sku)
     found = get_current_product(row.product_id) if row else None
     if row is None or found is None:
         raise NoLongerSold

@@ -310,7 +310,8 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
 
 
 def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    product_id, copied = uuid4(), []
+    product_id = uuid4()
+    copied: list[set[Any]] = []
 
     def copy_once_all_have_asked(product_id: UUID, stock_items: Any) -> bool:
         while not copied and len(waiting()) < 7:
