@@ -1,6 +1,7 @@
 """What the shop reads of carts."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -177,10 +178,34 @@ def get_listed_cart_row(owner_id: UUID, cart_id: UUID) -> Row | None:
     return next((row for row in CARTS.all(owner_id=owner_id) if row.cart_id == cart_id), None)
 
 
+@dataclass(frozen=True)
+class FoundCart:
+    """A person's active cart, its row in the person's list of carts, and what the header shows of it."""
+
+    cart: Cart
+    row: Row
+    badge: CartBadge
+
+
+def find_active_cart(owner_id: UUID, expected_cart_id: UUID | None = None) -> FoundCart | None:
+    """Return the owner's active cart, or None. One round if it is the expected one, else two. Raises CassandraUnavailable."""
+    reading = prefetch_carts(owner_id)
+    lines = prefetch_lines(expected_cart_id) if expected_cart_id else None
+    carts = reading.rows()
+    row = find_active_cart_row(carts)
+    if row is None:
+        return None
+    if lines is None or row.cart_id != expected_cart_id:
+        lines = prefetch_lines(row.cart_id)
+    rows = lines.rows()
+    badge = badge_from_rows(carts, rows[0] if rows else None)
+    return FoundCart(cart_from_rows(row.cart_id, row.cart_name, rows), row, badge)
+
+
 def get_active_cart(owner_id: UUID) -> Cart | None:
-    """Return the owner's active cart, or None. Two rounds. Raises CassandraUnavailable."""
-    found = find_active_cart_row(CARTS.all(owner_id=owner_id))
-    return get_cart(found.cart_id, found.cart_name) if found else None
+    """Return the owner's active cart alone, or None. Raises CassandraUnavailable."""
+    found = find_active_cart(owner_id)
+    return found.cart if found else None
 
 
 def get_cart(cart_id: UUID, name: str = "") -> Cart:

@@ -17,6 +17,7 @@ from django.views.decorators.cache import never_cache
 
 from cart import owner
 from cart.errors import CartChanged, CartError
+from cart.middleware import reads_active_cart
 from cart.shipping_country import get_shipping_country
 from checkout import offers
 from checkout.access import orderable_cart_required
@@ -65,6 +66,7 @@ OTHER_ACTIONS = ("to", "update")
 @get_or_post
 @never_cache
 @owner_only
+@reads_active_cart
 def details(request: HttpRequest) -> HttpResponse:
     """Ask who orders, and for the delivery address. A link or form of the former kind is redirected to its step, with all its fields."""
     if (step := legacy_step(request.GET, request.POST)) != DETAILS:
@@ -77,6 +79,7 @@ def details(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @never_cache
 @owner_only
+@reads_active_cart
 def delivery(request: HttpRequest) -> HttpResponse:
     """Ask for the delivery and payment methods, and the billing address."""
     return (
@@ -89,6 +92,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @never_cache
 @owner_only
+@reads_active_cart
 def review(request: HttpRequest) -> HttpResponse:
     """Show all that would be ordered. Its button orders that, once, however often it is clicked."""
     if request.method != "POST":

@@ -35,9 +35,9 @@ def test_an_order_stays_within_its_bounds(jumper: Product) -> None:
     bounds = {  # statements, conditional writes, rounds
         "first add": (9, 3, 7),
         "later add": (6, 2, 5),
-        "place order": (28, 8, 27),
-        "return from the bank": (41, 8, 39),
-        "whole": (133, 19, 101),
+        "place order": (27, 8, 23),
+        "return from the bank": (41, 8, 37),
+        "whole": (118, 19, 87),
     }
     exceeded = {
         name: (costs[name].counts, bound)
