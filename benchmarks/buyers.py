@@ -173,7 +173,7 @@ class Buyer:
     async def _buy(self, visit: _Visit) -> None:
         page = await visit.follow_redirects(await visit.ask("GET", "/checkout/review/"))
         submits = 0
-        while (form := _preset(page.text)).get("checkout") and submits < self.max_submits:
+        while (form := form_values(page.text)).get("checkout") and submits < self.max_submits:
             step = _ACTION.search(page.text)
             at = step[1] if step else ""
             if at == "/checkout/review/":
@@ -237,7 +237,7 @@ class _Visit:
         return await self.ask("POST", bank, {"card": card})
 
 
-def _preset(text: str) -> dict[str, str]:
+def form_values(text: str) -> dict[str, str]:
     """Return what the checkout's form would send as it stands."""
     form = text[text.find("data-checkout") :]
     form = form[: form.find("</form>")]

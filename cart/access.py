@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from cart import queries
 from cart.errors import NoSuchCart, NotAllowed
+from cassandra_db import Row
 
 ROLES = ("viewer", "editor", "buyer")
 VIEW, EDIT, BUY, OWN = "view", "edit", "buy", "own"
@@ -69,6 +70,12 @@ def require_access(person_id: UUID | None, cart_id: UUID, act: str) -> Access:
     row = queries.get_listed_cart_row(person_id, cart_id) if person_id else None
     if row is None or person_id is None:
         raise NoSuchCart
+    return require_listed_access(person_id, row, act)
+
+
+def require_listed_access(person_id: UUID, row: Row, act: str) -> Access:
+    """Return what `require_access` does, for a cart whose row on the person's list was read in this request."""
+    cart_id = row.cart_id
     if not row.role:
         return Access(cart_id, row.cart_name)
     person = queries.PERSON.start(cart_id=cart_id, key=str(person_id))

@@ -16,7 +16,8 @@ def cart_badge(request: HttpRequest) -> dict[str, object]:
             return CartBadge()  # refused by a middleware, before the user was looked up
         if (owner_id := owner.get_owner_id(request)) is None:
             return CartBadge()
-        found = queries.collect_badge(get_request_cart(request).prefetch_badge(owner_id))
+        known = get_request_cart(request)
+        found = known.badge or queries.collect_badge(known.prefetch_badge(owner_id))
         owner.remember_active_cart(request, found.cart_id)
         return found
 

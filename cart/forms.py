@@ -93,6 +93,8 @@ class AddForm(Form):
     """Puts a variant into the active cart. Made by `build_add_form` for a page that offers one."""
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
+    # Saves the look-up of the variant's product. Whoever sends none, or another's, is served all the same.
+    product = forms.CharField(widget=forms.HiddenInput, required=False)
     quantity = QuantityField()
     operation = IdempotencyKeyField()
 
@@ -100,10 +102,19 @@ class AddForm(Form):
         # The response to a submit replaces the fields by these ids, wherever the form is on the page.
         super().__init__(*args, auto_id="%s", **kwargs)
 
+    @property
+    def product_id(self) -> UUID | None:
+        """The product that the form names, if it names one."""
+        try:
+            return UUID(str(self["product"].value()))
+        except ValueError:
+            return None
 
-def build_add_form(sku: str) -> AddForm:
+
+def build_add_form(product_id: UUID, sku: str) -> AddForm:
     """Return a form that adds this variant, with a new idempotency key."""
-    return AddForm(initial={"variant": sku, "quantity": 1, "operation": uuid4()})
+    initial = {"variant": sku, "product": product_id, "quantity": 1, "operation": uuid4()}
+    return AddForm(initial=initial)
 
 
 class LineForm(Form):

@@ -1,11 +1,20 @@
 """Starts reading the header's cart early, and gives a new guest the cookie."""
 
 from collections.abc import Callable
+from typing import ParamSpec
 
 from django.http import HttpRequest, HttpResponse
 
 from cart import owner
 from cart.request_cart import get_request_cart
+
+P = ParamSpec("P")
+
+
+def reads_active_cart(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+    """Mark a view that reads the active cart itself, and sets the header's from that."""
+    view.reads_active_cart = True  # type: ignore[attr-defined]
+    return view
 
 
 class OwnerMiddleware:
@@ -26,6 +35,7 @@ class OwnerMiddleware:
         if (
             request.method == "GET"
             and not getattr(view, "without_header", False)
+            and not getattr(view, "reads_active_cart", False)
             and (owner_id := owner.get_owner_id(request))
         ):
             get_request_cart(request).prefetch_badge(owner_id)

@@ -226,9 +226,13 @@ def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 def refresh_badge(request: HttpRequest) -> CartBadge:
     """Return the active cart's sums as they are now; the header of this response shows the same."""
-    badge = queries.collect_badge(
-        get_request_cart(request).prefetch_badge_again(owner.get_or_create_owner_id(request))
-    )
+    reading = get_request_cart(request).prefetch_badge_again(owner.get_or_create_owner_id(request))
+    return set_badge(request, queries.collect_badge(reading))
+
+
+def set_badge(request: HttpRequest, badge: CartBadge) -> CartBadge:
+    """Have the header of this response show the active cart's sums as a submit has left them; return them."""
+    get_request_cart(request).badge = badge
     owner.remember_active_cart(request, badge.cart_id)
     return badge
 

@@ -1,6 +1,7 @@
 """What the shop reads of carts."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -71,6 +72,11 @@ PERSON = read(
 )
 
 
+def prefetch_carts(owner_id: UUID) -> Pending:
+    """Start reading a person's list of carts."""
+    return CARTS.start(owner_id=owner_id)
+
+
 def prefetch_badge(owner_id: UUID) -> Chain:
     """Start reading the header's cart: its name, then its sums, without blocking in between."""
 
@@ -84,15 +90,23 @@ def prefetch_badge(owner_id: UUID) -> Chain:
 def collect_badge(reading: Chain) -> CartBadge:
     """Return the header's cart. Raises CassandraUnavailable."""
     carts, sums = reading.result()
+    if sums and sums[0].deleted_at is not None:
+        return badge_from_rows([row for row in carts if row.cart_id != row.active_cart_id], None)
+    return badge_from_rows(carts, sums[0] if sums else None)
+
+
+def badge_from_rows(carts: Iterable[Row], sums: Row | None) -> CartBadge:
+    """Return the header's cart from a person's list of carts and the active cart's sums."""
+    carts = list(carts)
     found = find_active_cart_row(carts)
     others = tuple(each for each in listed_carts_from_rows(carts) if not each.is_active)
-    if found is None or (sums and sums[0].deleted_at is not None):
+    if found is None:
         return CartBadge(others=others)
-    if not sums or sums[0].version is None:
+    if sums is None or sums.version is None:
         return CartBadge(found.cart_name, cart_id=found.cart_id, others=others)
-    subtotal = from_minor_units(sums[0].subtotal, sums[0].currency)
-    message = limits.line_limit_message(sums[0].line_count)
-    return CartBadge(found.cart_name, sums[0].item_count, subtotal, found.cart_id, others, message)
+    subtotal = from_minor_units(sums.subtotal, sums.currency)
+    message = limits.line_limit_message(sums.line_count)
+    return CartBadge(found.cart_name, sums.item_count, subtotal, found.cart_id, others, message)
 
 
 def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
@@ -164,10 +178,34 @@ def get_listed_cart_row(owner_id: UUID, cart_id: UUID) -> Row | None:
     return next((row for row in CARTS.all(owner_id=owner_id) if row.cart_id == cart_id), None)
 
 
+@dataclass(frozen=True)
+class FoundCart:
+    """A person's active cart, its row in the person's list of carts, and what the header shows of it."""
+
+    cart: Cart
+    row: Row
+    badge: CartBadge
+
+
+def find_active_cart(owner_id: UUID, expected_cart_id: UUID | None = None) -> FoundCart | None:
+    """Return the owner's active cart, or None. One round if it is the expected one, else two. Raises CassandraUnavailable."""
+    reading = prefetch_carts(owner_id)
+    lines = prefetch_lines(expected_cart_id) if expected_cart_id else None
+    carts = reading.rows()
+    row = find_active_cart_row(carts)
+    if row is None:
+        return None
+    if lines is None or row.cart_id != expected_cart_id:
+        lines = prefetch_lines(row.cart_id)
+    rows = lines.rows()
+    badge = badge_from_rows(carts, rows[0] if rows else None)
+    return FoundCart(cart_from_rows(row.cart_id, row.cart_name, rows), row, badge)
+
+
 def get_active_cart(owner_id: UUID) -> Cart | None:
-    """Return the owner's active cart, or None. Two rounds. Raises CassandraUnavailable."""
-    found = find_active_cart_row(CARTS.all(owner_id=owner_id))
-    return get_cart(found.cart_id, found.cart_name) if found else None
+    """Return the owner's active cart alone, or None. Raises CassandraUnavailable."""
+    found = find_active_cart(owner_id)
+    return found.cart if found else None
 
 
 def get_cart(cart_id: UUID, name: str = "") -> Cart:

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest
 
 from cart import queries
+from cart.entities import CartBadge
 from cassandra_db import Chain
 
 
@@ -14,11 +15,13 @@ from cassandra_db import Chain
 class RequestCart:
     """The header's cart as it is being read, and what the response's cookie will remember.
 
-    `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` the cart that was seen to be active.
+    `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` the cart that was seen to be active;
+    `badge` what a submit has made of the header's cart.
     """
 
     new_guest_id: UUID | None = None
     active_cart_id: UUID | None = None
+    badge: CartBadge | None = None
     _reading: tuple[UUID, Chain] | None = None
 
     def prefetch_badge(self, owner_id: UUID) -> Chain:
@@ -32,6 +35,7 @@ class RequestCart:
 
     def prefetch_badge_again(self, owner_id: UUID) -> Chain:
         """Start reading the header's cart again, after a submit has changed it."""
+        self.badge = None
         self._reading = owner_id, queries.prefetch_badge(owner_id)
         return self._reading[1]
 

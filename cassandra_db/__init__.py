@@ -19,6 +19,7 @@ from cassandra_db.statements import (
     QUORUM,
     REGISTRY,
     Chain,
+    Meter,
     Outcome,
     Pending,
     Statement,

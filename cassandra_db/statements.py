@@ -67,11 +67,38 @@ _RING_START, _RING_END = -(2**63), 2**63 - 1
 
 @dataclass
 class Meter:
-    """Counts what a page asked of Cassandra: statements, and rounds, which are the longest chain of reads."""
+    """Counts what is waited for: reads, writes and conditional writes, and the rows that these write.
 
-    statement_count: int = 0
+    A batch is one statement. Rounds are the longest chain: what is sent before an answer has come is one round with it.
+    """
+
+    read_count: int = 0
+    write_count: int = 0
+    conditional_write_count: int = 0
+    row_count: int = 0
     round_count: int = 0
     awaited_depth: int = field(default=0, repr=False)
+
+    @property
+    def statement_count(self) -> int:
+        return self.read_count + self.write_count + self.conditional_write_count
+
+    def count_sent(self, profile: str, rows: int = 0, depth: int | None = None) -> int:
+        """Count a statement that is sent now; return its place in the longest chain, for `count_answered`."""
+        if profile == READ:
+            self.read_count += 1
+        elif profile == WRITE:
+            self.write_count += 1
+        else:
+            self.conditional_write_count += 1
+        self.row_count += rows
+        depth = self.awaited_depth + 1 if depth is None else depth
+        self.round_count = max(self.round_count, depth)
+        return depth
+
+    def count_answered(self, depth: int) -> None:
+        """Note that the answer is here: what is sent from now on is a round more."""
+        self.awaited_depth = max(self.awaited_depth, depth)
 
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
@@ -188,7 +215,7 @@ class Statement:
     def apply(self, *, if_lost: LostAnswerPolicy, **params: Any) -> Outcome:
         """Run a conditional write. See `apply_batch` for `if_lost` and what is raised."""
         bound = self.bind(**params)
-        return _apply_with_retries(bound, bound, if_lost)
+        return _apply_with_retries(bound, bound, if_lost, rows=1)
 
     def iterate_table(self, splits: int = 16, **params: Any) -> Iterator[Row]:
         """Yield the rows of a whole table, range by range and page by page. For what no request waits for."""
@@ -273,10 +300,8 @@ class Pending:
     ) -> None:
         self.statement = statement
         self._meter = meter
-        self.depth = depth if depth is not None else (meter.awaited_depth + 1 if meter else 1)
-        if meter:
-            meter.statement_count += 1
-            meter.round_count = max(meter.round_count, self.depth)
+        rows = int(statement.profile != READ)
+        self.depth = meter.count_sent(statement.profile, rows, depth) if meter else 1
         bound = statement.bind(**params)
         if statement.profile != READ:
             require_right_clock()
@@ -299,14 +324,23 @@ class Pending:
         """Wait for the rows. Raises CassandraUnavailable."""
         with _translate_errors(self.statement):
             result = self._future.result()
-            rows = list(result) if result.has_more_pages else (result.current_rows or [])
-        if self._meter:
-            self._meter.awaited_depth = max(self._meter.awaited_depth, self.depth)
+            rows = result.current_rows or []
+            self._count_answered()
+            while result.has_more_pages:
+                if self._meter:
+                    self.depth = self._meter.count_sent(self.statement.profile)
+                result.fetch_next_page()
+                rows = [*rows, *result.current_rows]
+                self._count_answered()
         return (
             mark_utc(rows, self.statement.timestamp_columns)
             if self.statement.timestamp_columns
             else rows
         )
+
+    def _count_answered(self) -> None:
+        if self._meter:
+            self._meter.count_answered(self.depth)
 
     def one(self) -> Row | None:
         """Wait for the first row, or None. Raises CassandraUnavailable."""
@@ -387,24 +421,26 @@ def apply_batch(*bound: BoundStatement, if_lost: LostAnswerPolicy) -> Outcome:
     )
     for statement in bound:
         batch.add(statement)
-    return _apply_with_retries(bound[0], batch, if_lost)
+    return _apply_with_retries(bound[0], batch, if_lost, rows=len(bound))
 
 
 def _apply_with_retries(
-    first: BoundStatement, statement: BatchStatement | BoundStatement, if_lost: LostAnswerPolicy
+    first: BoundStatement,
+    statement: BatchStatement | BoundStatement,
+    if_lost: LostAnswerPolicy,
+    rows: int,
 ) -> Outcome:
     cql = first.prepared_statement.query_string
     require_right_clock()
-    if meter := _meter.get():
-        meter.statement_count += 1
     unknown: Exception | None = None
     began = monotonic()
     for pause in (*_PAUSES, None):
         started = monotonic()
         try:
-            rows = mark_all_utc(
-                list(get_session().execute(statement, execution_profile=CONDITIONAL))
-            )
+            with _counted(CONDITIONAL, rows):
+                answer = mark_all_utc(
+                    list(get_session().execute(statement, execution_profile=CONDITIONAL))
+                )
         except (Unavailable, NoHostAvailable) as error:
             if unknown is None and not (isinstance(error, NoHostAvailable) and _was_sent(error)):
                 raise CassandraUnavailable(str(error)) from error
@@ -423,16 +459,16 @@ def _apply_with_retries(
                 SilentNodesLastPolicy.mark_silent(error.last_host)
         else:
             _log_if_slow(_questions[cql], cql, monotonic() - started)
-            applied = bool(rows[0].applied)
+            applied = bool(answer[0].applied)
             won_before = (
                 unknown is not None
                 and not applied
-                and any(if_lost.has_applied(row) for row in rows if len(row) > 1)
+                and any(if_lost.has_applied(row) for row in answer if len(row) > 1)
             )
             if unknown is not None:
                 again = "applies now" if applied else "was refused"
                 _log_outcome(cql, "had applied" if won_before else again)
-            return Outcome(applied or won_before, rows)
+            return Outcome(applied or won_before, answer)
         longest = _NODE_SILENT if isinstance(unknown, OperationTimedOut) else _REPLICAS_SILENT
         if not if_lost.is_resent or pause is None or monotonic() - began > longest:
             break
@@ -472,10 +508,23 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
         batch.add(statement)
     batch.is_idempotent = True
     require_right_clock()
-    if meter := _meter.get():
-        meter.statement_count += 1
-    with _translate_errors(statements[0].prepared_statement.query_string):
+    with (
+        _translate_errors(statements[0].prepared_statement.query_string),
+        _counted(WRITE, len(statements)),
+    ):
         get_session().execute(batch, execution_profile=WRITE)
+
+
+@contextmanager
+def _counted(profile: str, rows: int) -> Iterator[None]:
+    """Count what is sent and waited for within the block."""
+    meter = _meter.get()
+    depth = meter.count_sent(profile, rows) if meter else 0
+    try:
+        yield
+    finally:
+        if meter:
+            meter.count_answered(depth)
 
 
 @contextmanager

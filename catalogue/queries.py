@@ -73,9 +73,19 @@ PRODUCT_ID = read(
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 
 
+AVAILABILITY = read(
+    "Q1", "SELECT availability FROM products WHERE product_id = :product_id LIMIT 1"
+)
+
+
 def prefetch_product(product_id: UUID) -> Pending:
     """Start reading a product, for `product_from_rows`."""
     return PRODUCT.start(product_id=product_id)
+
+
+def prefetch_availability(product_id: UUID) -> Pending:
+    """Start reading a product's availability as a quorum knows it."""
+    return AVAILABILITY.start(product_id=product_id)
 
 
 def prefetch_current_product(product_id: UUID) -> Pending:
@@ -176,12 +186,13 @@ def prefetch_variant_by_sku(sku: str) -> Pending:
     return VARIANT.start(sku=sku)
 
 
-def find_variant_by_sku(sku: str) -> Row | None:
-    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
-    return prefetch_variant_by_sku(sku).one()
-
-
 LONGEST_SKU = 64
+
+
+def find_variant_by_sku(sku: str | None) -> Row | None:
+    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
+    is_possible = sku and len(sku) <= LONGEST_SKU and "\0" not in sku
+    return VARIANT.one(sku=sku) if is_possible else None
 
 
 def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
@@ -192,7 +203,7 @@ def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant |
 
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     """Return what a SKU names. Raises NoLongerSold."""
-    row = find_variant_by_sku(sku) if sku and len(sku) <= LONGEST_SKU and "\0" not in sku else None
+    row = find_variant_by_sku(sku)
     found = get_current_product(row.product_id) if row else None
     if row is None or found is None:
         raise NoLongerSold

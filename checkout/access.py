@@ -11,8 +11,9 @@ from django.shortcuts import redirect
 from accounts.access import current_member
 from cart import owner
 from cart import queries as carts
-from cart.access import BUY, require_access
+from cart.access import BUY, require_listed_access
 from cart.errors import CartError
+from cart.pages import set_badge
 from cassandra_db import current_time
 from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
@@ -32,19 +33,21 @@ def orderable_cart_required(
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         owner_id, now = owner.get_checked_owner_id(request), current_time()
-        cart = carts.get_active_cart(owner_id) if owner_id else None
-        if cart is None or owner_id is None or not cart.lines:
+        expected_cart_id = owner.get_last_active_cart_id(request)
+        found = carts.find_active_cart(owner_id, expected_cart_id) if owner_id else None
+        if found is None or owner_id is None or not found.cart.lines:
             return redirect("cart:show")
+        set_badge(request, found.badge)
         try:
-            require_access(owner_id, cart.cart_id, BUY)
+            require_listed_access(owner_id, found.row, BUY)
         except CartError as error:
             messages.warning(request, str(error))
             return redirect("cart:show")
-        checkout = get_checkout(cart, now)
+        checkout = get_checkout(found.cart, now)
         if checkout.order:
             return redirect_to_existing_order(request, owner_id, checkout.order)
         visitor = current_member(request) if request.user.is_authenticated else None
-        visit = Visit(owner_id, visitor, cart, checkout, network_address(request))
+        visit = Visit(owner_id, visitor, found.cart, checkout, network_address(request))
         return view(request, visit, *args, **kwargs)
 
     return checked

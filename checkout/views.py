@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from cart import owner
 from cart.errors import CartChanged, CartError
+from cart.middleware import reads_active_cart
 from cart.shipping_country import get_shipping_country
 from cassandra_db import current_time
 from checkout import offers
@@ -72,6 +73,7 @@ OTHER_ACTIONS = ("to", "update")
 
 @get_or_post
 @owner_only
+@reads_active_cart
 def details(request: HttpRequest) -> HttpResponse:
     """Ask who orders, and for the delivery address. A link or form of the former kind is redirected to its step, with all its fields."""
     if (step := legacy_step(request.GET, request.POST)) != DETAILS:
@@ -83,6 +85,7 @@ def details(request: HttpRequest) -> HttpResponse:
 
 @get_or_post
 @owner_only
+@reads_active_cart
 def delivery(request: HttpRequest) -> HttpResponse:
     """Ask for the delivery and payment methods, and the billing address."""
     return (
@@ -94,6 +97,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 
 @get_or_post
 @owner_only
+@reads_active_cart
 def review(request: HttpRequest) -> HttpResponse:
     """Show all that would be ordered. Its button orders that, once, however often it is clicked."""
     if request.method != "POST":

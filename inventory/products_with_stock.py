@@ -5,8 +5,14 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from cassandra_db import Pending
-from catalogue.entities import Product
-from catalogue.queries import prefetch_current_product, product_from_rows
+from catalogue.entities import Product, Variant
+from catalogue.errors import NoLongerSold
+from catalogue.queries import (
+    find_variant_by_sku,
+    get_sellable_variant,
+    prefetch_current_product,
+    product_from_rows,
+)
 from inventory.entities import Stock
 from inventory.queries import prefetch_current_stock, stock_from_rows
 
@@ -53,3 +59,33 @@ class PendingProductsWithStock:
 def get_products_with_stock(product_ids: Iterable[UUID]) -> dict[UUID, ProductWithStock]:
     """Return products as they are today, with their stock. Raises CassandraUnavailable."""
     return PendingProductsWithStock(product_ids).collect()
+
+
+def find_variant_with_stock(
+    sku: str | None, product_id: UUID | None = None
+) -> tuple[Product, Variant, Stock | None]:
+    """Return what a SKU names, with its stock: in one round where the caller knows the product, else in two.
+
+    Raises NoLongerSold, CassandraUnavailable.
+    """
+    found = _get_product_with_stock(product_id)
+    variant_id = next(
+        (
+            each.variant_id
+            for each in (found.product.variants if found.product else ())
+            if each.sku == sku
+        ),
+        None,
+    )
+    if variant_id is None and (row := find_variant_by_sku(sku)):
+        found, variant_id = _get_product_with_stock(row.product_id), row.variant_id
+    if found.product is None or variant_id is None:
+        raise NoLongerSold
+    variant = get_sellable_variant(found.product, variant_id)
+    if variant is None:
+        raise NoLongerSold(found.product.name)
+    return found.product, variant, found.stock.get(variant_id)
+
+
+def _get_product_with_stock(product_id: UUID | None) -> ProductWithStock:
+    return get_products_with_stock([product_id])[product_id] if product_id else ProductWithStock()

@@ -352,7 +352,7 @@ FAULTS = (
         "A copy of the stock carries the time of its writing, not of its reading",
         "inventory/operations/stock_copies.py",
         "                read_at=read_at,",
-        "                read_at=time_ns() // 1000,",
+        "                read_at=current_microseconds(),",
         "tests/inventory/test_operations.py",
     ),
     # ---- Carts

@@ -83,7 +83,7 @@ def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
 
 
 class StatementCountMiddleware:
-    """Says in a header how many statements a page took, and the longest chain of reads (COUNT_STATEMENTS)."""
+    """Says in a header what an answer cost in Cassandra (COUNT_STATEMENTS): see `cassandra_db.Meter`."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -93,7 +93,10 @@ class StatementCountMiddleware:
             return self.get_response(request)
         with count_statements() as meter:
             response = self.get_response(request)
-        response["X-Cassandra"] = f"statements={meter.statement_count}, rounds={meter.round_count}"
+        response["X-Cassandra"] = (
+            f"statements={meter.statement_count}, rounds={meter.round_count}, reads={meter.read_count}, "
+            f"writes={meter.write_count}, conditional={meter.conditional_write_count}, rows={meter.row_count}"
+        )
         return response
 
 

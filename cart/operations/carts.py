@@ -1,6 +1,6 @@
 """Every write to a person's list of carts: one function a command, each one conditional batch in the person's partition."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -88,6 +88,18 @@ UNMARK_DELETED = conditional_write(
        IF deleted_at > :never AND owner_id = :owner_id""",
 )
 NEVER = datetime(2000, 1, 1)  # noqa: DTZ001 Cassandra's timestamps have no zone
+
+
+@dataclass(frozen=True)
+class ActiveCart:
+    """A person's active cart, and the `rows` of the list in which it was found; one that was made just now is in none."""
+
+    cart_id: UUID
+    cart_name: str
+    role: str
+    created_at: datetime
+    rows: tuple[Row, ...] = ()
+    is_new: bool = False
 
 
 @dataclass(frozen=True)
@@ -255,10 +267,10 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
     raise CartBusy
 
 
-def drop_closed_cart(person_id: UUID, cart: Row, now: datetime) -> None:
+def drop_closed_cart(person_id: UUID, cart: ActiveCart, now: datetime) -> None:
     """Take a cart that accepts nothing any more off a person's list, unless it was brought back at this moment.
 
-    `cart` is its row there. Raises TooManyCarts, CartBusy, CassandraUnavailable.
+    Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
     was_active = remove_cart_from_list(person_id, cart.cart_id)
     sums = queries.SUMS.one(cart_id=cart.cart_id)
@@ -304,16 +316,28 @@ def adopt_guest_carts(
     return AdoptionResult(tuple(names), left)
 
 
-def get_or_create_active_cart(person_id: UUID, now: datetime) -> Row:
-    """Return the row of the active cart, making one if there is none. Raises TooManyCarts, CartBusy, CassandraUnavailable."""
+def get_or_create_active_cart(
+    person_id: UUID, now: datetime, rows: list[Row] | None = None
+) -> ActiveCart:
+    """Return the active cart, making one if there is none. `rows` is the person's list of carts, if it was read already.
+
+    Raises TooManyCarts, CartBusy, CassandraUnavailable.
+    """
     cart_id = uuid4()
     for _ in retry_attempts(ATTEMPTS):
-        carts = queries.CARTS.all(owner_id=person_id)
+        carts = queries.CARTS.all(owner_id=person_id) if rows is None else rows
+        rows = None
         if found := find_active_cart_row(carts):
-            return found
+            return active_cart_from_row(found, carts)
         name = free_name(default_name(), {row.name_key for row in carts if row.name_key})
-        _insert_cart(person_id, carts, cart_id, name, now, now, activate=True)
+        if _insert_cart(person_id, carts, cart_id, name, now, now, activate=True):
+            return ActiveCart(cart_id, name, "", now, is_new=True)
     raise CartBusy
+
+
+def active_cart_from_row(row: Row, rows: Iterable[Row] = ()) -> ActiveCart:
+    """Return the row of a cart, which stands among `rows`, as the active cart."""
+    return ActiveCart(row.cart_id, row.cart_name, row.role or "", row.created_at, tuple(rows))
 
 
 def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool = False) -> None:

@@ -7,7 +7,8 @@ a time-out: so the first call notes into which cart it puts units, and every oth
 from uuid import UUID
 
 from cart import queries
-from cassandra_db import Row, applied_if, conditional_write, retry_attempts
+from cart.operations.carts import ActiveCart, active_cart_from_row
+from cassandra_db import applied_if, conditional_write, retry_attempts
 
 DAY = 24 * 3600
 ATTEMPTS = 5
@@ -22,8 +23,8 @@ REDIRECT_IDEMPOTENCY_KEY = conditional_write(
 )
 
 
-def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> Row:
-    """Return the cart, as on the person's list, that a submit goes to: the one that was active at its first call.
+def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: ActiveCart) -> ActiveCart:
+    """Return the cart that a submit goes to: the one that was active at its first call.
 
     If that has been deleted since, or is shared no more, it is `active`. Raises CassandraUnavailable.
     """
@@ -40,7 +41,7 @@ def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: Row) -> 
         if noted_id is None or noted_id == cart_id:
             break
         if (listed := queries.get_listed_cart_row(person_id, noted_id)) is not None:
-            return listed
+            return active_cart_from_row(listed)
         noted = REDIRECT_IDEMPOTENCY_KEY.apply(
             if_lost=applied_if(lambda row: row.cart_id == cart_id),
             idempotency_key=idempotency_key,

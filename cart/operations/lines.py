@@ -15,13 +15,18 @@ from moneyed import Money
 
 from cart import queries
 from cart.access import EDIT, require_access
-from cart.entities import Line
+from cart.entities import CartBadge, Line
 from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, TooManyUnits
 from cart.limits import MAX_LINES, MAX_QUANTITY
-from cart.operations.carts import add_cart_to_list, drop_closed_cart, get_or_create_active_cart
+from cart.operations.carts import (
+    ActiveCart,
+    add_cart_to_list,
+    drop_closed_cart,
+    get_or_create_active_cart,
+)
 from cart.operations.idempotency import resolve_target_cart
 from cart.undo import RemovedLine
-from cassandra_db import applied_if, apply_batch, conditional_write, retry_attempts
+from cassandra_db import Pending, applied_if, apply_batch, conditional_write, retry_attempts
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
@@ -103,6 +108,8 @@ class LineResult:
     line: Line | None
     price_changed_from: Money | None = None
     is_repeated: bool = False
+    # The header's cart, where the add has seen it.
+    badge: CartBadge | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,7 @@ def add_line(
     now: datetime,
     *,
     guest: bool = False,
+    carts: Pending | None = None,
 ) -> LineResult:
     """Put units of a variant into a person's active cart, making the first cart if there is none.
 
@@ -130,13 +138,14 @@ def add_line(
 
     A variant that is there already gets more units; if its price has changed since, the whole line takes today's, and
     the result has the old one. The same `idempotency_key` counts once within a day, whichever cart is active by then.
-    `now` is in UTC.
+    `now` is in UTC. `carts` is the person's list of carts, where it is being read already.
     Raises NotAllowed, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
     UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
     """
-    for _ in retry_attempts(ATTEMPTS):
+    for attempt in retry_attempts(ATTEMPTS):
+        rows = carts.rows() if carts and not attempt else None
         cart = resolve_target_cart(
-            person_id, idempotency_key, get_or_create_active_cart(person_id, now)
+            person_id, idempotency_key, get_or_create_active_cart(person_id, now, rows)
         )
         cart_id = cart.cart_id
         try:
@@ -152,22 +161,36 @@ def add_line(
                 now=now,
                 owner_id=None if cart.role else person_id,
                 guest=guest,
+                is_new_cart=cart.is_new,
             )
         except NoSuchCart:
             # Deleted, or not shared any more, and still on the list: the request that takes it off is slow, or crashed.
             drop_closed_cart(person_id, cart, now)
         else:
-            if put.is_first and queries.get_listed_cart_row(person_id, cart_id) is None:
-                # Cleaned up between the read of the list and the write, which began it anew.
-                add_cart_to_list(person_id, cart_id, cart.cart_name, now, activate=True)
-            return LineResult(
-                cart_id,
-                cart.cart_name,
-                queries.get_line(cart_id, _line_key(variant)),
-                put.repriced_from,
-                put.is_repeated,
-            )
+            return _finish_add(person_id, cart, _line_key(variant), put, now)
     raise CartBusy
+
+
+def _finish_add(
+    person_id: UUID, cart: ActiveCart, key: str, put: _PutResult, now: datetime
+) -> LineResult:
+    reading = queries.prefetch_carts(person_id) if put.is_first or not cart.rows else None
+    row = queries.LINE.one(cart_id=cart.cart_id, key=key)
+    rows = reading.rows() if reading else cart.rows
+    if put.is_first and all(each.cart_id != cart.cart_id for each in rows):
+        # Cleaned up between the read of the list and the write, which began it anew.
+        add_cart_to_list(person_id, cart.cart_id, cart.cart_name, now, activate=True)
+    active = queries.find_active_cart_row(rows)
+    return LineResult(
+        cart.cart_id,
+        cart.cart_name,
+        queries.line_from_row(row) if row else None,
+        put.repriced_from,
+        put.is_repeated,
+        queries.badge_from_rows(rows, row)
+        if row and active and active.cart_id == cart.cart_id
+        else None,
+    )
 
 
 def restore_line(
@@ -336,6 +359,7 @@ def _put_units(
     reprice: bool = True,
     owner_id: UUID | None = None,
     guest: bool = False,
+    is_new_cart: bool = False,
 ) -> _PutResult:
     """Add units by the batch that fits: the first is a guess, and a refused one returns which fits.
 
@@ -352,7 +376,18 @@ def _put_units(
         added_at=added_at,
     )
     new = (NEW_SUMS.bind(most=MAX_LINES, items=quantity, amount=price * quantity, **sums), insert)
-    batch, old_price, is_first = new, None, False
+    first = (
+        FIRST_SUMS.bind(
+            items=quantity,
+            amount=price * quantity,
+            currency=variant.price.currency.code,
+            owner_id=owner_id,
+            guest=guest,
+            **sums,
+        ),
+        insert,
+    )
+    batch, old_price, is_first = (first if is_new_cart else new), None, is_new_cart
     for _ in retry_attempts(ATTEMPTS):
         outcome = apply_batch(
             *batch,
@@ -368,12 +403,7 @@ def _put_units(
         if getattr(outcome.rows[0], "deleted_at", None) is not None:
             raise NoSuchCart
         if getattr(outcome.rows[0], "version", None) is None:
-            first = {"currency": variant.price.currency.code, "owner_id": owner_id, "guest": guest}
-            is_first = True
-            batch = (
-                FIRST_SUMS.bind(items=quantity, amount=price * quantity, **first, **sums),
-                insert,
-            )
+            batch, is_first = first, True
         elif (line := conflicts.get("line")) is None:
             if outcome.rows[0].line_count >= MAX_LINES:
                 raise CartFull(MAX_LINES)

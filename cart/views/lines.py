@@ -24,14 +24,21 @@ from cart.forms import (
     RestoreForm,
     build_add_form,
 )
-from cart.pages import cart_context, cart_url, format_badge, refresh_badge, render_refusal
+from cart.pages import (
+    cart_context,
+    cart_url,
+    format_badge,
+    refresh_badge,
+    render_refusal,
+    set_badge,
+)
 from cart.shipping_country import remember_shipping_country
 from cart.undo import parse_removed_line
 from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
-from inventory.queries import get_stock
+from inventory.products_with_stock import find_variant_with_stock
 from pricing.templatetags.money import format_money as in_words
 from web.decorators import owner_only, post_only
 from web.rendering import render_or_redirect, render_page, without_header
@@ -102,29 +109,35 @@ def cart_panel(request: HttpRequest) -> HttpResponse:
 def add_line(request: HttpRequest) -> HttpResponse:
     """Put a variant into the active cart."""
     form = AddForm(request.POST)
+    owner_id = owner.get_owner_id(request)
+    carts = queries.prefetch_carts(owner_id) if owner_id else None
     product_and_variant = None
     try:
-        product_and_variant = find_product_and_variant(form["variant"].value())
+        product, variant, stock = find_variant_with_stock(form["variant"].value(), form.product_id)
+        product_and_variant = product, variant
         if not form.is_valid():
             return _add_refusal(request, form, product_and_variant)
-        _check_in_stock(*product_and_variant)
+        if stock is None or stock.available < 1:
+            raise SoldOut(product.name)
         quantity, idempotency_key = form.cleaned_data["quantity"], form.cleaned_data["operation"]
         added = operations.add_line(
             owner.get_or_create_owner_id(request),
-            *product_and_variant,
+            product,
+            variant,
             quantity,
             idempotency_key,
             current_time(),
             guest=owner.is_guest(request),
+            carts=carts,
         )
     except (CartError, NoLongerSold) as error:
         form.add_error("quantity" if product_and_variant else None, str(error))
         return _add_refusal(request, form, product_and_variant)
-    badge = refresh_badge(request)
+    badge = set_badge(request, added.badge) if added.badge else refresh_badge(request)
     messages.success(request, _added_in_words(added, badge))
     context = {
         "added": added,
-        "form": build_add_form(product_and_variant[1].sku),
+        "form": build_add_form(product.product_id, variant.sku),
         "quantity": quantity,
     }
     return render_or_redirect(
@@ -229,12 +242,6 @@ def _owner_id(request: HttpRequest) -> UUID:
     if owner_id is None:
         raise NoSuchCart
     return owner_id
-
-
-def _check_in_stock(found: Product, variant: Variant) -> None:
-    stock = get_stock(found.product_id).get(variant.variant_id)
-    if stock is None or stock.available < 1:
-        raise SoldOut(found.name)
 
 
 def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:

@@ -24,4 +24,4 @@ from inventory.operations.reservations import (
     record_reservation_expiries,
     reserve_stock,
 )
-from inventory.operations.stock_copies import copy_stock
+from inventory.operations.stock_copies import copy_allocated_stock, copy_stock

@@ -16,7 +16,7 @@ from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
 from inventory.operations.movements import release_stock
-from inventory.operations.stock_copies import copy_stock
+from inventory.operations.stock_copies import copy_allocated_stock
 from inventory.queries import (
     STOCK_LOCATIONS,
     WAREHOUSES,
@@ -73,11 +73,9 @@ def reserve_stock(
         return sort_allocations(run.reserved.values())
     try:
         return run.reserve_planned()
-    except OutOfStock:
-        # The stock may have been copied meanwhile, without the units that were ours for a moment.
-        for product_id in run.released_products:
-            copy_stock(product_id)
-        raise
+    finally:
+        # Their stock may have been copied meanwhile, without the units that were ours for a moment.
+        copy_allocated_stock(run.released)
 
 
 @dataclass
@@ -96,7 +94,7 @@ class _ReservationRun:
     known: dict[tuple[UUID, str], int] = field(default_factory=dict)
     guessed: set[tuple[UUID, str]] = field(default_factory=set)
     reserved: dict[UUID, Allocation] = field(default_factory=dict)
-    released_products: set[UUID] = field(default_factory=set)
+    released: set[Allocation] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.needed = needed_units(self.wanted_lines)
@@ -235,7 +233,7 @@ class _ReservationRun:
         if request.has_other_quantity:
             # An earlier try wanted another number of units, and this call did not know that it is a retry.
             release_stock([each])
-            self.released_products.add(each.product_id)
+            self.released.add(each)
             self.guessed.add((each.variant_id, each.warehouse_id))
             return False
         stock_item = each.variant_id, each.warehouse_id
@@ -251,7 +249,7 @@ class _ReservationRun:
             self.check()
             release_stock([each])
             del self.reserved[each.reservation_id]
-            self.released_products.add(each.product_id)
+            self.released.add(each)
 
 
 def record_reservation_expiries(

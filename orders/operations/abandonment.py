@@ -102,8 +102,11 @@ def release_orphaned_reservations(expiries: Sequence[Row]) -> None:
         ],
         paid=False,
     )
-    for product_id in {row.product_id for _, row in found if row.reservation_id == SENTINEL}:
-        inventory.copy_stock(product_id)
+    inventory.copy_allocated_stock(
+        replace(allocation_from_expiry(expiry), product_id=row.product_id)
+        for expiry, row in found
+        if row.reservation_id == SENTINEL
+    )
 
 
 def allocation_from_expiry(expiry: Row) -> Allocation:

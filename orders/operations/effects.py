@@ -95,8 +95,7 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     sync_unpaid_units(order)
     write_copies(order)
     record_sale(order, items)
-    for product_id in {item.product_id for item in items}:
-        inventory.copy_stock(product_id)
+    inventory.copy_allocated_stock(order.list_allocations(items))
     _empty_cart(order, items, now)
     queue_order_mails(order, items, now)
     if stock_error:

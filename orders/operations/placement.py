@@ -411,8 +411,7 @@ def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: d
         )
     except VoucherRefused:
         inventory.release_stock(allocations)
-        for product_id in {each.product_id for each in allocations}:
-            inventory.copy_stock(product_id)
+        inventory.copy_allocated_stock(allocations)
         raise
 
 

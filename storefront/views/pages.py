@@ -135,7 +135,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "unknown_variant": bool(wanted_sku) and not is_known,
         "choices": choices.list_option_choices(found, chosen.variant, stock),
         "pictures": choices.list_picture_choices(found, chosen.variant),
-        "add_form": build_add_form(chosen.sku),
+        "add_form": build_add_form(product_id, chosen.sku),
         "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
         "tax_added": get_shipping_country(request) in tax_added_countries(),
         "promotions": list_current_promotions(current_time(), found.category_id),

@@ -11,7 +11,8 @@ from cart import operations, queries
 from cart.errors import NoSuchCart
 from cart.operations import bulk_lines, carts, cleanup, lines
 from cart.operations.bulk_lines import VariantQuantity, add_variants
-from cassandra_db import SEND_AGAIN, Row
+from cart.operations.carts import ActiveCart
+from cassandra_db import SEND_AGAIN
 from tests.cart.products import make_mug
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -95,11 +96,11 @@ def test_a_cart_that_is_brought_back_while_an_add_gives_it_up_stays(
         undo = operations.delete_cart(person, cart_id, NOW)
         undone.append(operations.undelete_cart(person, undo, NOW))
 
-    def marked(*args: Any, **kwargs: Any) -> Row:
-        row = carts.get_or_create_active_cart(person, NOW)
+    def marked(*args: Any, **kwargs: Any) -> ActiveCart:
+        active = carts.get_or_create_active_cart(person, NOW)
         carts.MARK_DELETED.apply(if_lost=SEND_AGAIN, cart_id=cart_id, owner_id=person, now=NOW)
         monkeypatch.setattr(lines, "get_or_create_active_cart", carts.get_or_create_active_cart)
-        return row
+        return active
 
     monkeypatch.setattr(lines, "get_or_create_active_cart", marked)
     before(lines, "drop_closed_cart", deleted_and_undone, monkeypatch)

@@ -23,6 +23,7 @@ from cassandra_db import (
     scan,
     statements,
     write,
+    write_batch,
 )
 from cassandra_db.configuration import SilentNodesLastPolicy
 from cassandra_db.lost_answers import LostAnswerPolicy
@@ -38,6 +39,11 @@ MOVE = conditional_write(
 )
 END = conditional_write("test", "DELETE FROM leases WHERE job = :job IF EXISTS")
 ALL = scan("test", "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end")
+ROW_BY_ROW = scan(
+    "test",
+    "SELECT job FROM leases WHERE token(job) > :start AND token(job) <= :end",
+    page_size=1,
+)
 ME, OTHER = uuid4(), uuid4()
 
 
@@ -146,6 +152,39 @@ def test_a_chain_counts_two_rounds_and_parallel_reads_one() -> None:
         first, second = chain.result()
     assert first == second
     assert (meter.statement_count, meter.round_count) == (3, 2)
+
+
+def test_all_that_is_waited_for_is_counted_by_its_kind() -> None:
+    job = f"test-{uuid4()}"
+    with count_statements() as meter:
+        PUT.run(job=job, position="1", at=datetime.now(UTC))
+        write_batch([PUT.bind(job=job, position="1", at=datetime.now(UTC))] * 3)
+        beside = GET.start(job=job), GET.start(job=job)
+        assert [pending.rows() for pending in beside]
+        assert MOVE.apply(if_lost=RAISE_UNKNOWN, job=job, was="1", next="2")
+        assert not apply_batch(
+            MOVE.bind(job=job, was="1", next="2"),
+            PUT.bind(job=job, position="3", at=datetime.now(UTC)),
+            if_lost=RAISE_UNKNOWN,
+        )
+    assert vars(meter) == {
+        "read_count": 2,
+        "write_count": 2,
+        "conditional_write_count": 2,
+        "row_count": 1 + 3 + 1 + 2,
+        "round_count": 5,
+        "awaited_depth": 5,
+    }
+    assert meter.statement_count == 6
+
+
+def test_each_page_of_a_long_answer_is_a_statement_and_a_round() -> None:
+    for _ in range(3):
+        PUT.run(job=f"scan-{uuid4()}", position="", at=datetime.now(UTC))
+    with count_statements() as meter:
+        rows = ROW_BY_ROW.start(start=-(2**63), end=2**63 - 1).rows()
+    assert len(rows) >= 3
+    assert meter.read_count == meter.round_count in (len(rows), len(rows) + 1)
 
 
 def test_a_chain_stops_when_the_first_answer_leads_nowhere() -> None:

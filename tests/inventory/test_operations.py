@@ -4,20 +4,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
+from time import sleep
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from cassandra_db import CassandraUnavailable, count_statements, statements
 from cassandra_db import session as sessions
-from cassandra_db import statements
+from catalogue import operations as catalogue
+from catalogue.queries import get_current_product
 from inventory import operations, queries
 from inventory.entities import SENTINEL, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import group_commit, reservations, stock_copies
 from inventory.queries import WAREHOUSES
 from jobs.minutes import floor_to_minute
-from tests.factories import make_stock
+from tests.factories import make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -255,12 +258,97 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
         assert row.available == 9
         monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", real_read)
         operations.receive_stock(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
-        operations.copy_stock(product_id)
+        # As another process does: in this one the second copy would wait for the first.
+        stock_copies._copy_numbers(product_id, [(variant_id, "berlin")])
         return pending
 
     monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", overtaken)
     operations.copy_stock(product_id)
     assert queries.get_stock(product_id)[variant_id].available == 14
+
+
+def test_a_product_says_what_is_left_of_all_its_variants_though_one_was_copied() -> None:
+    product = make_product(options={"Size": ["S", "M"]})
+    for variant in product.variants:
+        make_stock(5, product_id=product.product_id, variant_id=variant.variant_id)
+    operations.copy_stock(product.product_id)
+    words = []
+    for variant in product.variants:
+        wanted = WantedLine(1, product.product_id, variant.variant_id, 5)
+        allocations = operations.reserve_stock(uuid4(), [wanted], NOW)
+        with count_statements() as meter:
+            operations.copy_allocated_stock(allocations)
+        found = get_current_product(product.product_id)
+        words.append((found and found.availability, meter.row_count))
+    assert words[0] == ("in", 1), "one variant has changed, and one row is written"
+    assert words[1][0] == "out"
+
+
+def test_two_copies_at_once_leave_what_the_later_one_has_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product = make_product()
+    variant_id = product.variants[0].variant_id
+    make_stock(5, product_id=product.product_id, variant_id=variant_id)
+    set_availability = catalogue.set_availability
+
+    def set_late(product_id: UUID, availability: str) -> None:
+        monkeypatch.setattr(catalogue, "set_availability", set_availability)
+        # Another process sells all, copies, and has nothing to do: the word is what it was.
+        wanted = WantedLine(1, product_id, variant_id, 5)
+        operations.reserve_stock(uuid4(), [wanted], NOW)
+        stock_copies._copy_numbers(product_id, [(variant_id, "berlin")])
+        stock_copies._update_availability(product_id)
+        set_availability(product_id, availability)
+
+    monkeypatch.setattr(catalogue, "set_availability", set_late)
+    catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out")
+    operations.copy_stock(product.product_id)
+    found = get_current_product(product.product_id)
+    assert found
+    assert found.availability == "out"
+
+
+def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    product_id = uuid4()
+    copied: list[set[Any]] = []
+
+    def copy_once_all_have_asked(product_id: UUID, stock_items: Any) -> bool:
+        while not copied and len(waiting()) < 7:
+            sleep(0.001)
+        copied.append(set(stock_items))
+        return False
+
+    def waiting() -> set[Any]:
+        copy = stock_copies._next_copies.get(product_id)
+        return copy.stock_items if copy else set()
+
+    monkeypatch.setattr(stock_copies, "_copy_numbers", copy_once_all_have_asked)
+    stock_items = [(uuid4(), "berlin") for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(operations.copy_stock, product_id, stock_items[:1])
+        while stock_items[0] in waiting():
+            sleep(0.001)
+        others = [
+            pool.submit(operations.copy_stock, product_id, [each]) for each in stock_items[1:]
+        ]
+        for each in (first, *others):
+            each.result()
+    assert copied == [set(stock_items[:1]), set(stock_items[1:])]
+
+
+def test_a_copy_that_fails_is_told_to_all_who_waited_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(product_id: UUID, stock_items: Any) -> bool:
+        raise CassandraUnavailable("away")
+
+    product_id = uuid4()
+    with monkeypatch.context() as patch:
+        patch.setattr(stock_copies, "_copy_numbers", fail)
+        with pytest.raises(CassandraUnavailable, match="away"):
+            operations.copy_stock(product_id, [(uuid4(), "berlin")])
+    assert product_id not in stock_copies._next_copies
 
 
 def test_a_hundred_reservations_do_not_hide_the_numbers() -> None:

@@ -524,7 +524,7 @@ def test_x32_suggestions_are_options_and_a_page_of_their_own(client: Client) -> 
     assert b"<html" not in part.content
     page = tree(client.get("/search/suggest", {"q": "vbv"}))
     assert len(page.cssselect("main a[href^='/p/']")) == 10
-    assert part["X-Cassandra"] == "statements=1, rounds=1"
+    assert part["X-Cassandra"].startswith("statements=1, rounds=1,")
 
 
 # ---- What stands beside

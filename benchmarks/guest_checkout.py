@@ -1,0 +1,96 @@
+"""A guest's way from a product to the paid order, step by step, for whoever counts what each step costs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+from uuid import UUID, uuid4
+
+from django.test import Client
+
+from benchmarks.buyers import CHECKOUT_DETAILS, GOOD_CARD, form_values
+
+# The gateway's own pages: their statements are not the shop's.
+BANK = "bank"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What answers cost in Cassandra (see `cassandra_db.Meter`)."""
+
+    statements: int = 0
+    conditional: int = 0
+    rounds: int = 0
+    rows: int = 0
+
+    @classmethod
+    def of_answer(cls, answer: Any) -> Self:
+        """Return what an answer says of itself (COUNT_STATEMENTS)."""
+        counts = dict(part.split("=") for part in answer["X-Cassandra"].split(", "))
+        return cls(*(int(counts[name]) for name in ("statements", "conditional", "rounds", "rows")))
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(*(one + more for one, more in zip(self.counts, other.counts, strict=True)))
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        return self.statements, self.conditional, self.rounds, self.rows
+
+
+class GuestCheckout:
+    """A guest with a browser who adds lines to a cart and orders them by test card."""
+
+    def __init__(self) -> None:
+        self.client = Client()
+
+    def add(self, product_id: UUID, sku: str) -> Cost:
+        """Put one unit into the cart, as a product's page does."""
+        form = {"product": str(product_id), "variant": sku, "quantity": "1"}
+        answer = self.client.post("/cart/add/", form | {"operation": str(uuid4())})
+        _expect(answer, 303)
+        return Cost.of_answer(answer)
+
+    def view_product(self, slug: str) -> Cost:
+        """Open a product's page."""
+        return self._open(f"/p/{slug}/")[0]
+
+    def buy(self) -> Iterator[tuple[str, Cost]]:
+        """Yield each step from the cart's page to the page of the paid order, and its cost; those at the bank are called BANK."""
+        yield "cart", self._open("/cart/")[0]
+        yield "checkout", Cost.of_answer(self.client.get("/checkout/review/"))
+        cost, page = self._open("/checkout/")
+        yield "details", cost
+        form = form_values(page) | CHECKOUT_DETAILS | {"email": f"{uuid4().hex}@example.com"}
+        yield "save details", self._submit("/checkout/", form)[0]
+        cost, page = self._open("/checkout/delivery/")
+        yield "delivery", cost
+        form = form_values(page) | {"delivery": "standard", "payment": "card", "same_billing": "on"}
+        yield "save delivery", self._submit("/checkout/delivery/", form)[0]
+        cost, page = self._open("/checkout/review/")
+        yield "review", cost
+        cost, bank = self._submit("/checkout/review/", form_values(page))
+        yield "place order", cost
+        yield BANK, self._open(bank)[0]
+        cost, back = self._submit(bank, {"card": GOOD_CARD})
+        yield BANK, cost
+        answer = self.client.get(back)
+        _expect(answer, 302)
+        yield "return from the bank", Cost.of_answer(answer)
+        cost, page = self._open(answer["Location"])
+        if "Thank you" not in page:
+            raise RuntimeError("the order is not paid")
+        yield "order", cost
+
+    def _open(self, path: str) -> tuple[Cost, str]:
+        answer = self.client.get(path)
+        _expect(answer, 200)
+        return Cost.of_answer(answer), answer.content.decode()
+
+    def _submit(self, path: str, form: dict[str, str]) -> tuple[Cost, str]:
+        answer = self.client.post(path, form)
+        _expect(answer, 303)
+        return Cost.of_answer(answer), answer["Location"]
+
+
+def _expect(answer: Any, status: int) -> None:
+    if answer.status_code != status:
+        raise RuntimeError(f"{answer.request['PATH_INFO']} answered {answer.status_code}")
