@@ -190,7 +190,7 @@ class PasswordConfirmationForm(Form):
         """Return the password. Raises ValidationError if it is not the member's."""
         password: str = self.cleaned_data["password"]
         if is_too_long(password) or not check_password(password, self.user.password):
-            raise ValidationError(_("This is not your password. Check it and try again."))
+            raise ValidationError(_("This isn’t your password. Check it and try again."))
         return password
 
 
@@ -216,7 +216,7 @@ class AddressFields(Form):
         widget=forms.Select({"autocomplete": "country"}),
         error_messages={
             "required": _("Choose a country"),
-            "invalid_choice": _("We do not deliver there yet. Choose one of these countries."),
+            "invalid_choice": _("We don’t deliver there yet. Choose one of these countries."),
         },
     )
     name = SingleLineField(

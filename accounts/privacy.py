@@ -90,7 +90,7 @@ def _months(today: date) -> Iterator[date]:
 def list_erasure_obstacles(person: Person) -> list[str]:
     """Return why one of the staff, or a login of the demo shop, cannot be erased."""
     if person.demo:
-        return [_("This is a demo login that everyone can use, so it cannot be deleted.")]
+        return [_("This is a demo login that everyone can use, so it can’t be deleted.")]
     if person.role:
         return [
             _(

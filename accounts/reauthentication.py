@@ -10,10 +10,10 @@ from accounts.validators import is_too_long
 from cassandra_db import current_time
 from web.rate_limits import hit_rate_limit
 
-REAUTHENTICATION_FAILED = _("This is not your password. Nothing was changed.")
+REAUTHENTICATION_FAILED = _("This isn’t your password. Nothing was changed.")
 
 
-DEMO_LOGIN_STAYS = _("This is a demo login that other people use too, so you cannot change it.")
+DEMO_LOGIN_STAYS = _("This is a demo login that other people use too, so you can’t change it.")
 
 
 def verify_password(request: HttpRequest, user: User, password: str) -> bool:

@@ -45,7 +45,7 @@ class OwnWordsValidator:
 
     def get_help_text(self) -> str:
         """Return the rule as it is shown before a password is chosen."""
-        return _("Your password cannot be your email address or our name.")
+        return _("Your password can’t be your email address or our name.")
 
 
 def is_too_long(password: str) -> bool:

@@ -16,14 +16,14 @@ from accounts.models import User
 PAGE_LENGTH = 40
 # What each act is called. Whatever else stands in the log is a page that a user was refused.
 ACTS = {
-    "adminpanel:move": gettext_lazy("Changed an order's status"),
+    "adminpanel:move": gettext_lazy("Changed an order’s status"),
     "adminpanel:note": gettext_lazy("Added a note"),
     "adminpanel:pack": gettext_lazy("Packed a parcel"),
     "adminpanel:parcel": gettext_lazy("Updated a parcel"),
     "adminpanel:sent_back": gettext_lazy("Updated a return"),
     "adminpanel:return_refund": gettext_lazy("Refunded a return"),
     "adminpanel:refund": gettext_lazy("Refunded a customer"),
-    "adminpanel:lines": gettext_lazy("Changed an order's items"),
+    "adminpanel:lines": gettext_lazy("Changed an order’s items"),
     "adminpanel:door": gettext_lazy("Changed a delivery address"),
     "adminpanel:received": gettext_lazy("Recorded a payment"),
     "adminpanel:money_sent": gettext_lazy("Sent a refund"),

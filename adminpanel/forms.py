@@ -258,7 +258,7 @@ class PromotionForm(Form):
         max_length=LONGEST_CODE,
         help_text=gettext_lazy(
             "Leave empty to apply the promotion automatically. "
-            "Capitals, spaces and dashes do not matter."
+            "Capitals, spaces and dashes don’t matter."
         ),
         widget=forms.TextInput(
             {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
@@ -326,7 +326,7 @@ class PromotionForm(Form):
                 if clean.get(name):
                     self.add_error(name, _("Enter a code above, or leave this empty"))
         if clean.get("starts") and clean.get("ends") and clean["ends"] < clean["starts"]:
-            self.add_error("ends", _("Enter a last day that is not before the first day"))
+            self.add_error("ends", _("Enter a last day that isn’t before the first day"))
         return clean
 
     def build_terms(self) -> PromotionTerms:

@@ -185,7 +185,7 @@ class Buyer:
                 page = await visit.pay(page.redirect_target, self.card)
             page = await visit.follow_redirects(page)
         for _ in range(20):
-            if "We are waiting for" not in page.text:
+            if "We’re waiting for" not in page.text:
                 break
             await asyncio.sleep(0.5)  # the bank thinks about it
             page = await visit.follow_redirects(await visit.ask("GET", visit.at))

@@ -192,7 +192,7 @@ def describe_changes(
         if line is None:
             found.append(
                 offer.reasons.get(
-                    variant_id, _("An item was removed from your cart, so it is not in this order.")
+                    variant_id, _("An item was removed from your cart, so it isn’t in this order.")
                 )
             )
             continue
@@ -213,7 +213,7 @@ def describe_changes(
                 }
             )
     found += [
-        _("%(item)s was added to your cart, so it is now in this order.") % {"item": line.label}
+        _("%(item)s was added to your cart, so it’s now in this order.") % {"item": line.label}
         for line in now.values()
     ]
     return found + (_describe_sum_changes(snapshot, offer, sums) if sums else [])

@@ -195,7 +195,7 @@ def redirect_to_existing_order(request: HttpRequest, owner_id: UUID, order: Orde
             "You have already placed this order. Confirm it with the link that we emailed, or cancel it to order again."
         )
         if order.needs_email_confirmation
-        else _("You have already placed this order. Pay for it, or cancel it to order again."),
+        else _("You’ve already placed this order. Pay for it, or cancel it to order again."),
     )
     response = redirect("orders:detail", order.number)
     remember_guest_order(request, response, order)

@@ -207,7 +207,7 @@ def _place_order(
     visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
     extra_messages = (
         [
-            _("Order %(number)s was not paid. Nothing was charged. You can place it again.")
+            _("Order %(number)s wasn’t paid. Nothing was charged. You can place it again.")
             % {"number": ended.number}
         ]
         if ended

@@ -17,8 +17,8 @@ from web.forms import Form
 
 REASONS = {
     "mind": gettext_noop("I changed my mind"),
-    "damaged": gettext_noop("It is damaged or does not work"),
-    "wrong": gettext_noop("It is not what I ordered"),
+    "damaged": gettext_noop("It’s damaged or doesn’t work"),
+    "wrong": gettext_noop("It isn’t what I ordered"),
     "late": gettext_noop("It arrived too late"),
     "other": gettext_noop("Another reason"),
 }
@@ -156,7 +156,7 @@ class DeliveryAddressForm(AddressFields):
         country.choices = [(code, COUNTRIES.get(code, code))]  # type: ignore[attr-defined]
         country.widget = forms.HiddenInput()
         country.error_messages["invalid_choice"] = _(
-            "You cannot change the country, because tax and delivery depend on it"
+            "You can’t change the country, because tax and delivery depend on it"
         )
 
     def clean(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class CartOrdered(OrderError):
 
     def __init__(self, order: Order) -> None:
         super().__init__(
-            _("You have already placed this order. Order %(number)s is waiting for payment.")
+            _("You’ve already placed this order. Order %(number)s is waiting for payment.")
             % {"number": order.number}
         )
         self.order = order
@@ -47,9 +47,7 @@ class CheckoutBusy(OrderError):
     """Another request is placing the same checkout at this moment, and takes long."""
 
     def __init__(self) -> None:
-        super().__init__(
-            _("We are placing your order right now. Wait half a minute and try again.")
-        )
+        super().__init__(_("We’re placing your order right now. Wait half a minute and try again."))
 
 
 class TooManyUnpaidUnits(OrderError):
@@ -99,7 +97,7 @@ class TooManyPaymentAttempts(OrderError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            _("You have tried to pay %(limit)s times, which is the limit. Contact us for help.")
+            _("You’ve tried to pay %(limit)s times, which is the limit. Contact us for help.")
             % {"limit": limit}
         )
 
@@ -119,7 +117,7 @@ class NotPayable(OrderError):
     """The order does not wait for a payment."""
 
     def __init__(self) -> None:
-        super().__init__(_("This order is not waiting for payment."))
+        super().__init__(_("This order isn’t waiting for payment."))
 
 
 class SettlementUnstable(OrderError):

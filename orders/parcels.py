@@ -218,7 +218,7 @@ def parcel_problem(
                 count < 0 or count > available.get(line, 0)
                 for line, count in parse_line_units(each["lines"]).items()
             ):
-                return _("there are not that many left to pack")
+                return _("there aren’t that many left to pack")
             known.add(each["parcel"])
         return ""
     was = STEPS[event.kind][0]

@@ -35,14 +35,14 @@ _RETURN_LABELS = {
     returns.REQUESTED: (
         gettext_noop("Under review"),
         "warn",
-        gettext_noop("Do not send anything until you hear from us."),
+        gettext_noop("Don’t send anything until you hear from us."),
     ),
     returns.APPROVED: (gettext_noop("Approved: please send it"), "warn", ""),
     returns.REJECTED: (gettext_noop("Declined"), "bad", ""),
     returns.RECEIVED: (
         gettext_noop("Received"),
         "calm",
-        gettext_noop("We will refund you within a few days."),
+        gettext_noop("We’ll refund you within a few days."),
     ),
     returns.REFUNDED: (gettext_noop("Refunded"), "good", ""),
 }

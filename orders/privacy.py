@@ -104,7 +104,7 @@ def list_erasure_obstacles(person: Person) -> list[str]:
     now = current_time()
     return [
         _(
-            "Order %(number)s is still in progress (%(status)s). We need your address until it is complete."
+            "Order %(number)s is still in progress (%(status)s). We need your address until it’s complete."
         )
         % {"number": order.number, "status": _(order.customer_label).lower()}
         for order in _iterate_orders(person)

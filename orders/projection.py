@@ -68,7 +68,7 @@ def _problem(order: Order, event: Event) -> str:
     if event.kind == "confirmed" and order.needs_email_confirmation:
         return _("its email address is not confirmed yet")
     if event.kind == "late" and (order.is_late or not order.has_units_to_pack):
-        return _("it is not waiting to be packed, or is already late")
+        return _("it isn’t waiting to be packed, or is already late")
     return ""
 
 
@@ -80,12 +80,12 @@ def _change_problem(order: Order, details: dict[str, Any]) -> str:
         order.quantities,
     )
     if order.payment == "authorized" and fewer:
-        return _("we are taking the payment right now")
+        return _("we’re taking the payment right now")
     if details.get("address") and packed_units:
         return _("part of it is already packed")
     for line, count in fewer.items():
         if not packed_units.get(line, 0) <= count < quantities.get(line, 0):
-            return _("that many are already packed, or were not ordered")
+            return _("that many are already packed, or weren’t ordered")
     if not any((quantities | fewer).values()):
         return _("nothing would be left of it")
     return ""

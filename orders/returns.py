@@ -125,7 +125,7 @@ def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Re
         return (
             ""
             if not found and has_all_units(wanted, returnable_units(parcels, returns))
-            else _("that many cannot be returned")
+            else _("that many can’t be returned")
         )
     if found is None:
         return _("it has no return %(number)s") % {"number": return_id}

@@ -7,7 +7,7 @@ class GatewayUnavailable(Exception):
     """The gateway cannot be reached."""
 
     def __init__(self) -> None:
-        super().__init__(_("We cannot reach the bank right now. Try again in a few minutes."))
+        super().__init__(_("We can’t reach the bank right now. Try again in a few minutes."))
 
 
 class NoGateway(GatewayUnavailable):
@@ -17,6 +17,6 @@ class NoGateway(GatewayUnavailable):
         Exception.__init__(
             self,
             _(
-                "This shop cannot take payments yet, so you cannot place an order. Nothing was charged."
+                "This shop can’t take payments yet, so you can’t place an order. Nothing was charged."
             ),
         )

@@ -57,7 +57,7 @@ def reset_second_factor(member: User, now: datetime) -> bool:
     if gone:
         _queue_access_mail(
             member,
-            _("Your second factor was reset. You will set up a new one when you next sign in."),
+            _("Your second factor was reset. You’ll set up a new one when you next sign in."),
             now,
         )
     return gone

@@ -75,5 +75,5 @@ def logout(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         audit_log.add_entry("logout", current_time(), by=current_member(request).pk)
     response = log_out(request, "home")
-    messages.info(request, _("You have signed out."))
+    messages.info(request, _("You’ve signed out."))
     return response

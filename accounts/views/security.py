@@ -55,7 +55,7 @@ def end_other_sessions(request: HttpRequest) -> HttpResponse:
         audit_log.add_entry(
             "sessions_ended", current_time(), by=user.pk, outcome="done: all others"
         )
-        messages.success(request, _("You are signed out of all other devices."))
+        messages.success(request, _("You’re signed out of all other devices."))
         return known_devices.renew_device_cookie(request, redirect("accounts:security"), user.pk)
     return redirect("accounts:security")
 
@@ -69,7 +69,7 @@ def end_all_sessions(request: HttpRequest) -> HttpResponse:
         "sessions_ended", current_time(), by=current_member(request).pk, outcome="done: all"
     )
     response = log_out(request, "accounts:login")
-    messages.success(request, _("You are signed out everywhere."))
+    messages.success(request, _("You’re signed out everywhere."))
     return response
 
 
@@ -93,7 +93,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             messages.success(
                 request,
                 _(
-                    "We have sent an email to your new address. Open the link in it within 24 hours."
+                    "We’ve sent an email to your new address. Open the link in it within 24 hours."
                 ),
             )
             return redirect("accounts:profile")
@@ -121,6 +121,6 @@ def confirm_email_change(request: HttpRequest, token: str) -> HttpResponse:
     request.session.cycle_key()
     messages.success(
         request,
-        _("Your email address was changed. We have also sent an email to your old address."),
+        _("Your email address was changed. We’ve also sent an email to your old address."),
     )
     return known_devices.renew_device_cookie(request, redirect("accounts:profile"), user.pk)

@@ -26,7 +26,7 @@ from web.decorators import post_only
 from web.forms import Form
 from web.rendering import render_page
 
-OWN_ACCOUNT = gettext_lazy("You cannot do this to your own account. Ask another admin.")
+OWN_ACCOUNT = gettext_lazy("You can’t do this to your own account. Ask another admin.")
 
 
 @staff_required((ADMIN,))

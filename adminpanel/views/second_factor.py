@@ -24,7 +24,7 @@ from web.decorators import get_or_post, post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, without_header
 
-WRONG_RECOVERY = gettext_lazy("This is not one of your recovery codes, or it was already used.")
+WRONG_RECOVERY = gettext_lazy("This isn’t one of your recovery codes, or it was already used.")
 
 
 @sensitive_post_parameters("code")

@@ -28,7 +28,7 @@ CARDS = (
     Card(DECLINED, _("Declined")),
     Card(CHALLENGED, _("Asks for a code first")),
     Card(LATE, _("Approved, but the bank confirms late")),
-    Card(AWAY, _("Approved, but the bank cannot be reached for a while")),
+    Card(AWAY, _("Approved, but the bank can’t be reached for a while")),
     Card(SILENT, _("No answer until the time to pay is over")),
     Card(TWICE, _("Approved, and the bank confirms twice")),
     Card(OUT_OF_ORDER, _("Approved, and the bank sends its messages in the wrong order")),

@@ -32,7 +32,7 @@ class CodeForm(Form):
     code = forms.CharField(
         label=_("Verification code"),
         max_length=20,
-        help_text=_("You can find the code below: this bank does not send messages"),
+        help_text=_("You can find the code below: this bank doesn’t send messages"),
         widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric"}),
         error_messages={"required": _("Enter the code")},
     )

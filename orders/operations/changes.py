@@ -83,7 +83,7 @@ def plan_change(
     if address is not None and address.country != order.country:
         raise TransitionRefused(order, "changed", "tax and delivery are those of its country")
     if any(not 0 <= count <= order.quantities.get(line, 0) for line, count in fewer.items()):
-        raise TransitionRefused(order, "changed", _("that many were not ordered"))
+        raise TransitionRefused(order, "changed", _("that many weren’t ordered"))
     if not any((order.quantities | fewer).values()):
         raise TransitionRefused(order, "changed", _("nothing would be left of it"))
     sums = recalculate_sums(order, items, order.quantities | fewer)

@@ -164,7 +164,7 @@ def _to_be_paid(order: Order, event: Event, items: tuple[Item, ...]) -> MailCont
                 "number": order.number,
             },
             _(
-                "Your items are reserved until then. We will send them as soon as your payment arrives."
+                "Your items are reserved until then. We’ll send them as soon as your payment arrives."
             ),
         ),
         has_order_summary=True,
@@ -181,7 +181,7 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailConte
     )
     paragraphs = [
         _(
-            "We will pack it next and email you when it leaves our warehouse. It should arrive %(days)s."
+            "We’ll pack it next and email you when it leaves our warehouse. It should arrive %(days)s."
         )
         % {"days": days}
     ]
@@ -196,7 +196,7 @@ def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> Mail
     if order.state != PENDING:
         return None  # it was paid after all, or has ended: another mail is about that
     return MailContent(
-        _("Your payment did not go through"),
+        _("Your payment didn’t go through"),
         (
             _(order.payment_failure.headline),
             _(order.payment_failure.explanation),
@@ -209,20 +209,20 @@ def _payment_failed(order: Order, event: Event, items: tuple[Item, ...]) -> Mail
 
 def _expired(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
-        _("Your order was not paid in time"),
+        _("Your order wasn’t paid in time"),
         (
             _(
-                "We did not receive your payment in time, so we released your items. Nothing was charged."
+                "We didn’t receive your payment in time, so we released your items. Nothing was charged."
             ),
             _(
-                "If your payment is already on its way, we will reserve your items again when it arrives,"
-                " or refund you if they have been sold."
+                "If your payment is already on its way, we’ll reserve your items again when it arrives,"
+                " or refund you if they’ve been sold."
             ),
         )
         if order.payment_method == TRANSFER
         else (
             _(
-                "We did not receive your payment in time, so we released your items. Nothing was charged."
+                "We didn’t receive your payment in time, so we released your items. Nothing was charged."
             ),
             _("If you still want them, you can order them again."),
         ),
@@ -235,7 +235,7 @@ def _too_late(order: Order, event: Event, items: tuple[Item, ...]) -> MailConten
         (
             event.note
             or _("Your payment arrived after the order had expired, and the items have been sold."),
-            _("We will refund you in full. You do not need to do anything."),
+            _("We’ll refund you in full. You don’t need to do anything."),
         ),
     )
 
@@ -244,9 +244,9 @@ def _capture_refused(order: Order, event: Event, items: tuple[Item, ...]) -> Mai
     return MailContent(
         _("There is a problem with your payment"),
         (
-            _("Your bank approved the payment but did not complete it. Nothing was charged."),
+            _("Your bank approved the payment but didn’t complete it. Nothing was charged."),
             _(
-                "Your items are still reserved while we look into it. You do not need to do anything yet."
+                "Your items are still reserved while we look into it. You don’t need to do anything yet."
                 " If you have a question, reply to this email."
             ),
         ),
@@ -267,7 +267,7 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
         order.quantities.values()
     )
     paragraphs = [
-        _("It is on its way with %(carrier)s.") % {"carrier": carrier}
+        _("It’s on its way with %(carrier)s.") % {"carrier": carrier}
         if whole and len(order.parcels()) == 1
         else _("Part of your order is on its way with %(carrier)s.") % {"carrier": carrier}
     ]
@@ -275,7 +275,7 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
         paragraphs.append(_("The tracking number is %(tracking)s.") % {"tracking": tracking})
     if not whole:
         paragraphs.append(
-            _("The rest will follow in another parcel. We will email you when it ships.")
+            _("The rest will follow in another parcel. We’ll email you when it ships.")
         )
     return MailContent(
         _("Your order is on its way") if whole else _("A parcel is on its way"),
@@ -305,9 +305,9 @@ def _lost(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
         _("A parcel was lost"),
         (
-            _("We are sorry: the carrier has lost a parcel from your order."),
+            _("We’re sorry: the carrier has lost a parcel from your order."),
             _(
-                "You do not need to do anything. We will send the items again or refund you,"
+                "You don’t need to do anything. We’ll send the items again or refund you,"
                 " and email you about it."
             ),
         ),
@@ -332,9 +332,7 @@ def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
     if was is not None and was > total and order.captured.amount:
         less = format_money(from_minor_units(was - total, order.total.currency.code))
         paragraphs = [
-            _(
-                "We will refund you %(amount)s, because it now costs less. Here is your updated order:"
-            )
+            _("We’ll refund you %(amount)s, because it now costs less. Here is your updated order:")
             % {"amount": less}
         ]
     return MailContent(_("Your order was changed"), tuple(paragraphs), has_order_summary=True)
@@ -343,7 +341,7 @@ def _changed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
 def _cancelled(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     back = order.captured - order.refunded
     paragraph = (
-        _("We will refund you %(amount)s and email you when it is sent.")
+        _("We’ll refund you %(amount)s and email you when it’s sent.")
         % {"amount": format_money(back)}
         if back.amount
         else _refund_sentence(order)
@@ -392,7 +390,7 @@ def withdrawal_paragraphs(number: str, email: str, at: datetime) -> tuple[str, .
 def _return_requested(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     return MailContent(
         _("We received your return request"),
-        (_("We will reply within two working days. Do not send anything until you hear from us."),),
+        (_("We’ll reply within two working days. Don’t send anything until you hear from us."),),
         _return_contents(event, order, items),
         _("Items to return"),
         link_label=_("View my order"),
@@ -408,7 +406,7 @@ def _return_approved(order: Order, event: Event, items: tuple[Item, ...]) -> Mai
                 "Put a note with %(number)s / %(return_id)s in the parcel and send it to: %(seller)s."
             )
             % {"number": number, "return_id": return_id, "seller": seller_line()},
-            _("Keep the receipt. When the parcel arrives, we will check it and refund you."),
+            _("Keep the receipt. When the parcel arrives, we’ll check it and refund you."),
         ),
         _return_contents(event, order, items),
         _("Items to return"),
@@ -419,7 +417,7 @@ def _return_approved(order: Order, event: Event, items: tuple[Item, ...]) -> Mai
 def _return_rejected(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     why = (event.note,) if event.note else ()
     return MailContent(
-        _("We cannot accept your return"),
+        _("We can’t accept your return"),
         (*why, _("If you disagree, reply to this email.")),
         _return_contents(event, order, items),
         _("Items you wanted to return"),
@@ -432,7 +430,7 @@ def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> Mai
         _("We received your return"),
         (
             _(
-                "We are checking it now. We will refund you within a few days and email you when it is sent."
+                "We’re checking it now. We’ll refund you within a few days and email you when it’s sent."
             ),
         ),
         _return_contents(event, order, items),
@@ -460,7 +458,7 @@ def _refunded(order: Order, event: Event, items: tuple[Item, ...]) -> MailConten
     items_by_line = {item.line_number: item for item in items}
     lines = refund.lines if refund else {}
     paragraphs = [
-        _("We have refunded you %(amount)s.") % {"amount": format_money(amount)}
+        _("We’ve refunded you %(amount)s.") % {"amount": format_money(amount)}
         + f" {describe_refund_route(order)}"
     ]
     if refund and refund.reason:

@@ -34,7 +34,7 @@ def request_return(
     """
     wanted = {line: units for line, units in lines.items() if units}
     if not has_all_units(wanted, order.returnable_units(now)):
-        raise TransitionRefused(order, "return_requested", _("that many cannot be returned"))
+        raise TransitionRefused(order, "return_requested", _("that many can’t be returned"))
     details = {"return": str(len(order.returns) + 1), "lines": wanted, "reason": reason}
     return transition_order(
         order, Transition("return_requested", actor=actor, at=now, note=note, details=details)

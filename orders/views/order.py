@@ -168,7 +168,7 @@ def order_lookup(request: HttpRequest) -> HttpResponse:
         form.add_error(
             None,
             _(
-                "We could not find an order with this number and email address. Check both and try again."
+                "We couldn’t find an order with this number and email address. Check both and try again."
             ),
         )
     return render_page(request, "orders/lookup.html", {"form": form}, status=422)

@@ -153,8 +153,8 @@ def _add_reorder_messages(request: HttpRequest, name: str, added: int, total: in
         messages.warning(
             request,
             ngettext(
-                "%(count)s item could not be added because it is sold out or no longer sold.",
-                "%(count)s items could not be added because they are sold out or no longer sold.",
+                "%(count)s item couldn’t be added because it’s sold out or no longer sold.",
+                "%(count)s items couldn’t be added because they’re sold out or no longer sold.",
                 left,
             )
             % {"count": left},

@@ -133,7 +133,7 @@ METHODS = {
         PaymentMethod(
             CARD,
             _("Card"),
-            _("On our bank’s page. You are charged when the order is confirmed."),
+            _("On our payment partner’s page. You’re charged when the order is confirmed."),
         ),
         PaymentMethod(
             TRANSFER,

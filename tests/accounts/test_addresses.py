@@ -207,7 +207,7 @@ def test_x59_each_mistake_is_explained_at_its_field(subtests: pytest.Subtests) -
         ({"name": "  "}, "name", "Enter the full name"),
         ({"street": ""}, "street", "Enter the street"),
         ({"city": ""}, "city", "Enter the town"),
-        ({"country": "US"}, "country", "We do not deliver there yet"),
+        ({"country": "US"}, "country", "We don’t deliver there yet"),
         ({"postal_code": "1"}, "postal_code", "five digits"),
         ({"phone": "nonsense"}, "phone", "phone number"),
         ({"name": "x" * 101}, "name", "at most 100"),

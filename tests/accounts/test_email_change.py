@@ -54,7 +54,7 @@ def test_s18_the_password_is_asked_the_new_address_confirms_and_the_old_one_gets
     before = here.cookies[settings.SESSION_COOKIE_NAME].value
     wrong = here.post(ASK, {"email": new, "current": "something else"})
     assert wrong.status_code == 422
-    assert b"This is not your password" in wrong.content
+    assert "This isn’t your password".encode() in wrong.content
     assert list_mails_to(new) == []
     assert here.post(ASK, {"email": new, "current": PASSWORD}).status_code == 303
     (confirm,), (notice,) = list_mails_to(new), list_mails_to(alice.email)

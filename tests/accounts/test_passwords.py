@@ -76,8 +76,8 @@ def test_a_password_is_not_changed_by_somebody_who_does_not_know_it() -> None:
     alice = make_user()
     here, phone = signed_in(alice), signed_in(alice)
     for sent, words in (
-        ({"current": "something else", "password": NEW}, "This is not your password"),
-        ({"current": "x" * 5000, "password": NEW}, "This is not your password"),
+        ({"current": "something else", "password": NEW}, "This isn’t your password"),
+        ({"current": "x" * 5000, "password": NEW}, "This isn’t your password"),
         ({"current": "", "password": NEW}, "Enter your current password"),
         ({"current": PASSWORD, "password": "short"}, "at least 8 characters"),
     ):

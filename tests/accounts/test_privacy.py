@@ -381,7 +381,7 @@ def test_s53_not_while_an_order_is_under_way(browser: Client, alice: User) -> No
     ):
         text = answer.content.decode()
         assert order.number in text
-        assert "We cannot delete your account yet" in text
+        assert "We can’t delete your account yet" in text
         assert "Delete my account" not in text
     assert queries.get_user(alice.pk) == alice
     # One that comes in between is waited for: it is sent to the address that it was placed with.

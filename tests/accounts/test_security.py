@@ -206,7 +206,7 @@ def test_s2_a_request_that_would_get_a_new_key_reads_that_its_session_has_ended(
         reverse("accounts:password"), {"current": PASSWORD, "password": "nine dry badgers"}
     )
     assert answer.status_code == 403
-    assert b"You have signed out" in answer.content
+    assert "You’ve signed out".encode() in answer.content
     assert answer.cookies[settings.SESSION_COOKIE_NAME].value == ""
     assert OF_USER.all(user_id=alice.pk) == []
 

@@ -134,7 +134,7 @@ def test_s2_whoever_logged_out_meanwhile_reads_so_on_a_page(
     with time_machine.travel(time.time() + 7200, tick=True):
         answer = client.get(reverse("accounts:register"))
     assert answer.status_code == 403
-    assert b"You have signed out" in answer.content
+    assert "You’ve signed out".encode() in answer.content
     assert answer.cookies[settings.SESSION_COOKIE_NAME].value == ""
     assert row_of(key) is None
 

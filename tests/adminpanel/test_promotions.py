@@ -69,7 +69,7 @@ def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:
         ({"voucher": "--"}, "letters or digits"),
         (
             {"starts": "2026-05-02", "ends": "2026-05-01"},
-            "Enter a last day that is not before the first day",
+            "Enter a last day that isn’t before the first day",
         ),
         ({"category": str(uuid4())}, "Select a valid choice"),
     ):

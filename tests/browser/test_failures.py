@@ -29,7 +29,7 @@ FAILURES: list[tuple[str, Answer, str]] = [
     (
         "unreachable",
         lambda route: route.abort("connectionrefused"),
-        "The shop could not be reached.",
+        "The shop couldn’t be reached.",
     ),
 ]
 
@@ -83,7 +83,7 @@ def test_x9_an_add_whose_answer_was_lost_counts_once_when_tried_again(open_page:
     open_product(page)
     page.route("**/cart/add/", lose)
     page.get_by_role("button", name="Add to cart").click()
-    expect(page.locator("#status")).to_contain_text("The shop could not be reached.")
+    expect(page.locator("#status")).to_contain_text("The shop couldn’t be reached.")
     page.unroute("**/cart/add/")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator("#added")).to_contain_text("1 item,")

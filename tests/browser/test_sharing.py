@@ -104,6 +104,6 @@ def test_a_withdrawn_role_ends_while_its_page_is_open(open_page: OpenPage, cart:
     ann.locator("form", has_text="Remove Editor").get_by_role("button", name="Remove").click()
     expect(ann.locator("#status")).to_contain_text("no longer has access to the cart")
     later(ben)
-    expect(ben.locator("#status")).to_contain_text("That is no longer there.")
+    expect(ben.locator("#status")).to_contain_text("That’s no longer there.")
     ben.goto(f"/carts/{cart}/")
     expect(ben.locator("h1")).not_to_contain_text("Gifts")

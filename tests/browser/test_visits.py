@@ -105,7 +105,7 @@ def test_a_declined_card_leaves_the_order_payable(page: Page) -> None:
     place_order(page)
     pay_by_card(page, DECLINED_CARD)
     expect(page.locator("body")).to_contain_text(
-        "Your payment did not go through. Nothing was charged."
+        "Your payment didn’t go through. Nothing was charged."
     )
     assert_accessible(page)
     page.get_by_role("button", name=re.compile("Try again: pay €")).click()

@@ -532,7 +532,7 @@ def test_another_body_under_the_same_id_is_refused(shopper: Shopper, mug: Produc
     assert shopper.send(token, email=email).status_code == 303
     refused = shopper.send(token, email=email, city="Potsdam")
     assert refused.status_code == 409
-    assert "You have already placed this order" in text(refused)
+    assert "You’ve already placed this order" in text(refused)
     assert count_reserved(mug) == 1
 
 
@@ -574,7 +574,7 @@ def test_what_ended_without_payment_can_be_ordered_again(
         # The earlier page is refused with a message, and can be submitted as it is shown then.
         refused = shopper.send(token, email=email)
         assert refused.status_code == 409
-        assert f"Order {order.number} was not paid" in text(refused)
+        assert f"Order {order.number} wasn’t paid" in text(refused)
     assert shopper.send(token_in(refused), email=email).status_code == 303
     assert len(list_orders(email)) == 4
     assert count_reserved(mug) == 1
@@ -617,7 +617,7 @@ def test_s38_what_is_added_during_the_checkout_is_neither_free_nor_lost(
     token = shopper.token(email=email)
     shopper.add(plate)
     refused = shopper.send(token, email=email)
-    assert "Plate was added to your cart, so it is now in this order." in text(refused)
+    assert "Plate was added to your cart, so it’s now in this order." in text(refused)
     shopper.add(mug)
     url = shopper.send(token_in(shopper.look(email=email)), email=email)["Location"]
     shopper.add(plate)  # while the bank is asked
@@ -953,7 +953,7 @@ def test_a_reservation_that_is_over_is_not_renewed(shopper: Shopper) -> None:
     answer = shopper.client.post(
         reverse("orders:extend_deadline", args=[order.number]), follow=True
     )
-    assert "is not waiting for payment" in text(answer)
+    assert "isn’t waiting for payment" in text(answer)
     assert Client().post(reverse("orders:extend_deadline", args=[order.number])).status_code == 404
 
 

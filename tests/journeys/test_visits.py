@@ -115,7 +115,7 @@ def test_a_declined_card_is_explained_and_another_one_pays(mug: Product, email: 
     ann = Visitor()
     fill_cart(ann, mug)
     number = buy(ann, email, "4000 0000 0000 0002")
-    assert "Your payment did not go through. Nothing was charged." in ann.text
+    assert "Your payment didn’t go through. Nothing was charged." in ann.text
     ann.submit("Try again: pay €")
     ann.submit("Pay €", card="4242 4242 4242 4242")
     assert "Thank you" in ann.text

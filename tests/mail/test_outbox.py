@@ -54,7 +54,7 @@ ORDER = {
     "delivery_address": Address("Alice", "Lindenallee 5", "10115", "Berlin", "DE").lines,
     "items": [SimpleNamespace(label="Mug, olive", quantity=2, line_total=Money("24.00", EUR))],
     "url": "https://shop.example/o/x/",
-    "letter": MailContent("Sent", ("It is on its way.",), has_order_summary=True),
+    "letter": MailContent("Sent", ("It’s on its way.",), has_order_summary=True),
 }
 
 
@@ -410,7 +410,7 @@ def test_the_mails_of_an_order_say_what_when_where_and_how_much(
         queue_mail(uuid4(), template, email, template, ORDER, now)
     assert sent(now).sent == 2
     words = [
-        "It is on its way.",
+        "It’s on its way.",
         "2 × Mug, olive",
         "€24.00",
         "€4.90",

@@ -148,7 +148,10 @@ def test_the_pages_say_when_it_is_sent(client: Client) -> None:
     product = make_backordered_product(4, berlin=1)
     page = client.get(f"/p/{product.slug}/").content.decode()
     words = Backorder(PREORDER, 4, SOON).customer_label
-    assert f"If you order more than 1, we’ll send them together at a later date. {words}." in page
+    assert (
+        f"If you order more than 1, your items will ship together when the rest arrive. {words}."
+        in page
+    )
     place_paid_order((product, 1))
     page = client.get(f"/p/{product.slug}/").content.decode()
     assert f'<p class="stock">{words}</p>' in page

@@ -208,7 +208,7 @@ def test_only_what_is_not_packed_is_taken_out() -> None:
     # All of it is packed now.
     answer = client.get(address)
     assert "Items can no longer be removed" in text(answer)
-    assert "It is packed and about to leave" in text(answer)
+    assert "It’s packed and about to leave" in text(answer)
 
 
 def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(
@@ -235,7 +235,7 @@ def test_a_page_from_before_it_was_packed_is_answered_by_what_has_happened(
                 "Nothing was changed.",
             ):
                 assert words in text(answer)
-            assert "It is packed and about to leave" in text(answer)
+            assert "It’s packed and about to leave" in text(answer)
             then = fresh(order)
             assert (then.state, then.quantities, then.delivery_address.street) == (
                 "confirmed",
@@ -300,7 +300,7 @@ def test_x60_an_address_that_is_none_is_explained_and_kept(subtests: pytest.Subt
     for typed, words in (
         ({"street": ""}, "Enter the street and number"),
         ({"postal_code": "1"}, "Enter a German postcode"),
-        ({"country": "IE"}, "You cannot change the country"),
+        ({"country": "IE"}, "You can’t change the country"),
         (
             {"street": "Torstraße 1", "postal_code": "10115"},
             "This is already the delivery address.",
@@ -333,7 +333,7 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
     (back,) = fresh(order).returns
     assert (back.lines, back.reason, back.state) == (
         {1: 1},
-        "It is damaged or does not work: The handle\r\nis <b>off</b>",
+        "It’s damaged or doesn’t work: The handle\r\nis <b>off</b>",
         "requested",
     )
     page = client.get(at("detail", order))
@@ -349,7 +349,7 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
     slip = f"Put a note with {order.number} / 1 in the parcel and send it to Stoa, 1 Example Street"
     assert slip in text(client.get(at("detail", order)))
     operations.receive_return(fresh(order), "1", {1: 0}, actor="staff:1:Ann", now=now)
-    assert "We will refund you within a few days" in text(client.get(at("detail", order)))
+    assert "We’ll refund you within a few days" in text(client.get(at("detail", order)))
     then = fresh(order)
     cup = queries.list_items(then)[0]
     operations.decide_refund(

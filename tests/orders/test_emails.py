@@ -77,9 +77,7 @@ def test_an_arrived_parcel_says_until_when_things_may_come_back() -> None:
     until = arrived.events[0].at + timedelta(days=settings.RETURN_DAYS)
     assert f"until {until:%A} {until.day} {until:%B}" in mail_text(last_mail(arrived, items))
     assert len(last_mail(arrived, items).contents) == 1
-    assert "You do not need to do anything" in mail_text(
-        last_mail(apply_event(sent, "lost"), items)
-    )
+    assert "You don’t need to do anything" in mail_text(last_mail(apply_event(sent, "lost"), items))
 
 
 def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
@@ -89,7 +87,7 @@ def test_a_changed_order_says_what_it_is_now_and_what_comes_back() -> None:
     mail = compose_mail(order, event, items)
     assert mail
     assert mail.has_order_summary
-    assert "We will refund you €20.00" in mail_text(mail)
+    assert "We’ll refund you €20.00" in mail_text(mail)
     refund = next(event for event in order.events if event.kind == "refund_owed").details
     done = apply_event(
         order,
@@ -119,7 +117,7 @@ def test_the_way_of_a_return_is_mailed_step_by_step() -> None:
     )
     approved = apply_event(requested, "return_approved", **{"return": "1"})
     for mail, words in (
-        (last_mail(requested, items), "Do not send anything until you hear from us."),
+        (last_mail(requested, items), "Don’t send anything until you hear from us."),
         (
             last_mail(approved, items),
             f"note with {order.number} / 1 in the parcel and send it to: Stoa, 1 Example Street",
@@ -135,7 +133,7 @@ def test_the_way_of_a_return_is_mailed_step_by_step() -> None:
             last_mail(
                 apply_event(approved, "return_received", **{"return": "1", "restock": {}}), items
             ),
-            "We are checking it now.",
+            "We’re checking it now.",
         ),
     ):
         assert words in mail_text(mail)
@@ -145,7 +143,7 @@ def test_the_way_of_a_return_is_mailed_step_by_step() -> None:
 def test_what_is_said_of_the_money_fits_how_it_is_paid(subtests: pytest.Subtests) -> None:
     items = make_items(2)
     for method, kind, words in (
-        ("card", "authorized", "We will pack it next"),
+        ("card", "authorized", "We’ll pack it next"),
         ("cod", "confirmed", "You pay the carrier €24.90 on delivery."),
         ("transfer", "placed", "Please transfer €24.90 by"),
         ("card", "payment_failed", "Nothing was charged."),

@@ -419,7 +419,7 @@ def test_x72_an_order_is_cancelled_by_its_shopper_until_it_is_packed_and_then_re
     assert (done.state, done.payment) == ("cancelled", "refunded")
     operations.transition_order(packed, Transition("packed", actor="system", at=datetime.now(UTC)))
     cancel = reverse("orders:cancel", args=[packed.number])
-    assert "It is packed and about to leave" in text(client.get(cancel))
+    assert "It’s packed and about to leave" in text(client.get(cancel))
     assert client.post(cancel).status_code == 409
     assert "How to return items" in text(client.get(reverse("orders:detail", args=[packed.number])))
     assert queries.get_order(packed.order_id).state == "confirmed"  # type: ignore[union-attr]
@@ -443,7 +443,7 @@ def test_x72_each_change_of_an_account_is_confirmed_on_the_screen() -> None:
             {"current": "seven wet otters", "password": "nine dry badgers"},
             "Your password was changed",
         ),
-        ("email", {"email": fresh_email(), "current": "nine dry badgers"}, "We have sent an email"),
+        ("email", {"email": fresh_email(), "current": "nine dry badgers"}, "We’ve sent an email"),
     ):
         assert words in text(client.post(reverse(f"accounts:{name}"), sent, follow=True)), name
 

@@ -598,7 +598,7 @@ def test_what_another_tab_added_is_mentioned(mug: Product) -> None:
     shopper.add(plate)
     answer = shopper.send(token)
     assert answer.status_code == 409
-    assert "Plate was added to your cart, so it is now in this order." in text(answer)
+    assert "Plate was added to your cart, so it’s now in this order." in text(answer)
 
 
 def test_a_made_up_checkout_is_shown_again(mug: Product, subtests: pytest.Subtests) -> None:
@@ -679,7 +679,7 @@ def test_the_same_checkout_with_another_body_is_refused_in_words(mug: Product) -
     for fields in ({"city": "Potsdam"}, {"email": "broken"}):
         answer = shopper.send(token, **fields)
         assert answer.status_code == 409
-        assert "You have already placed this order" in text(answer)
+        assert "You’ve already placed this order" in text(answer)
     (order_id,) = remembered(shopper.client)
     assert assert_order_consistent(order_id).delivery_address.city == "Berlin"
     assert count_reserved(mug) == 1
@@ -717,7 +717,7 @@ def test_a_declined_card_can_be_tried_again(mug: Product) -> None:
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
     answer = shopper.pay(url, cards.DECLINED)
-    assert "Your payment did not go through. Nothing was charged." in text(answer)
+    assert "Your payment didn’t go through. Nothing was charged." in text(answer)
     assert "Try again: pay €16.90" in text(answer)
     again = shopper.client.post(reverse("orders:pay", args=[order.number]))
     assert again.status_code == 303
@@ -789,7 +789,7 @@ def test_outside_a_demo_shop_nobody_orders_what_cannot_be_paid_and_the_test_bank
             shopper = Shopper((mug, 1))
             page = shopper.send() if named == "testbank" else shopper.typed()
             assert page.status_code in (409, 422)
-            assert "cannot take payments yet" in text(page)
+            assert "can’t take payments yet" in text(page)
             assert count_reserved(mug) == 1
             assert shopper.client.get(url).status_code == 404
             at = reverse("orders:payment_webhook", args=["testbank"])
@@ -811,7 +811,7 @@ def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> N
     page = html.fromstring(answer.content)
     for expected in (
         order.number,
-        "We will pack it next",
+        "We’ll pack it next",
         "It should arrive between",
         "email you when it leaves",
         "ada@example.com",
@@ -961,7 +961,7 @@ def test_x71_one_sentence_for_both_errors(client: Client) -> None:
     wrong_address = error_text(number=order.number, email="eve@example.com")
     wrong_number = error_text(number="ZZZZ-ZZZZ", email="ada@example.com")
     assert wrong_address == wrong_number
-    assert "could not find an order with this number and email address" in wrong_address
+    assert "couldn’t find an order with this number and email address" in wrong_address
     assert settings.ORDER_COOKIE_NAME not in client.cookies
 
 
@@ -1011,7 +1011,7 @@ def test_with_the_bank_away_the_order_is_shown_as_it_is(
     for name in ("start", "get_outcome"):
         monkeypatch.setattr(bank_gateway.TestBank, name, away)
     answer = shopper.client.post(reverse("orders:pay", args=[order.number]), follow=True)
-    assert "We cannot reach the bank" in text(answer)
+    assert "We can’t reach the bank" in text(answer)
     back = reverse("orders:payment_return", args=[order.number, payment_id])
     assert "Waiting for payment" in text(shopper.client.get(back, follow=True))
     body, signature = make_webhook(payment_id, order.number)

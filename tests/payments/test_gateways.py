@@ -223,7 +223,7 @@ def test_a_card_that_asks_for_a_code(client: Client) -> None:
     order, url, payment_id = start_payment()
     assert client.post(url, {"card": cards.CHALLENGED})["Location"] == url
     page = client.get(url)
-    assert "Confirm it is you" in page.content.decode()
+    assert "Confirm it’s you" in page.content.decode()
     assert html.fromstring(page.content).xpath("//input[@name='code']/@autocomplete") == [
         "one-time-code"
     ]
