@@ -15,16 +15,16 @@ class PaymentFailure:
 
 PAYMENT_FAILURES = {
     "declined": PaymentFailure(
-        _("Your payment did not go through. Nothing was charged."),
+        _("Your payment didn’t go through. Nothing was charged."),
         _("Your bank declined it. Check your card details or use another card."),
     ),
     "left_unpaid": PaymentFailure(
-        _("Your order is not paid yet. Nothing was charged."),
+        _("Your order isn’t paid yet. Nothing was charged."),
         _("You left the payment page without paying. You can go back to it and pay."),
     ),
     # Of another amount, in another currency, or for another order.
     "failed": PaymentFailure(
-        _("Your payment did not go through. We do not keep it."),
+        _("Your payment didn’t go through. We don’t keep it."),
         _(
             "It was approved for another amount than this order costs, so we sent it back. Try again."
         ),

@@ -66,7 +66,7 @@ def _problem(order: Order, event: Event) -> str:
     if event.kind == "email_confirmed" and not order.needs_email_confirmation:
         return _("its email address is already confirmed")
     if event.kind == "confirmed" and order.needs_email_confirmation:
-        return _("its email address is not confirmed yet")
+        return _("its email address isn’t confirmed yet")
     if event.kind == "late" and (order.is_late or not order.has_units_to_pack):
         return _("it isn’t waiting to be packed, or is already late")
     return ""

@@ -7,30 +7,30 @@ from orders.states import CANCELLED, CLOSED, EXPIRED, ON_HOLD, PENDING
 
 # The end of "This order has been shipped and …".
 _IMPOSSIBLE = {
-    "packed": gettext_noop("cannot be packed"),
-    "unpacked": gettext_noop("cannot be unpacked"),
-    "shipped": gettext_noop("cannot be shipped"),
-    "delivered": gettext_noop("cannot be marked as delivered"),
-    "lost": gettext_noop("cannot be marked as lost"),
-    "held": gettext_noop("cannot be put on hold"),
-    "resumed": gettext_noop("cannot be resumed"),
-    "closed": gettext_noop("cannot be closed"),
+    "packed": gettext_noop("can’t be packed"),
+    "unpacked": gettext_noop("can’t be unpacked"),
+    "shipped": gettext_noop("can’t be shipped"),
+    "delivered": gettext_noop("can’t be marked as delivered"),
+    "lost": gettext_noop("can’t be marked as lost"),
+    "held": gettext_noop("can’t be put on hold"),
+    "resumed": gettext_noop("can’t be resumed"),
+    "closed": gettext_noop("can’t be closed"),
     "cancelled": gettext_noop("can no longer be cancelled"),
     "changed": gettext_noop("can no longer be changed"),
-    "return_requested": gettext_noop("cannot be returned"),
+    "return_requested": gettext_noop("can’t be returned"),
     "return_approved": gettext_noop("has no return to approve"),
     "return_rejected": gettext_noop("has no return to decline"),
     "return_received": gettext_noop("has no return to receive"),
-    "refund_owed": gettext_noop("cannot be refunded"),
+    "refund_owed": gettext_noop("can’t be refunded"),
     "refunded": gettext_noop("has no refund to send"),
-    "paid": gettext_noop("cannot be paid"),
+    "paid": gettext_noop("can’t be paid"),
 }
 _STATES = {
     PENDING: gettext_noop("is waiting for payment"),
     ON_HOLD: gettext_noop("is on hold"),
     CLOSED: gettext_noop("is closed"),
     CANCELLED: gettext_noop("has been cancelled"),
-    EXPIRED: gettext_noop("was not paid in time"),
+    EXPIRED: gettext_noop("wasn’t paid in time"),
 }
 _FULFILMENTS = {
     "partially_shipped": gettext_noop("has been shipped in part"),
@@ -41,7 +41,7 @@ _FULFILMENTS = {
 
 def describe_refusal(order: Order, kind: str, why: str = "") -> str:
     """Return in a sentence that an event of this kind cannot happen to the order, and why: as `why` says, or its state."""
-    impossible = gettext(_IMPOSSIBLE.get(kind, gettext_noop("does not allow this")))
+    impossible = gettext(_IMPOSSIBLE.get(kind, gettext_noop("doesn’t allow this")))
     if why:
         return gettext("This order %(impossible)s: %(why)s.") % {
             "impossible": impossible,

@@ -365,7 +365,7 @@ def _refund_sentence(order: Order) -> str:
 def _withdrawn(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     name = quote_words(event.details["name"]) if order.is_email_confirmed else ""
     return MailContent(
-        _("We have received your withdrawal"),
+        _("We’ve received your withdrawal"),
         withdrawal_paragraphs(order.number, order.email, event.at)
         + ((_("Name: %(name)s.") % {"name": name},) if name else ()),
         link_label=_("View my order"),
@@ -380,7 +380,7 @@ def withdrawal_paragraphs(number: str, email: str, at: datetime) -> tuple[str, .
         _("“I withdraw from my contract of sale, order %(number)s. Acknowledge this to %(email)s.”")
         % {"number": number, "email": email},
         _(
-            "What has not left our warehouse, we cancel. For what has, we will email you within two working days"
+            "What hasn’t left our warehouse, we cancel. For what has, we’ll email you within two working days"
             " where to send it; you have 14 days to do so. We refund what you paid, including standard delivery,"
             " within 14 days, and may wait until it is back or you have shown that you sent it."
         ),

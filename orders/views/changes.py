@@ -41,7 +41,7 @@ _LINES_CHANGED = _back_to_order(gettext_noop("Your order was updated."))
 _ADDRESS_CHANGED = _back_to_order(gettext_noop("Your order will go to the new address."))
 _RETURN_REQUESTED = _back_to_order(
     gettext_noop(
-        "We have received your return request. We will reply by email within two working days."
+        "We’ve received your return request. We’ll reply by email within two working days."
     )
 )
 

@@ -68,6 +68,6 @@ def resend_confirmation_mail(request: HttpRequest, order: Order) -> HttpResponse
     hit_rate_limit(request, "confirmation", email_key(order.email), order.number)
     if operations.resend_confirmation_mail(order, current_time()):
         messages.success(
-            request, _("We have sent the email to %(email)s again.") % {"email": order.email}
+            request, _("We’ve sent the email to %(email)s again.") % {"email": order.email}
         )
     return redirect("orders:detail", order.number)

@@ -92,7 +92,7 @@ def test_i11_pages_are_read_and_changes_are_refused_in_words(client: Client) -> 
         ready = client.get("/readyz")
         assert client.get("/healthz").status_code == 200
     assert (refused.status_code, refused["Retry-After"]) == (503, "10")
-    assert "What you sent was not saved." in refused.content.decode()
+    assert "What you sent wasn’t saved." in refused.content.decode()
     assert (ready.status_code, b"1 day, 0:00:00 ahead of" in ready.content) == (503, True)
     assert client.post(reverse("cart:add"), form).status_code == 303
     assert client.get("/readyz").status_code == 200

@@ -128,7 +128,7 @@ def test_x74_s57_a_guests_transfer_is_reserved_for_half_an_hour_and_its_page_say
     assert order.pay_until - order.placed_at == timedelta(minutes=30)
     assert (order.state, order.board_column) == ("pending_payment", "unconfirmed")
     assert order.customer_label == "Waiting for your confirmation"
-    assert f"We have sent an email to {email}." in text(page)
+    assert f"We’ve sent an email to {email}." in text(page)
     assert settings.BANK_ACCOUNT.split("|")[-1] not in text(page)
     # Its lines are still in the cart, and another checkout of it leads here.
     assert get_cart(shopper).lines
@@ -212,7 +212,7 @@ def test_s58_the_first_mail_has_none_of_a_strangers_words() -> None:
         assert not re.search("evil|locked|Berlin|10115", mail.subject + body)
         assert "2 × Teapot" in body
         assert links.confirmation_url(order.order_id) in body
-        assert "This was not me" in body or "it was not you" in body
+        assert "This was not me" in body or "it wasn’t you" in body
     assert "Total: €28.90" in mail.text
 
 

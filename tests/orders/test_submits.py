@@ -215,7 +215,7 @@ def test_x81_what_is_not_possible_is_said_with_why() -> None:
     said = "This order has been shipped and can no longer be cancelled."
     assert describe_refusal(order, "cancelled") == said
     assert describe_refusal(order, "packed", "nothing is left") == (
-        "This order cannot be packed: nothing is left."
+        "This order can’t be packed: nothing is left."
     )
     client = sign_in_staff(Client(), make_user(role=ADMIN))
     to = reverse("adminpanel:move", args=[order.number])

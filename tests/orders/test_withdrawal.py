@@ -70,7 +70,7 @@ def test_x77_two_steps_without_a_login_and_without_a_word_about_the_order() -> N
     assert again.xpath("//input[@name='name']/@value") == [NAME]
     last = visitor.post(WITHDRAW, typed | {"confirm": "1"})
     assert (last.status_code, last["Location"]) == (303, reverse("orders:withdrawn"))
-    assert "We have received your withdrawal" in text(visitor.get(last["Location"]))
+    assert "We’ve received your withdrawal" in text(visitor.get(last["Location"]))
     for page in (first, second, last):
         assert "Cup" not in page.content.decode()
     assert settings.ORDER_COOKIE_NAME not in visitor.cookies
@@ -106,7 +106,7 @@ def test_x78_it_is_acknowledged_by_mail_with_its_content_and_its_time() -> None:
     order = place_paid_order(1)
     withdraw(order)
     at = next(event.at for event in fresh(order).events if event.kind == "withdrawn")
-    acknowledged = mails(order.email)[f"We have received your withdrawal: {order.number}"]
+    acknowledged = mails(order.email)[f"We’ve received your withdrawal: {order.number}"]
     for words in (
         f"“I withdraw from my contract of sale, order {order.number}. Acknowledge this to {order.email}.”",
         f"{at:%H:%M:%S}",
