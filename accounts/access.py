@@ -47,7 +47,7 @@ def member_required(
         def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             user = request.user
             if not user.is_authenticated:
-                return send_to_login(request)
+                return redirect_to_login_page(request)
             if (
                 second_factor
                 and isinstance(user, User)
@@ -79,7 +79,7 @@ def staff_required(
         @wraps(view)
         def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
             if not request.user.is_authenticated:
-                return send_to_login(request)
+                return redirect_to_login_page(request)
             user = cast(User, request.user)
             role = getattr(user, "role", "") or ""
             if role not in ROLES:
@@ -200,7 +200,7 @@ def current_member(request: HttpRequest) -> User:
     return cast(User, user)
 
 
-def send_to_login(request: HttpRequest) -> HttpResponse:
+def redirect_to_login_page(request: HttpRequest) -> HttpResponse:
     """Send the visitor to log in, and from there back to the page they were on."""
     return redirect_to_login(_return_url(request), resolve_url("accounts:login"))
 

@@ -82,7 +82,7 @@ OF_ACTOR_BEFORE = read(
 
 STAFF, ACCOUNTS = "staff", "accounts"
 RETENTION = timedelta(days=400)  # the tables' TTL
-MOST_FIELDS, LONGEST = 30, 200  # of what was sent, and characters of each
+MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # of what was sent, and characters of each
 # A number for a line of an order.
 _LINE = re.compile(r"line_([0-9]{1,4})")
 _SECRET = re.compile(r"passw|code|token|secret|card|cvc|key", re.IGNORECASE)
@@ -90,7 +90,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class LogEntry:
+class AuditLogEntry:
     """An entry of the audit log."""
 
     at: UUID
@@ -121,12 +121,12 @@ def open_entry(
     subject: str = "",
     fields: Mapping[str, Sequence[str]] | None = None,
     book: str = STAFF,
-) -> LogEntry:
+) -> AuditLogEntry:
     """Log what is about to be done, and return the entry for `close_entry`. `now` is in UTC.
 
     Raises CassandraUnavailable: then it must not be done.
     """
-    entry = LogEntry(
+    entry = AuditLogEntry(
         uuid_from_time(now),
         book,
         by,
@@ -142,7 +142,9 @@ def open_entry(
     return entry
 
 
-def close_entry(entry: LogEntry, outcome: str, changes: Mapping[str, str] | None = None) -> None:
+def close_entry(
+    entry: AuditLogEntry, outcome: str, changes: Mapping[str, str] | None = None
+) -> None:
     """Log how it ended, and what it has changed (`describe_changes`).
 
     What was done stays done: if Cassandra has gone meanwhile, the entry stays without an end.
@@ -182,7 +184,7 @@ def add_entry(
     Raises CassandraUnavailable.
     """
     at = uuid_from_time(now)
-    entry = LogEntry(
+    entry = AuditLogEntry(
         at,
         book,
         by,
@@ -200,7 +202,7 @@ def add_entry(
 def can_log_all_fields(sent: QueryDict) -> bool:
     """Return whether an entry can hold all fields of a form, and each was sent once: of two the last one would count."""
     names = [name for name in sent if not _LINE.fullmatch(name)]
-    return len(names) <= MOST_FIELDS and all(len(values) == 1 for _, values in sent.lists())
+    return len(names) <= MAX_FIELDS and all(len(values) == 1 for _, values in sent.lists())
 
 
 def mailbox_pseudonym(email: str) -> str:
@@ -208,10 +210,12 @@ def mailbox_pseudonym(email: str) -> str:
     return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
 
 
-def list_day_entries(book: str, on: date, after: str, limit: int) -> tuple[list[LogEntry], str]:
+def list_day_entries(
+    book: str, on: date, after: str, limit: int
+) -> tuple[list[AuditLogEntry], str]:
     """Return a day's entries, the newest first, from a page token on, and the next page's.
 
-    Raises BadPageToken, CassandraUnavailable.
+    Raises InvalidPageToken, CassandraUnavailable.
     """
     partition = {"book": book, "day": on}
     return _page(DAY, DAY_BEFORE, partition, f"audit {book} {on}", after, limit)
@@ -219,14 +223,14 @@ def list_day_entries(book: str, on: date, after: str, limit: int) -> tuple[list[
 
 def list_actor_entries(
     actor_id: UUID, month: date, after: str, limit: int
-) -> tuple[list[LogEntry], str]:
-    """Return what a user did in a month, like `list_day_entries`; `month` is its first day. Raises BadPageToken, CassandraUnavailable."""
+) -> tuple[list[AuditLogEntry], str]:
+    """Return what a user did in a month, like `list_day_entries`; `month` is its first day. Raises InvalidPageToken, CassandraUnavailable."""
     partition = {"actor_id": actor_id, "month": month}
     return _page(OF_ACTOR, OF_ACTOR_BEFORE, partition, f"audit {actor_id} {month}", after, limit)
 
 
 def _enter(
-    entry: LogEntry, part: int, outcome: str, changes: Mapping[str, str] | None = None
+    entry: AuditLogEntry, part: int, outcome: str, changes: Mapping[str, str] | None = None
 ) -> None:
     moment = entry.moment.date()
     row: dict[str, Any] = {
@@ -268,7 +272,7 @@ def _page(
     list_name: str,
     after: str,
     limit: int,
-) -> tuple[list[LogEntry], str]:
+) -> tuple[list[AuditLogEntry], str]:
     # An entry has two rows at most, so this is enough for one entry more than shown.
     most = 2 * limit + 2
     if after:
@@ -281,10 +285,10 @@ def _page(
     return found[:limit], page_token([found[limit - 1].at], list_name) if more else ""
 
 
-def _entry(parts: list[Row]) -> LogEntry:
+def _entry(parts: list[Row]) -> AuditLogEntry:
     row = parts[0]
     fields = json.loads(row.fields or "{}")
-    return LogEntry(
+    return AuditLogEntry(
         row.at,
         row.book,
         row.actor_id,
@@ -300,7 +304,7 @@ def _entry(parts: list[Row]) -> LogEntry:
 
 
 def _plain(text: str) -> str:
-    cut = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    cut = text if len(text) <= MAX_FIELD_LENGTH else f"{text[:MAX_FIELD_LENGTH]}…"
     return escape_control_characters(cut)
 
 
@@ -351,4 +355,4 @@ def _first(fields: Iterable[tuple[str, Sequence[str]]]) -> list[tuple[str, Seque
         for name, values in fields
         if name != "csrfmiddlewaretoken" and not _LINE.fullmatch(name)
     ]
-    return loggable[:MOST_FIELDS]
+    return loggable[:MAX_FIELDS]

@@ -7,11 +7,11 @@ class EmailTaken(Exception):
     """There is an account for this e-mail address."""
 
 
-class ChangedMeanwhile(Exception):
+class AccountChanged(Exception):
     """The password or the address has changed meanwhile; nothing was changed."""
 
 
-class CannotSave(Exception):
+class SaveRefused(Exception):
     """A user object cannot write this by itself: says which of accounts.operations does it."""
 
 

@@ -21,7 +21,7 @@ STAMPED = conditional_write(
 )
 _SALT = "accounts.known_devices"
 _SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie at most
-_MOST = 5  # people who share a browser
+_MAX_ACCOUNTS = 5  # people who share a browser
 
 KnownAccount = tuple[str, str, str]  # account, stamp, bucket
 
@@ -56,7 +56,9 @@ def set_device_cookie(request: HttpRequest, response: HttpResponse, user: User) 
     """Note in a cookie that this browser has logged in to an account."""
     account = _account(user.email)
     others = [entry for entry in _entries(request) if entry[0] != account]
-    made: list[KnownAccount] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][:_MOST]
+    made: list[KnownAccount] = [(account, _stamp(user), secrets.token_urlsafe(12)), *others][
+        :_MAX_ACCOUNTS
+    ]
     response.set_cookie(
         settings.DEVICE_COOKIE_NAME,
         signing.dumps(made, salt=_SALT),
@@ -80,7 +82,7 @@ def _entries(request: HttpRequest) -> list[KnownAccount]:
         return [
             (str(a), str(b), str(c))
             for a, b, c in signing.loads(cookie, salt=_SALT, max_age=_SECONDS)
-        ][:_MOST]
+        ][:_MAX_ACCOUNTS]
     except (signing.BadSignature, ValueError, TypeError):
         return []
 

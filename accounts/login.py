@@ -12,7 +12,7 @@ from accounts import audit_log, known_devices, operations
 from accounts.models import User
 from accounts.second_factor import clear_second_factor_pass
 from cart.errors import CartError
-from cart.operations import AdoptionResult, adopt_guest_carts
+from cart.operations import ClaimedCarts, claim_guest_carts
 from cart.owner import delete_cart_cookie, get_guest_id
 from cassandra_db import current_time
 from web.devices import device_kind
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     """Bring a guest's carts along, start a session with a key of its own, and go on."""
-    adopted = _adopt_guest_carts(request, user)
+    adopted = _claim_guest_carts(request, user)
     auth.login(request, user)
     clear_second_factor_pass(request.session)
     audit_log.add_entry("login", current_time(), by=user.pk)
@@ -52,12 +52,12 @@ def log_out(request: HttpRequest, to: str) -> HttpResponse:
     return response
 
 
-def _adopt_guest_carts(request: HttpRequest, user: User) -> AdoptionResult | None:
+def _claim_guest_carts(request: HttpRequest, user: User) -> ClaimedCarts | None:
     """Make a guest's carts the member's. None if there are none, or they were too busy: then they come at the next login."""
     if (guest_id := get_guest_id(request)) is None:
         return None
     try:
-        return adopt_guest_carts(guest_id, user.pk, current_time(), device_kind(request))
+        return claim_guest_carts(guest_id, user.pk, current_time(), device_kind(request))
     except CartError as busy:
         log.warning("the carts of guest %s stay the guest's: %s", guest_id, busy)
         return None

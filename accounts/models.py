@@ -11,7 +11,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.hashers import check_password, make_password
 from django_cassandra_engine.models import DjangoCassandraModel
 
-from accounts.errors import CannotSave
+from accounts.errors import SaveRefused
 from accounts.roles import ADMIN
 
 
@@ -109,8 +109,8 @@ class User(DjangoCassandraModel):
         all sessions and is confirmed by mail. A password is written only if the account still has the one that was read. No other
         column is written, and of an object in which another one was set, nothing is. `update_fields` leaves out all but these.
 
-        Raises CannotSave for what an object cannot write (a new account, an e-mail address that nobody has proved, anything
-        else), ChangedMeanwhile, NoSuchUser, LastAdmin, ValueError for a field or a role that there is not, CassandraUnavailable.
+        Raises SaveRefused for what an object cannot write (a new account, an e-mail address that nobody has proved, anything
+        else), AccountChanged, NoSuchUser, LastAdmin, ValueError for a field or a role that there is not, CassandraUnavailable.
         """
         type(self).objects.save(self, update_fields)
 
@@ -119,14 +119,14 @@ class User(DjangoCassandraModel):
         type(self).objects.refresh(self)
 
     def update(self, **_: Any) -> None:
-        """Raise CannotSave: the mapper writes blindly."""
-        raise CannotSave(
+        """Raise SaveRefused: the mapper writes blindly."""
+        raise SaveRefused(
             "Set what is to change and call save(), or call one of accounts.operations."
         )
 
     def delete(self, *_: Any, **__: Any) -> None:
-        """Raise CannotSave: more is held about a person than this row."""
-        raise CannotSave(
+        """Raise SaveRefused: more is held about a person than this row."""
+        raise SaveRefused(
             "An account goes by accounts.operations.request_erasure, and all that is held about the person with it."
         )
 
@@ -276,7 +276,7 @@ class _Entry(Model):
     device = columns.Text()
 
 
-class AuditEntry(_Entry):
+class AuditEntryByDay(_Entry):
     """The audit log by day: what staff have done, and what happened to accounts. Nothing changes or deletes an entry.
 
     Bound: a day's acts of the staff, hundreds; or a day's logins and changes of accounts, as many as the limits let through.

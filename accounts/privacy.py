@@ -11,14 +11,14 @@ from accounts.operations.erasure import remove_access
 from accounts.second_factor import get_second_factor
 from accounts.sessions import list_sessions
 from cassandra_db import current_time
-from web.personal_data import Person
+from web.personal_data import DataSubject
 
 # For so many days the audit log keeps its entries.
 LOG_DAYS = 400
 _A_PAGE = 500
 
 
-def export_personal_data(person: Person) -> dict[str, Any]:
+def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return profile, addresses, sessions, and what the audit log says; no password, not even scrambled, and no session's key."""
     user = queries.get_user(person.user_id)
     if user is None:
@@ -53,7 +53,7 @@ def export_personal_data(person: Person) -> dict[str, Any]:
     }
 
 
-def _exported_entry(entry: audit_log.LogEntry) -> dict[str, Any]:
+def _exported_entry(entry: audit_log.AuditLogEntry) -> dict[str, Any]:
     exported = {
         "at": entry.moment,
         "what": entry.act,
@@ -69,7 +69,7 @@ def _exported_entry(entry: audit_log.LogEntry) -> dict[str, Any]:
     )
 
 
-def _entries(person: Person) -> Iterator[audit_log.LogEntry]:
+def _entries(person: DataSubject) -> Iterator[audit_log.AuditLogEntry]:
     for month in _months(current_time().date()):
         after = ""
         while True:
@@ -87,7 +87,7 @@ def _months(today: date) -> Iterator[date]:
         month = (month - timedelta(days=1)).replace(day=1)
 
 
-def list_erasure_obstacles(person: Person) -> list[str]:
+def list_erasure_obstacles(person: DataSubject) -> list[str]:
     """Return why one of the staff, or a login of the demo shop, cannot be erased."""
     if person.demo:
         return [_("This is a demo login that everyone can use, so it can’t be deleted.")]
@@ -102,6 +102,6 @@ def list_erasure_obstacles(person: Person) -> list[str]:
     return []
 
 
-def erase_personal_data(person: Person, now: datetime) -> None:
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """End all sessions, and whatever else lets the person in."""
     remove_access(person.user_id)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.addresses import Address, address_from_fields
 from accounts.models import User
-from cassandra_db import Pending, Row, read
+from cassandra_db import PendingResult, Row, read
 from mail.addresses import email_key as email_key
 
 # Q6, Q8: the profile and the addresses, one row.
@@ -25,7 +25,7 @@ SHOP = "shop"
 # Read instead of a known user, so that an unknown e-mail address costs the same reads. It has no row.
 NOBODY = UUID(int=0)
 
-_started: ContextVar[Pending | None] = ContextVar("started", default=None)
+_started: ContextVar[PendingResult | None] = ContextVar("started", default=None)
 
 
 def prefetch_user(user_id: UUID | None) -> None:
@@ -93,7 +93,7 @@ def list_staff() -> list[User]:
     )
 
 
-def get_role_holders(role: str) -> tuple[int | None, set[UUID]]:
+def list_role_holders(role: str) -> tuple[int | None, set[UUID]]:
     """Return the version of the list of staff, and who has a role both there and in their own row. Raises CassandraUnavailable."""
     rows = STAFF.all(shop=SHOP)
     found = get_users(row.user_id for row in rows if row.user_id and row.role == role)

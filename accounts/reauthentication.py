@@ -5,7 +5,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from accounts.second_factor import note_code, use_code
+from accounts.second_factor import note_code, verify_totp_code
 from accounts.validators import is_too_long
 from cassandra_db import current_time
 from web.rate_limits import hit_rate_limit
@@ -33,7 +33,7 @@ def verify_code(request: HttpRequest, user: User, code: str) -> bool:
     Wrong ones are counted. Raises TooManyAttempts, CassandraUnavailable.
     """
     attempt = hit_rate_limit(request, "code", str(user.pk))
-    right = use_code(user.pk, code, current_time())
+    right = verify_totp_code(user.pk, code, current_time())
     if right:
         attempt.release_slots()
         note_code(request.session)

@@ -69,17 +69,17 @@ _SECRET, _RECOVERY, _OFFER = "second factor", "recovery code", "second factor of
 
 
 @dataclass(frozen=True)
-class Factor:
+class SecondFactorStatus:
     """What is known of a user's second factor."""
 
     enrolled_at: datetime
     recovery_codes_left: int
 
 
-def get_second_factor(user_id: UUID) -> Factor | None:
+def get_second_factor(user_id: UUID) -> SecondFactorStatus | None:
     """Return a user's second factor, or None if there is none yet. Raises CassandraUnavailable."""
     row = FACTOR.one(user_id=user_id)
-    return Factor(row.enrolled_at, len(row.recovery or {})) if row else None
+    return SecondFactorStatus(row.enrolled_at, len(row.recovery or {})) if row else None
 
 
 def enrolment_secret(session_key: str, user: User) -> str:
@@ -135,7 +135,7 @@ def _enrol(
         raise AlreadyEnrolled
 
 
-def use_code(user_id: UUID, code: str, now: datetime) -> bool:
+def verify_totp_code(user_id: UUID, code: str, now: datetime) -> bool:
     """Use a telephone's code up, and return whether it was right and not used before. `now` is in UTC.
 
     Raises DecryptionError, CassandraUnavailable.

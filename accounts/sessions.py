@@ -61,10 +61,10 @@ OF_USER = read(
 )
 
 RENEWED_AFTER = 3600  # seconds; an active session's expiry is moved on at most this often
-LONGEST = 90 * 24 * 3600  # seconds from login on, however active the session is
+MAX_SESSION_SECONDS = 90 * 24 * 3600  # seconds from login on, however active the session is
 # A session in which one of the staff has passed the second factor is worth more, so it ends sooner (decision 008).
 STAFF_IDLE = 30 * 60  # seconds without a request
-STAFF_LONGEST = 12 * 3600  # seconds from the second factor on
+MAX_STAFF_SESSION_SECONDS = 12 * 3600  # seconds from the second factor on
 STAFF_RENEWED_AFTER = 60  # seconds
 # who has passed it, and when: accounts.second_factor
 SECOND_FACTOR, PASSED_AT = (
@@ -185,10 +185,10 @@ class SessionStore(SessionBase):
         if began or _BEGAN not in data:
             data[_BEGAN] = now
         data[_RENEWED] = now
-        ends = int(data[_BEGAN]) + LONGEST
+        ends = int(data[_BEGAN]) + MAX_SESSION_SECONDS
         if SECOND_FACTOR in data:
             # Not from the key's beginning: a new password makes a new key, and no new day.
-            ends = int(data.get(PASSED_AT, data[_BEGAN])) + STAFF_LONGEST
+            ends = int(data.get(PASSED_AT, data[_BEGAN])) + MAX_STAFF_SESSION_SECONDS
         return max(1, min(int(self.get_expiry_age()), ends - now))
 
     def renew(self) -> None:

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from accounts import queries
-from accounts.errors import CannotSave
+from accounts.errors import SaveRefused
 from accounts.models import User
 from accounts.operations import (
     change_password_hash,
@@ -64,7 +64,7 @@ class UserManager:
     def save(self, user: User, fields: Collection[str] | None) -> None:
         """Do what `User.save` says."""
         if user.loaded_values is None:
-            raise CannotSave(
+            raise SaveRefused(
                 "A new account is made by User.objects.create_user, which claims its e-mail address."
             )
         if unknown := set(fields or ()) - set(user.loaded_values):
@@ -75,7 +75,7 @@ class UserManager:
         }
         changed &= changed if fields is None else set(fields)
         if others := changed.difference(_SAVED):
-            raise CannotSave(
+            raise SaveRefused(
                 f"A user's {' and '.join(sorted(others))} cannot be saved: see accounts.operations."
             )
         if user.role not in ("", *ROLES):

@@ -5,11 +5,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-LONGEST_BYTES = 4096  # hashing more than that would be work for nothing
+MAX_PASSWORD_BYTES = 4096  # hashing more than that would be work for nothing
 SHOP_WORDS = ("stoa",)
 
 
-class BytesValidator:
+class MaxBytesValidator:
     """Refuses what is too long to be hashed. Passwords of 128 letters of any script fit easily."""
 
     def validate(self, password: str, user: Any = None) -> None:
@@ -25,7 +25,7 @@ class BytesValidator:
         return ""
 
 
-class OwnWordsValidator:
+class EmailOrShopNameValidator:
     """Refuses the e-mail address, its first part and the shop's name, also with a few digits at the end."""
 
     def validate(self, password: str, user: Any = None) -> None:
@@ -51,6 +51,6 @@ class OwnWordsValidator:
 def is_too_long(password: str) -> bool:
     """Return whether a password is refused before it is hashed."""
     return (
-        len(password) > LONGEST_BYTES
-        or len(password.encode("utf-8", "surrogatepass")) > LONGEST_BYTES
+        len(password) > MAX_PASSWORD_BYTES
+        or len(password.encode("utf-8", "surrogatepass")) > MAX_PASSWORD_BYTES
     )

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts import audit_log, queries
-from accounts.audit_log import LogEntry
+from accounts.audit_log import AuditLogEntry
 from accounts.models import User
 
 PAGE_LENGTH = 40
@@ -51,10 +51,10 @@ TONES = {"done": "good", "refused": "warn", "failed": "bad"}
 
 
 @dataclass(frozen=True)
-class LogLine:
+class AuditLogLine:
     """An entry as it is shown."""
 
-    entry: LogEntry
+    entry: AuditLogEntry
     who: str
     what: str
     subject: str
@@ -74,18 +74,18 @@ class AuditLogPage:
     book: str
     who: UUID | None
     name: str
-    lines: tuple[LogLine, ...]
+    lines: tuple[AuditLogLine, ...]
     next: str
 
 
 def get_day_page(book: str, day: date, after: str) -> AuditLogPage:
-    """Return a page of a day's entries. Raises BadPageToken, CassandraUnavailable."""
+    """Return a page of a day's entries. Raises InvalidPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_day_entries(book, day, after, PAGE_LENGTH)
     return AuditLogPage(book, None, "", _lines(entries), following)
 
 
 def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
-    """Return a page of what a user did in the month of a day. Raises BadPageToken, CassandraUnavailable."""
+    """Return a page of what a user did in the month of a day. Raises InvalidPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
     person = queries.get_users([who]).get(who)
     return AuditLogPage(
@@ -97,16 +97,16 @@ def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
     )
 
 
-def _lines(entries: list[LogEntry]) -> tuple[LogLine, ...]:
+def _lines(entries: list[AuditLogEntry]) -> tuple[AuditLogLine, ...]:
     ids = {found for entry in entries for found in (entry.actor_id, _id(entry.subject)) if found}
     people = queries.get_users(ids)
     return tuple(_line(entry, people) for entry in entries)
 
 
-def _line(entry: LogEntry, people: dict[UUID, User]) -> LogLine:
+def _line(entry: AuditLogEntry, people: dict[UUID, User]) -> AuditLogLine:
     word = entry.outcome.partition(" ")[0].rstrip(":")
     about = people.get(_id(entry.subject) or queries.NOBODY)
-    return LogLine(
+    return AuditLogLine(
         entry,
         _who(entry, people),
         str(ACTS.get(entry.act) or _("Asked for %(page)s") % {"page": entry.act}),
@@ -121,7 +121,7 @@ def _line(entry: LogEntry, people: dict[UUID, User]) -> LogLine:
     )
 
 
-def _who(entry: LogEntry, people: dict[UUID, User]) -> str:
+def _who(entry: AuditLogEntry, people: dict[UUID, User]) -> str:
     if entry.actor:
         return entry.actor
     if entry.actor_id is None:

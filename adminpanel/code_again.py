@@ -11,7 +11,7 @@ from accounts.access import current_member
 from accounts.models import User
 from accounts.reauthentication import verify_code
 from accounts.second_factor import get_demo_code, has_fresh_code
-from adminpanel.forms import WRONG_CODE, CodeForm
+from adminpanel.forms import WRONG_CODE, TotpCodeForm
 from cassandra_db import current_time
 from web.errors import TooManyAttempts
 from web.forms import Form
@@ -29,7 +29,7 @@ def confirm_by_code(request: HttpRequest, form: Form) -> bool:
     if has_fresh_code(request.session):
         return True
     user, code = current_member(request), request.POST.get("code", "").strip()
-    form.fields["code"] = CodeForm().fields["code"]
+    form.fields["code"] = TotpCodeForm().fields["code"]
     form.fields["code"].help_text += _demo_help(user)
     try:
         if code and verify_code(request, user, code):

@@ -17,14 +17,14 @@ from moneyed import Money
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
 from accounts.forms import email_field
 from accounts.roles import ROLE_DUTIES
-from adminpanel.sales import LONGEST, USUAL
+from adminpanel.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.templatetags.roles import role_label
 from catalogue.queries import get_category_tree
 from orders.numbers import normalize_order_number
 from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
-from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, LONGEST_CODE, PERCENTAGE
+from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
 from web.forms import Form
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ WRONG_CODE = gettext_lazy(
 )
 
 
-class CodeForm(Form):
+class TotpCodeForm(Form):
     """The six digits that a telephone shows."""
 
     code = forms.CharField(
@@ -160,7 +160,7 @@ def _role_choices() -> list[tuple[str, str]]:
     return [("shopper", _("Shopper: no staff pages")), *duties]
 
 
-class RoleForm(Form):
+class StaffRoleForm(Form):
     """A user's role."""
 
     role = forms.ChoiceField(
@@ -178,7 +178,7 @@ class RoleForm(Form):
         return "" if self.cleaned_data["role"] == "shopper" else str(self.cleaned_data["role"])
 
 
-class LogForm(Form):
+class AuditLogForm(Form):
     """Which page of the audit log. Whatever is not understood shows today's acts of the staff."""
 
     book = forms.ChoiceField(
@@ -255,7 +255,7 @@ class PromotionForm(Form):
     voucher = forms.CharField(
         label=gettext_lazy("Code"),
         required=False,
-        max_length=LONGEST_CODE,
+        max_length=MAX_CODE_LENGTH,
         help_text=gettext_lazy(
             "Leave empty to apply the promotion automatically. "
             "Capitals, spaces and dashes don’t matter."
@@ -343,7 +343,7 @@ class PromotionForm(Form):
             free=clean["free"] if kind == BUY_GET else 0,
             category_id=UUID(clean["category"]) if clean["category"] else None,
             minimum=_cents(clean["minimum"]),
-            per_person=clean["per_person"] or 0,
+            limit_per_customer=clean["per_person"] or 0,
             uses=clean["uses"] or 0,
             starts_at=_midnight(clean["starts"]) if clean["starts"] else None,
             ends_at=_midnight(clean["ends"] + timedelta(days=1)) if clean["ends"] else None,
@@ -378,4 +378,4 @@ class SalesForm(Form):
         self.is_valid()
         last = min(self.cleaned_data.get("last") or today, today)
         first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
-        return max(first, last - min(LONGEST, last - date.min)), last
+        return max(first, last - min(MAX_REPORT_PERIOD, last - date.min)), last

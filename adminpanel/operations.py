@@ -4,17 +4,17 @@ from datetime import datetime
 
 from orders import operations
 from orders.entities import Order
-from orders.errors import StaleOrder
+from orders.errors import OrderChanged
 from orders.transitions import Transition
 
 
-def transition_order(
+def apply_staff_transition(
     order: Order, kind: str, *, seen_version: int, actor: str, note: str, now: datetime
 ) -> Order:
     """Let something happen to the order if it still is what the page showed; return what it is then. `now` is in UTC.
 
-    Raises StaleOrder when another change was faster, TransitionRefused when its state does not allow it, CassandraUnavailable.
+    Raises OrderChanged when another change was faster, TransitionRefused when its state does not allow it, CassandraUnavailable.
     """
     if order.version != seen_version:
-        raise StaleOrder(order)
+        raise OrderChanged(order)
     return operations.transition_order(order, Transition(kind, actor=actor, note=note, at=now))

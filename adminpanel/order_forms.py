@@ -198,7 +198,7 @@ class ParcelForm(OrderForm):
         return typed
 
 
-class ReturnAnswerForm(OrderForm):
+class ReturnDecisionForm(OrderForm):
     """Yes or no to a return."""
 
     event = forms.ChoiceField(
@@ -434,7 +434,7 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
         ]
     if order.state in (CONFIRMED, CLOSED):
         found += [
-            ReturnAnswerForm(order, each)
+            ReturnDecisionForm(order, each)
             for each in order.returns
             if each.state == returns.REQUESTED
         ]

@@ -18,7 +18,7 @@ from adminpanel.queries import OrderPage
 from adminpanel.templatetags.ages import ago
 from orders import states
 from orders.entities import Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, TransitionRefused
 from orders.numbers import normalize_order_number
 from orders.presentation import last_event_id
 from orders.queries import get_order_by_number
@@ -36,7 +36,7 @@ def get_order_or_404(number: str) -> Order:
 
 def render_conflict(
     request: HttpRequest,
-    error: StaleOrder | TransitionRefused,
+    error: OrderChanged | TransitionRefused,
     *,
     note: str = "",
     typed: Sequence[tuple[str, str]] = (),
@@ -79,7 +79,7 @@ def render_conflict(
     )
 
 
-def _describe_impossible(request: HttpRequest, error: StaleOrder | TransitionRefused) -> str:
+def _describe_impossible(request: HttpRequest, error: OrderChanged | TransitionRefused) -> str:
     """Return why what was wanted is not possible, '' where another click may do it: the page was only old."""
     if isinstance(error, TransitionRefused):
         return str(error)
@@ -179,8 +179,8 @@ def _context(
         "note_form": NoteForm(initial={"seen": last_event_id(found)}),
         "wrong": form,
         "packs": [each for each in forms.values() if isinstance(each, PackForm)],
-        "parcels": queries.parcel_boxes(found, page_data.items, forms),
-        "returns": queries.return_boxes(found, page_data.items, forms),
+        "parcels": queries.parcel_panels(found, page_data.items, forms),
+        "returns": queries.return_panels(found, page_data.items, forms),
         "refund_form": forms.get("refund"),
         "lines_form": forms.get("lines"),
         "address_form": forms.get("address"),

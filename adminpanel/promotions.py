@@ -17,7 +17,7 @@ from promotions.queries import AUTOMATIC, CODE
 from promotions.rules import AMOUNT, BUY_GET, PERCENTAGE, Promotion
 
 # How many of a trigger are shown, the newest.
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def list_promotion_lines(now: datetime) -> list[PromotionLine]:
     found = []
     for trigger in (AUTOMATIC, CODE):
         promotions = [
-            queries.promotion_from_row(row) for row in queries.list_promotions(trigger)[:MOST_SHOWN]
+            queries.promotion_from_row(row) for row in queries.list_promotions(trigger)[:MAX_SHOWN]
         ]
         used = (
             queries.count_voucher_uses([each.key for each in promotions]) if trigger == CODE else {}
@@ -96,8 +96,8 @@ def _limits(promotion: Promotion) -> str:
     if promotion.uses:
         uses = ngettext("%(count)s use", "%(count)s uses", promotion.uses)
         limits.append(uses % {"count": promotion.uses})
-    if promotion.per_person:
-        limits.append(_("%(count)s per person") % {"count": promotion.per_person})
+    if promotion.limit_per_customer:
+        limits.append(_("%(count)s per person") % {"count": promotion.limit_per_customer})
     return ", ".join(limits) or _("none")
 
 

@@ -16,7 +16,7 @@ from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
 from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
-from orders.entities import BoardEntry, CappedCount, Order, PaymentAttempt
+from orders.entities import BoardOrder, CappedCount, Order, PaymentAttempt
 from orders.events import Event
 from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
@@ -105,7 +105,7 @@ _STAFF = "staff:"
 
 
 @dataclass(frozen=True)
-class Tally:
+class BoardTab:
     """A column of the board, for its tab. `count` is None where orders are not counted."""
 
     column: str
@@ -118,20 +118,20 @@ class Tally:
 class BoardRow:
     """An order in the board's list."""
 
-    ticket: BoardEntry
+    order: BoardOrder
     is_late: bool
 
     @property
     def payment_label(self) -> str:
-        return payment_label(self.ticket.payment)
+        return payment_label(self.order.payment)
 
     @property
     def payment_tone(self) -> str:
-        return payment_tone(self.ticket.payment)
+        return payment_tone(self.order.payment)
 
     @property
     def fulfilment_label(self) -> str:
-        return fulfilment_label(self.ticket.fulfilment)
+        return fulfilment_label(self.order.fulfilment)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Board:
     """The board as it stands, with one of its columns opened. `after` and `next` are page tokens."""
 
     column: str
-    tallies: tuple[Tally, ...]
+    tabs: tuple[BoardTab, ...]
     rows: tuple[BoardRow, ...]
     after: str
     next: str
@@ -157,8 +157,8 @@ class Board:
     def fingerprint(self) -> str:
         """By this a page can see whether it shows the board as it is: the same orders, numbers and, by the minute, ages."""
         parts = [
-            *(f"{tally.column}={tally.count}" for tally in self.tallies),
-            *(f"{row.ticket.order_id}:{row.ticket.version}:{row.is_late}" for row in self.rows),
+            *(f"{tally.column}={tally.count}" for tally in self.tabs),
+            *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
             self.next and "more",
             self.now.strftime("%H:%M"),
         ]
@@ -166,19 +166,19 @@ class Board:
 
 
 def get_board(column: str, after: str, now: datetime) -> Board:
-    """Return the board with this column opened at a page token. Raises BadPageToken, CassandraUnavailable."""
-    tickets, following = queries.list_board_entries(column, after, PAGE_LENGTH)
-    counts = queries.count_board_entries()
-    tallies = tuple(
-        Tally(key, _(label), counts.get(key), key == column)
+    """Return the board with this column opened at a page token. Raises InvalidPageToken, CassandraUnavailable."""
+    board_orders, following = queries.list_board_orders(column, after, PAGE_LENGTH)
+    counts = queries.count_board_orders()
+    tabs = tuple(
+        BoardTab(key, _(label), counts.get(key), key == column)
         for key, label in states.BOARD_COLUMNS.items()
     )
-    rows = tuple(BoardRow(ticket, _late(ticket, now)) for ticket in tickets)
-    return Board(column, tallies, rows, after, following, now)
+    rows = tuple(BoardRow(order, _late(order, now)) for order in board_orders)
+    return Board(column, tabs, rows, after, following, now)
 
 
-def _late(ticket: BoardEntry, now: datetime) -> bool:
-    return ticket.status == "to_pack" and now - ticket.placed_at > states.LATE_AFTER
+def _late(order: BoardOrder, now: datetime) -> bool:
+    return order.status == "to_pack" and now - order.placed_at > states.LATE_AFTER
 
 
 def payment_label(payment: str) -> str:
@@ -197,7 +197,7 @@ def fulfilment_label(fulfilment: str) -> str:
 
 
 @dataclass(frozen=True)
-class HistoryLine:
+class StaffHistoryEntry:
     """An event of an order, in words for staff."""
 
     label: str
@@ -210,13 +210,13 @@ class HistoryLine:
     request: str = ""  # the beginning of the request's id, by which the log knows it
 
 
-def staff_history(order: Order) -> tuple[HistoryLine, ...]:
+def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
     """Return the whole history of an order, private notes included, the newest first."""
     return tuple(_line(event, order) for event in order.events)
 
 
-def _line(event: Event, order: Order) -> HistoryLine:
-    return HistoryLine(
+def _line(event: Event, order: Order) -> StaffHistoryEntry:
+    return StaffHistoryEntry(
         event_label(event),
         actor_label(event),
         event.at,
@@ -345,7 +345,7 @@ def get_order_page(order: Order) -> OrderPage:
 
 
 @dataclass(frozen=True)
-class ParcelBox:
+class ParcelPanel:
     """A parcel on an order's page; `form` is what can be done with it, if anything."""
 
     parcel: Parcel
@@ -356,7 +356,7 @@ class ParcelBox:
 
 
 @dataclass(frozen=True)
-class ReturnBox:
+class ReturnPanel:
     """A return on an order's page, and what can be done with it: answered or received, and refunded."""
 
     order_return: Return
@@ -391,12 +391,12 @@ def _words_and_tone(shown: tuple[StrOrPromise, str]) -> tuple[str, str]:
     return str(shown[0]), shown[1]
 
 
-def parcel_boxes(
+def parcel_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
-) -> list[ParcelBox]:
+) -> list[ParcelPanel]:
     """Return an order's parcels, the first one first; `forms` are those of its page, by their keys."""
     return [
-        ParcelBox(
+        ParcelPanel(
             each,
             *_words_and_tone(PARCELS[each.state]),
             tracking_url(each.carrier, each.tracking),
@@ -406,12 +406,12 @@ def parcel_boxes(
     ]
 
 
-def return_boxes(
+def return_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
-) -> list[ReturnBox]:
+) -> list[ReturnPanel]:
     """Return an order's returns, the newest first; `forms` are those of its page, by their keys."""
     return [
-        ReturnBox(
+        ReturnPanel(
             each,
             line_contents(items, each.lines),
             *_words_and_tone(RETURNS[each.state]),

@@ -16,7 +16,7 @@ from catalogue.entities import CategoryNode
 from pricing.money import from_minor_units
 
 # Of how long a time the page shows the days at most, and by itself.
-LONGEST = timedelta(days=366)
+MAX_REPORT_PERIOD = timedelta(days=366)
 USUAL = timedelta(days=29)
 
 

@@ -18,7 +18,7 @@ urlpatterns = [
     path("", orders.order_board, name="board"),
     path("find/", orders.find_order, name="find"),
     path("orders/<str:number>/", orders.order_detail, name="order"),
-    path("orders/<str:number>/move/", orders.transition_order, name="move"),
+    path("orders/<str:number>/move/", orders.change_order_status, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
     path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
     path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
@@ -34,7 +34,7 @@ urlpatterns = [
     path("orders/<str:number>/lines/", fulfilment.change_lines, name="lines"),
     path("orders/<str:number>/address/", fulfilment.change_delivery_address, name="door"),
     path("orders/<str:number>/received/", fulfilment.record_payment, name="received"),
-    path("orders/<str:number>/money-sent/", fulfilment.record_sent_refund, name="money_sent"),
+    path("orders/<str:number>/money-sent/", fulfilment.record_manual_refund, name="money_sent"),
     path("second-factor/", second_factor.second_factor, name="second_factor"),
     path(
         "second-factor/picture.svg",

@@ -18,7 +18,7 @@ from orders.queries import MAX_COUNTED
 from web.rate_limits import list_alarms
 
 # Mails older than this are not counted: the mail server has been away for long, and the number says so.
-LONGEST_LOOK = timedelta(hours=6)
+MAX_LOOK_BACK = timedelta(hours=6)
 # What was tried too often, in words.
 ATTEMPT_LABELS = {
     "login": _("signing in"),
@@ -71,7 +71,7 @@ def get_worker_status(now: datetime) -> WorkerStatus:
 def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
     """Return until when all mails have been sent."""
     reached = [datetime.fromisoformat(each.lease.position) for each in found if _is_mail_job(each)]
-    return max(min(reached, default=now - LONGEST_LOOK), now - LONGEST_LOOK)
+    return max(min(reached, default=now - MAX_LOOK_BACK), now - MAX_LOOK_BACK)
 
 
 def _is_mail_job(each: JobProgress) -> bool:

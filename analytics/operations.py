@@ -94,7 +94,7 @@ def mark_day_changed(day: date) -> None:
 
 def _categories(product_ids: set[UUID]) -> dict[UUID, tuple[UUID, ...]]:
     found = {}
-    for product in catalogue.get_current_products(product_ids).values():
+    for product in catalogue.get_products_at_quorum(product_ids).values():
         if node := catalogue.get_category(product.category_id):
             found[product.product_id] = tuple(each.category_id for each in [*node.ancestors, node])
     return found

@@ -10,7 +10,7 @@ from accounts.operations import register_user
 from accounts.queries import find_user_by_email, get_user
 from cart.operations import add_line
 from cassandra_db import current_time
-from catalogue.entities import Card
+from catalogue.entities import ProductCard
 from catalogue.queries import get_category_page, get_product, list_root_categories
 
 MEMBER = uuid5(NAMESPACE_URL, "benchmarks/member")
@@ -69,7 +69,7 @@ def make_member_cookies() -> dict[str, str]:
     return {name: morsel.value for name, morsel in client.cookies.items()}
 
 
-def _card() -> Card:
+def _card() -> ProductCard:
     category = list_root_categories()[0]
     cards = get_category_page(category.category_id).cards
     return next((card for card in cards if card.availability != "out"), cards[0])

@@ -33,11 +33,11 @@ class NotAllowed(CartError):
         super().__init__(f"{whose} {may[role]}")
 
 
-class BadName(CartError):
+class InvalidCartName(CartError):
     """A cart cannot be called that. The text says why."""
 
 
-class NameTaken(BadName):
+class NameTaken(InvalidCartName):
     """Another cart of the same person has this name, in whatever case."""
 
     def __init__(self, name: str) -> None:
@@ -176,7 +176,7 @@ class NoSuchPerson(CartError):
         super().__init__(_("This person no longer has access to the cart, so nothing was changed."))
 
 
-class InvitedAlready(CartError):
+class AlreadyInvited(CartError):
     """The email address is in the cart already, or invited in another role."""
 
     def __init__(self, email: str, role: str = "") -> None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from cart.access import ROLE_DESCRIPTIONS, ROLE_NAMES
 from cart.limits import MAX_QUANTITY
 from cart.priced_cart import PriceConsent
-from catalogue.queries import LONGEST_SKU
+from catalogue.queries import MAX_SKU_LENGTH
 from mail.addresses import validate_reachable
 from web.forms import Form
 
@@ -68,7 +68,7 @@ class IdempotencyKeyField(forms.CharField):
             return uuid4()
 
 
-class NameForm(Form):
+class CartNameForm(Form):
     """Gives a cart a name. `cart.names` says what makes a name."""
 
     name = forms.CharField(
@@ -92,7 +92,7 @@ class TargetCartForm(Form):
 class AddForm(Form):
     """Puts a variant into the active cart. Made by `build_add_form` for a page that offers one."""
 
-    variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
+    variant = forms.CharField(widget=forms.HiddenInput, max_length=MAX_SKU_LENGTH)
     # Saves the look-up of the variant's product. Whoever sends none, or another's, is served all the same.
     product = forms.CharField(widget=forms.HiddenInput, required=False)
     quantity = QuantityField()
@@ -222,19 +222,19 @@ class InviteForm(Form):
     )
 
 
-class PersonForm(Form):
+class CartPersonForm(Form):
     """Names a person with whom a cart is shared."""
 
     person = forms.UUIDField(widget=forms.HiddenInput)
 
 
-class RoleForm(PersonForm):
+class CartRoleForm(CartPersonForm):
     """Gives a person another role."""
 
     role = forms.ChoiceField(label=_("Role"), choices=list(ROLE_NAMES.items()))
 
 
-class KeyForm(Form):
+class InvitationOrLinkForm(Form):
     """Names an invitation or a link."""
 
     key = forms.UUIDField(widget=forms.HiddenInput)

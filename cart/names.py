@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from cart.errors import BadName
+from cart.errors import InvalidCartName
 from cart.limits import MAX_CARTS
 
-LONGEST = 60
+MAX_NAME_LENGTH = 60
 _JOINERS = "\u200c\u200d"  # without these some scripts and pictures fall apart; all else that is invisible goes
 
 
@@ -21,15 +21,15 @@ def default_name() -> str:
 
 
 def clean_name(typed: str) -> str:
-    """Return a typed name as it is stored: composed, one space between words, nothing invisible. Raises BadName."""
+    """Return a typed name as it is stored: composed, one space between words, nothing invisible. Raises InvalidCartName."""
     visible = "".join(each for each in unicodedata.normalize("NFC", typed) if _is_visible(each))
     name = " ".join(visible.split())
     if not any(unicodedata.category(each)[0] in "LNSP" for each in name):
-        raise BadName(_("Enter a name for the cart."))
-    if len(name) > LONGEST:
-        raise BadName(
+        raise InvalidCartName(_("Enter a name for the cart."))
+    if len(name) > MAX_NAME_LENGTH:
+        raise InvalidCartName(
             _("The cart name must be %(most)s characters or fewer. Yours has %(count)s.")
-            % {"most": LONGEST, "count": len(name)}
+            % {"most": MAX_NAME_LENGTH, "count": len(name)}
         )
     return name
 
@@ -44,7 +44,7 @@ def name_key(name: str) -> str:
 def free_name(wanted: str, taken: Iterable[str]) -> str:
     """Return the name, or with the first number behind it that makes it free among the `name_key`s that are taken."""
     keys = set(taken)
-    numbered = (f"{wanted[: LONGEST - 6]} ({number})" for number in range(2, MAX_CARTS + 3))
+    numbered = (f"{wanted[: MAX_NAME_LENGTH - 6]} ({number})" for number in range(2, MAX_CARTS + 3))
     return (
         wanted
         if name_key(wanted) not in keys
@@ -64,7 +64,7 @@ def adopted_name(name: str, device: str, now: datetime, taken: Iterable[str]) ->
     if not has_own_name:
         return free_name(_("From your %(device)s, %(day)s") % origin, keys)
     text = _("%(name)s, from your %(device)s, %(day)s")
-    space = LONGEST - 6 - len(text % {**origin, "name": ""})
+    space = MAX_NAME_LENGTH - 6 - len(text % {**origin, "name": ""})
     return free_name(text % {**origin, "name": name[:space]}, keys)
 
 

@@ -27,7 +27,7 @@ from promotions.operations import voucher_customer_key
 from web.rendering import render_or_redirect, render_page
 
 # How many lines the page shows unless all are asked for.
-MOST_DRAWN = 100
+MAX_LINES_DRAWN = 100
 
 
 @dataclass(frozen=True)
@@ -217,9 +217,9 @@ def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
     """Return the lines that the page shows: the first hundred, or all if they are asked for."""
-    show_all = "all" in request.GET or len(found.lines) <= MOST_DRAWN
+    show_all = "all" in request.GET or len(found.lines) <= MAX_LINES_DRAWN
     return {
-        "lines": found.lines if show_all else found.lines[:MOST_DRAWN],
+        "lines": found.lines if show_all else found.lines[:MAX_LINES_DRAWN],
         "everything": show_all,
     }
 

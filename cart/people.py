@@ -16,7 +16,7 @@ from cart import queries
 from cart.access import ROLE_DESCRIPTIONS, ROLES
 from cart.entities import Cart
 from cart.names import default_name
-from cassandra_db import Pending, Row, read
+from cassandra_db import PendingResult, Row, read
 from mail.addresses import email_key
 
 PERSON, INVITATION, LINK = "person", "invitation", "link"
@@ -38,7 +38,7 @@ INVITING_CARTS = read("sharing", "SELECT cart_id FROM invitations_by_email WHERE
 
 
 @dataclass(frozen=True)
-class Member:
+class CartUser:
     """A member, as far as the cart needs to know."""
 
     user_id: UUID
@@ -146,7 +146,7 @@ def get_people(cart_id: UUID) -> People:
     return people_from_rows(cart_id, PEOPLE.all(cart_id=cart_id))
 
 
-def prefetch_people(cart_id: UUID) -> Pending:
+def prefetch_people(cart_id: UUID) -> PendingResult:
     """Start reading whom a cart is shared with: the rows are for `people_from_rows`."""
     return PEOPLE.start(cart_id=cart_id)
 

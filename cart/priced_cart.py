@@ -31,7 +31,7 @@ from promotions.entities import AppliedPromotions
 from promotions.queries import PendingPromotions
 
 # For how many lines it is checked whether the cart's own checkout has reserved what is missing.
-MOST_LOOKED_AT = 20
+MAX_PRODUCTS_CHECKED = 20
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,11 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
     # A line's number in its order is that in the cart, or smaller.
     reserved = get_reserved_units(
         checkout_id,
-        {variant_id: number for variant_id, number in missing.items() if number <= MOST_LOOKED_AT},
+        {
+            variant_id: number
+            for variant_id, number in missing.items()
+            if number <= MAX_PRODUCTS_CHECKED
+        },
     )
     return [
         replace(each, available=each.available + units)

@@ -8,10 +8,10 @@ from cart.entities import Line
 from cart.operations.erasure import erase_carts
 from cart.operations.sharing import delete_invitations
 from cassandra_db import Row
-from web.personal_data import Person
+from web.personal_data import DataSubject
 
 
-def export_personal_data(person: Person) -> dict[str, Any]:
+def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return the person's carts with lines, saved lines, and whom they are shared with; the carts of others, and invitations to them."""
     listed = [row for row in queries.CARTS.all(owner_id=person.user_id) if row.cart_id is not None]
     return {
@@ -77,7 +77,7 @@ def _export_line(line: Line) -> dict[str, Any]:
     }
 
 
-def erase_personal_data(person: Person, now: datetime) -> None:
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """Leave the carts of others, decline their invitations, and remove the person's own carts."""
     delete_invitations(person.email)
     erase_carts(person.user_id, now)

@@ -10,7 +10,7 @@ from django.conf import settings
 from cart import limits
 from cart.entities import Cart, CartBadge, CartCard, Line, ListedCart
 from cart.names import default_name
-from cassandra_db import Chain, Pending, Row, read
+from cassandra_db import Chain, PendingResult, Row, read
 from pricing.money import from_minor_units
 from pricing.quotes import snapshot_columns
 
@@ -72,7 +72,7 @@ PERSON = read(
 )
 
 
-def prefetch_carts(owner_id: UUID) -> Pending:
+def prefetch_carts(owner_id: UUID) -> PendingResult:
     """Start reading a person's list of carts."""
     return CARTS.start(owner_id=owner_id)
 
@@ -224,7 +224,7 @@ def get_cart_version(cart: Cart) -> int:
     return sums.version if sums and sums.version and not sums.line_count else 0
 
 
-def prefetch_lines(cart_id: UUID) -> Pending:
+def prefetch_lines(cart_id: UUID) -> PendingResult:
     """Start reading a cart's lines."""
     return LINES.start(cart_id=cart_id)
 

@@ -8,7 +8,7 @@ from cassandra_db.clock import (
     is_in_future,
     require_right_clock,
 )
-from cassandra_db.errors import BadPageToken, CassandraUnavailable, ClockWrong, UnknownOutcome
+from cassandra_db.errors import CassandraUnavailable, ClockWrong, InvalidPageToken, UnknownOutcome
 from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AGAIN, applied_if
 from cassandra_db.page_tokens import page_key, page_token
 from cassandra_db.retry import retry_attempts
@@ -21,7 +21,7 @@ from cassandra_db.statements import (
     Chain,
     Meter,
     Outcome,
-    Pending,
+    PendingResult,
     Statement,
     apply_batch,
     collect_slow_statements,

@@ -34,7 +34,7 @@ CHECK_EVERY = timedelta(seconds=10)
 # While the clock is wrong, or no node says the time, it is compared again this soon.
 CHECK_AGAIN_AFTER = timedelta(seconds=1)
 # So many nodes are asked, and so long is waited for them, in seconds; longer where nothing is known yet.
-MOST_NODES = 5
+MAX_NODES = 5
 PATIENCE, FIRST_PATIENCE = 1.0, 3.0
 
 NODE_TIME = "SELECT toTimestamp(now()) AS node_time FROM system.local"
@@ -152,7 +152,7 @@ def _ask_nodes(patience: float) -> dict[str, timedelta]:
     answering = [host for host in hosts if not SilentNodesLastPolicy.is_silent(host)]
     asked = [
         (host, datetime.now(UTC), _ask_node(session, host, patience))
-        for host in sorted(answering or hosts, key=lambda host: str(host.host_id))[:MOST_NODES]
+        for host in sorted(answering or hosts, key=lambda host: str(host.host_id))[:MAX_NODES]
     ]
     found = {}
     for host, began, pending in asked:

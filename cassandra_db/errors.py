@@ -13,5 +13,5 @@ class UnknownOutcome(CassandraUnavailable):
     """A conditional write was sent, and whether it applied could not be found out."""
 
 
-class BadPageToken(ValueError):
+class InvalidPageToken(ValueError):
     """A page token was not signed by us, or was signed for another list."""

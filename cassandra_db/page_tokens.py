@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.core import signing
 
-from cassandra_db.errors import BadPageToken
+from cassandra_db.errors import InvalidPageToken
 
 _SALT = "cassandra_db.pages"
 
@@ -22,13 +22,13 @@ def page_token(key: Sequence[bytes | UUID | datetime | int | str], list_name: st
 
 
 def page_key(token: str, list_name: str) -> list[Any]:
-    """Return the clustering key inside a token. Raises BadPageToken if it was not made for the list `list_name`."""
+    """Return the clustering key inside a token. Raises InvalidPageToken if it was not made for the list `list_name`."""
     try:
         made_for, parts = signing.loads(token, salt=_SALT)
     except signing.BadSignature as error:
-        raise BadPageToken("not one of our page tokens") from error
+        raise InvalidPageToken("not one of our page tokens") from error
     if made_for != list_name:
-        raise BadPageToken("a page token of another list")
+        raise InvalidPageToken("a page token of another list")
     return [_unpack(*part) for part in parts]
 
 

@@ -195,9 +195,9 @@ class Statement:
             raise TypeError(f"{self.question} takes {sorted(names)}, got {sorted(params)}")
         return made.bind(params)
 
-    def start(self, **params: Any) -> Pending:
+    def start(self, **params: Any) -> PendingResult:
         """Send the statement without waiting."""
-        return Pending(self, params, _meter.get())
+        return PendingResult(self, params, _meter.get())
 
     def all(self, **params: Any) -> list[Row]:
         """Return all rows. Raises CassandraUnavailable."""
@@ -288,7 +288,7 @@ def conditional_write(question: str, cql: str, *, consistency: int = LOCAL_QUORU
     )
 
 
-class Pending:
+class PendingResult:
     """A statement on its way."""
 
     def __init__(
@@ -360,12 +360,12 @@ class Chain:
 
     def __init__(
         self,
-        first: Pending,
+        first: PendingResult,
         following: Statement,
         params: Callable[[list[Row]], Mapping[str, Any] | None],
     ) -> None:
         self._first = first
-        self._second: Pending | None = None
+        self._second: PendingResult | None = None
         self._failed: Exception | None = None
         self._sent = threading.Event()
 
@@ -373,7 +373,7 @@ class Chain:
             try:
                 bound = params(mark_utc(rows or [], first.statement.timestamp_columns))
                 if bound is not None:
-                    self._second = Pending(following, bound, first._meter, first.depth + 1)
+                    self._second = PendingResult(following, bound, first._meter, first.depth + 1)
             except Exception as error:  # noqa: BLE001 raised again by result(), in the thread that asks
                 self._failed = error
             finally:

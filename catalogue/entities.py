@@ -90,7 +90,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ProductCard:
     """What a list shows of a product. Prices include tax; `compare_at` is the price that is crossed out."""
 
     product_id: UUID
@@ -140,7 +140,7 @@ class CategoryNode:
 class CardPage:
     """A part of a list, and the token of the next part; "" at the end."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[ProductCard, ...]
     next_token: str
 
 

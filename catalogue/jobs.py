@@ -14,7 +14,7 @@ from jobs.registry import Job
 LISTS = "catalogue lists"
 # A change is noted before it is written: after this time it is either there or was cut off, and is finished here.
 COMPLETE_AFTER = timedelta(seconds=10)
-MOST_AT_ONCE = 500
+MAX_AT_ONCE = 500
 
 
 def update_search_index(now: datetime) -> str:
@@ -35,7 +35,7 @@ def update_lists(now: datetime) -> str:
     until = now - COMPLETE_AFTER
     changed = operations.list_changed_products(since, until)
     due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
-        :MOST_AT_ONCE
+        :MAX_AT_ONCE
     ]
     if not due:
         # Nothing to do, but the next run need not begin as far back.
@@ -44,7 +44,7 @@ def update_lists(now: datetime) -> str:
         return ""
     for _, product_id in due:
         operations.refresh_cards(product_id)
-    products = queries.get_current_products(product_id for _, product_id in due)
+    products = queries.get_products_at_quorum(product_id for _, product_id in due)
     for product in products.values():
         operations.refresh_prefixes(product)
         operations.refresh_related(product)

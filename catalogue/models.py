@@ -7,7 +7,7 @@ from cassandra.cqlengine.models import Model
 READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_parameters": "L4"}}
 
 
-class Card(Model):
+class CardColumns(Model):
     """The columns that a product's card shows, in whichever list. Written by catalogue.operations alone."""
 
     __abstract__ = True
@@ -114,7 +114,7 @@ class Category(Model):
     picture = columns.Text()
 
 
-class ProductByCategory(Card):
+class ProductByCategory(CardColumns):
     """Q2: a category's products in one order; a product is in its category and in every ancestor.
 
     The sort is in the partition key; the sort key keeps its order as bytes, and descending is the reverse read.
@@ -148,7 +148,7 @@ class ListPosition(Model):
     sort_key = columns.Blob(primary_key=True)
 
 
-class FeaturedProduct(Card):
+class FeaturedProduct(CardColumns):
     """Q4: the front page's rows: featured, deals, new_arrivals.
 
     Bound: 24 cards a row (catalogue.operations.FEATURED_LENGTH).
@@ -163,7 +163,7 @@ class FeaturedProduct(Card):
     product_id = columns.UUID()
 
 
-class RelatedProduct(Card):
+class RelatedProduct(CardColumns):
     """Q5: products bought together with this one, filled up from its category; pinned ones first.
 
     Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).

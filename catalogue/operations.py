@@ -12,7 +12,7 @@ from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
 from cassandra_db import (
-    Pending,
+    PendingResult,
     Row,
     applied_if,
     conditional_write,
@@ -24,7 +24,7 @@ from cassandra_db import (
     write_batch,
 )
 from catalogue import queries
-from catalogue.entities import Card, CategoryNode, CategoryTree, Product, Variant
+from catalogue.entities import CategoryNode, CategoryTree, Product, ProductCard, Variant
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, product_card
 from catalogue.words import fold_text, name_prefixes
@@ -65,7 +65,7 @@ def save_category(
 
     Raises CategoryRefused for a bad or taken slug, an unknown parent, a fourth level or too many categories.
     """
-    tree = queries.get_current_category_tree()
+    tree = queries.get_category_tree_at_quorum()
     if not _SLUG.fullmatch(slug) or not name.strip():
         raise CategoryRefused(f"{slug!r} is no address, or the name is missing")
     if (other := tree.by_slug.get(slug)) and other.category_id != category_id:
@@ -91,7 +91,7 @@ def save_category(
         picture=picture,
     )
     queries.clear_category_cache()
-    return queries.get_current_category_tree().by_id[category_id]
+    return queries.get_category_tree_at_quorum().by_id[category_id]
 
 
 def _category_path(node: CategoryNode) -> list[CategoryNode]:
@@ -140,7 +140,7 @@ def save_product(product: Product, now: datetime) -> Product:
     SkuTaken, CassandraUnavailable; done again after a failure, it finishes what was begun.
     """
     _check(product)
-    before = queries.get_current_product(product.product_id)
+    before = queries.get_product_at_quorum(product.product_id)
     claim_names(product)
     left_out = _left_out_variants(product, before)
     saved = replace(
@@ -336,7 +336,7 @@ DELETE_CARD = write(
 ListKey = tuple[UUID, str, bytes]
 
 
-def sort_keys(card: Card) -> dict[str, bytes]:
+def sort_keys(card: ProductCard) -> dict[str, bytes]:
     """Return a card's keys by sort: bytes that sort as the values do."""
     return {
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
@@ -350,7 +350,7 @@ def _sortable(number: int) -> bytes:
     return (number + (1 << 63)).to_bytes(8, "big")
 
 
-def card_columns(card: Card) -> dict[str, Any]:
+def card_columns(card: ProductCard) -> dict[str, Any]:
     """Return the columns that every table of cards has."""
     return {
         "name": card.name,
@@ -388,7 +388,7 @@ def refresh_cards(product_id: UUID) -> None:
     and at the same time as another save. It ends only when the row has not changed meanwhile. Raises CassandraUnavailable.
     """
     seen = None
-    while (product := queries.get_current_product(product_id)) is not None and product != seen:
+    while (product := queries.get_product_at_quorum(product_id)) is not None and product != seen:
         _write_cards(product)
         seen = product
 
@@ -463,7 +463,7 @@ def _write_cards(product: Product) -> None:
     _wait_for_all([DELETE_LIST_POSITION.start(**each) for each in outdated])
 
 
-def _wait_for_all(under_way: Iterable[Pending]) -> None:
+def _wait_for_all(under_way: Iterable[PendingResult]) -> None:
     for pending in under_way:
         pending.rows()
 
@@ -488,7 +488,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
 
     Deals are the largest discounts, the others the newest first; what is sold out is left out.
     """
-    rows: dict[str, list[Card]] = {feature_type: [] for feature_type in FEATURE_TYPES}
+    rows: dict[str, list[ProductCard]] = {feature_type: [] for feature_type in FEATURE_TYPES}
     for product in candidates:
         if not product.is_active or product.availability == "out":
             continue
@@ -520,7 +520,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
     return sum(len(chosen) for chosen in rows.values())
 
 
-def _best_cards(feature_type: str, cards: Sequence[Card]) -> list[Card]:
+def _best_cards(feature_type: str, cards: Sequence[ProductCard]) -> list[ProductCard]:
     newest = sorted(cards, key=lambda card: card.created_at, reverse=True)
     return (sorted(newest, key=_discount, reverse=True) if feature_type == "deals" else newest)[
         :FEATURED_LENGTH
@@ -541,13 +541,13 @@ def refresh_featured(changed: Iterable[Product]) -> int:
     present = [row.product_id for pending in reading for row in pending.rows()]
     wanted = dict.fromkeys([*present, *(card.product_id for part in newest for card in part.cards)])
     fresh = {product.product_id: product for product in changed}
-    fresh |= queries.get_current_products(
+    fresh |= queries.get_products_at_quorum(
         product_id for product_id in wanted if product_id not in fresh
     )
     return rebuild_featured(fresh.values())
 
 
-def _discount(card: Card) -> float:
+def _discount(card: ProductCard) -> float:
     return 1 - float(card.price.amount / card.compare_at.amount) if card.compare_at else 0.0
 
 
@@ -569,13 +569,13 @@ DELETE_RELATED = write(
 class RelatedCard:
     """A card on another product's related list, and whether the staff pinned it there."""
 
-    card: Card
+    card: ProductCard
     pinned: bool
 
 
 def pin_related(product_id: UUID, pinned: Sequence[UUID]) -> None:
     """Put products that the staff chose first on a product's related list."""
-    found = queries.get_current_products([product_id, *pinned])
+    found = queries.get_products_at_quorum([product_id, *pinned])
     chosen = [found[each] for each in pinned if each in found and each != product_id]
     others = [each for each in list_related_with_pins(product_id) if not each.pinned]
     _write_related(
@@ -603,7 +603,7 @@ def rebuild_related(
     First what the staff pinned, then what was bought together with it (`recommendations`: product -> others, the most
     often first), then its neighbours in the category. `products` is iterated once, their cards are held in memory.
     """
-    cards_by_category: dict[UUID, list[Card]] = {}
+    cards_by_category: dict[UUID, list[ProductCard]] = {}
     for product in products:
         if product.is_active:
             cards_by_category.setdefault(product.category_id, []).append(product_card(product))
@@ -633,7 +633,7 @@ def rebuild_related(
     return len(known)
 
 
-def _neighbours(category_cards: Sequence[Card], index: int) -> Iterator[UUID]:
+def _neighbours(category_cards: Sequence[ProductCard], index: int) -> Iterator[UUID]:
     """Yield the next products in the category, and after its end the first."""
     for step in range(1, min(RELATED_LENGTH + 1, len(category_cards))):
         yield category_cards[(index + step) % len(category_cards)].product_id

@@ -38,11 +38,11 @@ Tones: TypeAlias = Mapping[str, Tone]
 Paint: TypeAlias = Callable[[Tones], Tone]
 
 
-class UnknownPicture(ValueError):
+class NoSuchPicture(ValueError):
     """No such shape, or not the colours that it takes."""
 
 
-class BadDrawing(ValueError):
+class InvalidDrawing(ValueError):
     """A slot holds what no slot may; the text is what is left from there on."""
 
 
@@ -78,25 +78,25 @@ SHAPES: Mapping[str, Shape] = {
 
 
 def parse_picture(picture: str) -> tuple[str, tuple[str, ...]]:
-    """Split `shape/hex-hex` into the shape and its colours; raises UnknownPicture."""
+    """Split `shape/hex-hex` into the shape and its colours; raises NoSuchPicture."""
     shape, _, colours = picture.partition("/")
     return check_picture(shape, tuple(colours.split("-")))
 
 
 def check_picture(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return shape and colours if they can be drawn, and raise UnknownPicture otherwise."""
+    """Return shape and colours if they can be drawn, and raise NoSuchPicture otherwise."""
     if shape not in SHAPES:
-        raise UnknownPicture(f"no shape is called {shape!r}")
+        raise NoSuchPicture(f"no shape is called {shape!r}")
     most = SHAPES[shape].most_colours
     if not 1 <= len(colours) <= most or not all(_COLOUR.fullmatch(colour) for colour in colours):
-        raise UnknownPicture(
+        raise NoSuchPicture(
             f"{shape} takes 1 to {most} colours of six small hexadecimal digits each"
         )
     return shape, colours
 
 
 def draw_picture(shape: str, colours: tuple[str, ...]) -> str:
-    """Return the picture as an SVG document, 600 by 600; raises UnknownPicture."""
+    """Return the picture as an SVG document, 600 by 600; raises NoSuchPicture."""
     check_picture(shape, colours)
     drawing = SHAPES[shape].drawing
     tones = _tones(drawing, colours)
@@ -133,7 +133,7 @@ def backdrop_tone(tone: Tone) -> Tone:
 
 
 def parse_drawing(text: str) -> Drawing:
-    """Return a drawing's file, ready to be drawn in any colours; raises BadDrawing."""
+    """Return a drawing's file, ready to be drawn in any colours; raises InvalidDrawing."""
     first, *lines = (line.strip() for line in text.splitlines())
     colours: dict[str, Paint | None] = {}
     for each in first.removeprefix("<!-- ").removesuffix(" -->").split("; "):
@@ -163,11 +163,11 @@ def _number_slots(text: str, found: dict[str, int]) -> str:
 
 
 def parse_slot(text: str, names: frozenset[str]) -> Paint:
-    """Parse a slot, which may refer to these names; raises BadDrawing."""
+    """Parse a slot, which may refer to these names; raises InvalidDrawing."""
     words = _WORD.findall(text)
     paint = _colour(words, names)
     if words:
-        raise BadDrawing(text)
+        raise InvalidDrawing(text)
     return paint
 
 
@@ -204,5 +204,5 @@ def _number(words: list[str]) -> float:
 
 def _take_word(words: list[str], fits: Callable[[str], object]) -> str:
     if not words or not fits(words[0]):
-        raise BadDrawing(" ".join(words))
+        raise InvalidDrawing(" ".join(words))
     return words.pop(0)

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import (
     LOCAL_ONE,
     LOCAL_QUORUM,
-    Pending,
+    PendingResult,
     Row,
     current_time,
     page_key,
@@ -21,11 +21,11 @@ from cassandra_db import (
 )
 from cassandra_db.session import keyspace_name
 from catalogue.entities import (
-    Card,
     CardPage,
     CategoryNode,
     CategoryTree,
     Product,
+    ProductCard,
     Suggestion,
     Variant,
 )
@@ -35,7 +35,7 @@ from pricing.money import from_minor_units
 
 SHOP_TREE = "shop"
 PAGE_LENGTH = 16
-MOST_SUGGESTIONS = 10
+MAX_SUGGESTIONS = 10
 # The names of the orders in addresses: which sort they read, and whether backwards.
 SORTS = {
     "newest": ("created", True),
@@ -78,17 +78,17 @@ AVAILABILITY = read(
 )
 
 
-def prefetch_product(product_id: UUID) -> Pending:
+def prefetch_product(product_id: UUID) -> PendingResult:
     """Start reading a product, for `product_from_rows`."""
     return PRODUCT.start(product_id=product_id)
 
 
-def prefetch_availability(product_id: UUID) -> Pending:
+def prefetch_availability(product_id: UUID) -> PendingResult:
     """Start reading a product's availability as a quorum knows it."""
     return AVAILABILITY.start(product_id=product_id)
 
 
-def prefetch_current_product(product_id: UUID) -> Pending:
+def prefetch_product_at_quorum(product_id: UUID) -> PendingResult:
     """Start reading a product as a quorum knows it, for `product_from_rows`."""
     return PRODUCT_NOW.start(product_id=product_id)
 
@@ -141,9 +141,9 @@ def get_product(product_id: UUID) -> Product | None:
     return product_from_rows(prefetch_product(product_id).rows())
 
 
-def get_current_product(product_id: UUID) -> Product | None:
+def get_product_at_quorum(product_id: UUID) -> Product | None:
     """Return the product as a quorum knows it, with every acknowledged write. Raises CassandraUnavailable."""
-    return product_from_rows(prefetch_current_product(product_id).rows())
+    return product_from_rows(prefetch_product_at_quorum(product_id).rows())
 
 
 def get_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
@@ -153,17 +153,17 @@ def get_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
     )
 
 
-def get_current_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
+def get_products_at_quorum(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
     """Return those of the products that exist as a quorum knows them, for what is derived from them and stored.
 
     Raises CassandraUnavailable.
     """
     return _collect_products(
-        [prefetch_current_product(product_id) for product_id in dict.fromkeys(product_ids)]
+        [prefetch_product_at_quorum(product_id) for product_id in dict.fromkeys(product_ids)]
     )
 
 
-def _collect_products(reading: Iterable[Pending]) -> dict[UUID, Product]:
+def _collect_products(reading: Iterable[PendingResult]) -> dict[UUID, Product]:
     found = (product_from_rows(pending.rows()) for pending in reading)
     return {each.product_id: each for each in found if each}
 
@@ -181,17 +181,17 @@ def find_product_id_by_slug(slug: str) -> UUID | None:
     return row.product_id if row else None
 
 
-def prefetch_variant_by_sku(sku: str) -> Pending:
+def prefetch_variant_by_sku(sku: str) -> PendingResult:
     """Start looking a SKU up; the row has product_id and variant_id."""
     return VARIANT.start(sku=sku)
 
 
-LONGEST_SKU = 64
+MAX_SKU_LENGTH = 64
 
 
 def find_variant_by_sku(sku: str | None) -> Row | None:
     """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
-    is_possible = sku and len(sku) <= LONGEST_SKU and "\0" not in sku
+    is_possible = sku and len(sku) <= MAX_SKU_LENGTH and "\0" not in sku
     return VARIANT.one(sku=sku) if is_possible else None
 
 
@@ -204,7 +204,7 @@ def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant |
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     """Return what a SKU names. Raises NoLongerSold."""
     row = find_variant_by_sku(sku)
-    found = get_current_product(row.product_id) if row else None
+    found = get_product_at_quorum(row.product_id) if row else None
     if row is None or found is None:
         raise NoLongerSold
     variant = get_sellable_variant(found, row.variant_id)
@@ -228,7 +228,7 @@ class _TreeCopy:
 
     def __init__(self) -> None:
         self._cached: tuple[str, float, CategoryTree] | None = None
-        self._reading: Pending | None = None
+        self._reading: PendingResult | None = None
         self._generation = 0
 
     def _fresh(self) -> CategoryTree | None:
@@ -267,7 +267,7 @@ prefetch_categories = _copy.prefetch
 clear_category_cache = _copy.forget
 
 
-def get_current_category_tree() -> CategoryTree:
+def get_category_tree_at_quorum() -> CategoryTree:
     """Return the tree of categories as a quorum knows it, for changing it. Raises CassandraUnavailable."""
     return CategoryTree(CATEGORIES_NOW.all(tree=SHOP_TREE))
 
@@ -283,7 +283,7 @@ def get_category_tree_with(category_id: UUID) -> CategoryTree:
     Raises CassandraUnavailable.
     """
     known = get_category_tree()
-    return known if category_id in known.by_id else get_current_category_tree()
+    return known if category_id in known.by_id else get_category_tree_at_quorum()
 
 
 def get_category(category_id: UUID) -> CategoryNode | None:
@@ -343,9 +343,9 @@ CARDS_DOWN_AFTER = read(
 )
 
 
-def card_from_row(row: Row) -> Card:
+def card_from_row(row: Row) -> ProductCard:
     """Return the card in a row of any of the tables of cards."""
-    return Card(
+    return ProductCard(
         product_id=row.product_id,
         name=row.name,
         slug=row.slug,
@@ -370,7 +370,7 @@ def get_category_page(
 ) -> CardPage:
     """Return a part of a category's list, which holds the products of all categories below it too.
 
-    `sort` is one of SORTS, `after` the token of the part before. Raises BadPageToken, CassandraUnavailable.
+    `sort` is one of SORTS, `after` the token of the part before. Raises InvalidPageToken, CassandraUnavailable.
     """
     order, down = SORTS[sort]
     list_name = f"Q2 {category_id.hex} {sort}"
@@ -398,12 +398,12 @@ FEATURED = read(
 )
 
 
-def prefetch_featured(feature_type: str) -> Pending:
+def prefetch_featured(feature_type: str) -> PendingResult:
     """Start reading a row of the front page: featured, deals or new_arrivals."""
     return FEATURED.start(feature_type=feature_type)
 
 
-def list_featured(feature_type: str) -> list[Card]:
+def list_featured(feature_type: str) -> list[ProductCard]:
     """Return a row of the front page. Raises CassandraUnavailable."""
     return [card_from_row(row) for row in prefetch_featured(feature_type).rows()]
 
@@ -418,12 +418,12 @@ RELATED = read(
 )
 
 
-def prefetch_related(product_id: UUID) -> Pending:
+def prefetch_related(product_id: UUID) -> PendingResult:
     """Start reading a product's related list."""
     return RELATED.start(product_id=product_id)
 
 
-def list_related(product_id: UUID) -> list[Card]:
+def list_related(product_id: UUID) -> list[ProductCard]:
     """Return a product's related list, the best first. Raises CassandraUnavailable."""
     return [card_from_row(row) for row in prefetch_related(product_id).rows()]
 
@@ -437,7 +437,7 @@ BY_PREFIX = read(
 )
 
 
-def list_suggestions(typed: str, most: int = MOST_SUGGESTIONS) -> list[Suggestion]:
+def list_suggestions(typed: str, most: int = MAX_SUGGESTIONS) -> list[Suggestion]:
     """Return the products whose names have, for each typed word, a word that begins with it: every letter narrows.
 
     One partition is read, that of the longest word; with fewer than two letters there are none. Raises
@@ -467,19 +467,19 @@ def _begins(name: list[str], typed: list[str]) -> bool:
     return all(any(word.startswith(part) for word in name) for part in typed)
 
 
-def list_cards_by_prefix(typed: str) -> list[Card]:
+def list_cards_by_prefix(typed: str) -> list[ProductCard]:
     """Return what suggestions find, as cards: the fallback of the search page. Raises CassandraUnavailable."""
     found = get_products(each.product_id for each in list_suggestions(typed, PAGE_LENGTH))
     return [product_card(each) for each in found.values() if each.is_active]
 
 
-def product_card(product: Product) -> Card:
+def product_card(product: Product) -> ProductCard:
     """Return the card of a product that is sold in at least one variant: it shows the lowest price."""
     sold = [variant for variant in product.variants if variant.sold]
     cheapest = min(sold, key=lambda variant: variant.price)
     pictures = list(dict.fromkeys(variant.picture for variant in sold))
     colours = dict.fromkeys(picture.partition("/")[2].partition("-")[0] for picture in pictures)
-    return Card(
+    return ProductCard(
         product_id=product.product_id,
         name=product.name,
         slug=product.slug,

@@ -31,22 +31,22 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
-from catalogue.entities import Card, Product
+from catalogue.entities import Product, ProductCard
 from catalogue.operations import card_columns, list_changed_products
 from catalogue.queries import product_card
 from catalogue.words import search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
 
-MOST_WORDS = 8
+MAX_WORDS = 8
 # No name has a longer word; tantivy refuses to search for the prefix of a very long one.
-LONGEST_WORD = 40
+MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
 _TYPO_FROM_LETTERS = 5
 # What costs most are typos: a search forgives them in so many words, in those that no product's name has, if there are more.
-MOST_FORGIVEN = 3
+MAX_FORGIVEN = 3
 # So many other queries are tried when nothing was found.
 _NEAR_TRIES = 8
 _BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
@@ -64,7 +64,7 @@ SORT_LABELS = (
 )
 
 
-class NoIndex(Exception):
+class SearchIndexMissing(Exception):
     """There is no index on this host yet."""
 
 
@@ -72,7 +72,7 @@ class NoIndex(Exception):
 class SearchResult:
     """A part of what a search found."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[ProductCard, ...]
     total: int
 
 
@@ -103,7 +103,7 @@ class _Reader:
         self.known_words: frozenset[str] = frozenset()
 
     def searcher(self) -> tuple[Any, Any]:
-        """Return (schema, searcher) of the current index. Raises NoIndex."""
+        """Return (schema, searcher) of the current index. Raises SearchIndexMissing."""
         home = _home()
         if (
             monotonic() - self._looked_at >= LOOK_EVERY_SECONDS
@@ -113,7 +113,7 @@ class _Reader:
             with self._lock:
                 self._look(home)
         if self._index is None:
-            raise NoIndex
+            raise SearchIndexMissing
         return self._index.schema, self._index.searcher()
 
     def _look(self, home: Path) -> None:
@@ -142,7 +142,7 @@ def search_products(
     """Return the cards of the products that have all words of the query, from `offset` on, in the order of SORTS.
 
     Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
-    or more may have one typo, three words at most. Raises NoIndex.
+    or more may have one typo, three words at most. Raises SearchIndexMissing.
     """
     schema, searcher = _reader.searcher()
     words = _query_words(query)
@@ -160,12 +160,12 @@ def search_products(
 
 
 def _query_words(query: str) -> list[str]:
-    return [word[:LONGEST_WORD] for word in split_words(query)[:MOST_WORDS]]
+    return [word[:MAX_WORD_LENGTH] for word in split_words(query)[:MAX_WORDS]]
 
 
 def _forgiven_words(words: list[str]) -> frozenset[str]:
     """Return in which words of a query a typo is forgiven: first in those that the vocabulary does not have."""
-    return frozenset(sorted(words, key=_reader.known_words.__contains__)[:MOST_FORGIVEN])
+    return frozenset(sorted(words, key=_reader.known_words.__contains__)[:MAX_FORGIVEN])
 
 
 def _query(schema: Any, words: list[str]) -> Any:
@@ -225,7 +225,7 @@ def _any(found: list[Any]) -> Any:
 def find_near_queries(query: str, most: int = 4) -> list[str]:
     """Return queries that find something and are similar to one that found nothing: other spellings, fewer words.
 
-    Raises NoIndex.
+    Raises SearchIndexMissing.
     """
     schema, searcher = _reader.searcher()
     words = _query_words(query)
@@ -362,7 +362,7 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
     writer = index.writer(heap_size=32_000_000, num_threads=1)
     for start in range(0, len(product_ids), 100):
         part = product_ids[start : start + 100]
-        found = queries.get_current_products(part)
+        found = queries.get_products_at_quorum(part)
         for product_id in part:
             writer.delete_documents_by_term("id", product_id.hex)
             product = found.get(product_id)
@@ -400,7 +400,7 @@ def _vocabulary(product: Product) -> Iterator[str]:
         yield from (word for word in split_words(text) if len(word) > 2)
 
 
-def _packed(card: Card) -> bytes:
+def _packed(card: ProductCard) -> bytes:
     values = card_columns(card) | {
         "product_id": card.product_id.hex,
         "created_at": card.created_at.isoformat(),
@@ -408,11 +408,11 @@ def _packed(card: Card) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode()
 
 
-def _card(packed: bytes) -> Card:
+def _card(packed: bytes) -> ProductCard:
     values = json.loads(bytes(packed))
     currency = values.pop("currency")
     was = values.pop("compare_at")
-    return Card(
+    return ProductCard(
         **values
         | {
             "product_id": UUID(hex=values["product_id"]),

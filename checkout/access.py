@@ -17,13 +17,13 @@ from cart.pages import set_badge
 from cassandra_db import current_time
 from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
-from checkout.visit import Visit
+from checkout.visit import CheckoutVisit
 from web.decorators import P, View
 from web.rate_limits import network_address
 
 
 def orderable_cart_required(
-    view: Callable[Concatenate[HttpRequest, Visit, P], HttpResponse],
+    view: Callable[Concatenate[HttpRequest, CheckoutVisit, P], HttpResponse],
 ) -> View[P]:
     """Give a view the visit to the checkout of the active cart.
 
@@ -47,7 +47,7 @@ def orderable_cart_required(
         if checkout.order:
             return redirect_to_existing_order(request, owner_id, checkout.order)
         visitor = current_member(request) if request.user.is_authenticated else None
-        visit = Visit(owner_id, visitor, found.cart, checkout, network_address(request))
+        visit = CheckoutVisit(owner_id, visitor, found.cart, checkout, network_address(request))
         return view(request, visit, *args, **kwargs)
 
     return checked

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from django.http import HttpRequest
 
 from cart.errors import CartError
-from checkout.offers import CheckoutSnapshot
-from checkout.visit import Visit
+from checkout.orderable_carts import CheckoutSnapshot
+from checkout.visit import CheckoutVisit
 from inventory.errors import OutOfStock
 from mail.addresses import email_key
 from orders.errors import OrderError
@@ -16,7 +16,9 @@ from web.rate_limits import hit_local_rate_limit, hit_rate_limit
 
 
 @contextmanager
-def order_limit(request: HttpRequest, visit: Visit, snapshot: CheckoutSnapshot) -> Iterator[None]:
+def order_limit(
+    request: HttpRequest, visit: CheckoutVisit, snapshot: CheckoutSnapshot
+) -> Iterator[None]:
     """Count an order that is placed within the block.
 
     A card order is counted in this process's memory, and costs no write more. An order that nobody pays before it is sent, to an

@@ -12,11 +12,11 @@ from django.utils.translation import gettext as _
 
 from accounts import queries as accounts
 from cassandra_db import current_time
-from checkout import offers
+from checkout import orderable_carts
 from checkout.form_cookie import FIELD_NAMES
 from checkout.forms import BillingForm, CheckoutForm
 from checkout.steps import DETAILS, REVIEW, step_url
-from checkout.visit import Visit
+from checkout.visit import CheckoutVisit
 from orders import operations
 from orders.access import remember_guest_order
 from orders.entities import Order
@@ -35,11 +35,11 @@ def step_template(step: str) -> str:
 
 def step_page(
     request: HttpRequest,
-    visit: Visit,
+    visit: CheckoutVisit,
     step: str,
-    offer: offers.Offer,
+    orderable: orderable_carts.OrderableCart,
     *,
-    previous_snapshot: offers.CheckoutSnapshot | None = None,
+    previous_snapshot: orderable_carts.CheckoutSnapshot | None = None,
     extra_messages: Sequence[str] = (),
     errors: bool = False,
     status: int = 200,
@@ -48,16 +48,19 @@ def step_page(
 
     `extra_messages` stand before that, and with `errors` it shows what was wrong in the form.
     """
-    if not offer.lines:
+    if not orderable.lines:
         return render_page(
-            request, "checkout/nothing.html", {"reasons": list(offer.reasons.values())}, status=409
+            request,
+            "checkout/nothing.html",
+            {"reasons": list(orderable.reasons.values())},
+            status=409,
         )
-    snapshot = visit.take_snapshot(offer, step)
+    snapshot = visit.take_snapshot(orderable, step)
     changes = [
         *extra_messages,
-        *_describe_changes(visit, offer, previous_snapshot, snapshot, counted=status == 409),
+        *_describe_changes(visit, orderable, previous_snapshot, snapshot, counted=status == 409),
     ]
-    context = step_context(request, visit, step, offer, snapshot, errors=errors) | {
+    context = step_context(request, visit, step, orderable, snapshot, errors=errors) | {
         "changes": changes
     }
     return render_page(request, step_template(step), context, status=status)
@@ -65,26 +68,26 @@ def step_page(
 
 def step_context(
     request: HttpRequest,
-    visit: Visit,
+    visit: CheckoutVisit,
     step: str,
-    offer: offers.Offer,
-    snapshot: offers.CheckoutSnapshot,
+    orderable: orderable_carts.OrderableCart,
+    snapshot: orderable_carts.CheckoutSnapshot,
     *,
     errors: bool = False,
 ) -> dict[str, Any]:
-    """Return the context of a step's template for an offer that has lines; `snapshot` is what the page binds."""
+    """Return the context of a step's template for a cart of which something can be ordered; `snapshot` is what the page binds."""
     return (
-        _offer_context(visit, step, offer)
+        _orderable_context(visit, step, orderable)
         | _form_context(request.POST, visit, step, errors=errors)
         | {"checkout": snapshot.to_token()}
     )
 
 
 def _describe_changes(
-    visit: Visit,
-    offer: offers.Offer,
-    previous_snapshot: offers.CheckoutSnapshot | None,
-    snapshot: offers.CheckoutSnapshot,
+    visit: CheckoutVisit,
+    orderable: orderable_carts.OrderableCart,
+    previous_snapshot: orderable_carts.CheckoutSnapshot | None,
+    snapshot: orderable_carts.CheckoutSnapshot,
     *,
     counted: bool,
 ) -> Sequence[str]:
@@ -92,17 +95,19 @@ def _describe_changes(
     if previous_snapshot is None:
         return []
     is_from_checkout = previous_snapshot.order_id != visit.cart.cart_id
-    found = offers.describe_changes(
+    found = orderable_carts.describe_changes(
         previous_snapshot,
-        offer,
-        visit.calculate_sums(offer) if counted and is_from_checkout else None,
+        orderable,
+        visit.calculate_sums(orderable) if counted and is_from_checkout else None,
     )
     if counted and not found and previous_snapshot != snapshot:
         return [_("Something has changed. Check your order before you place it.")]
     return found
 
 
-def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, Any]:
+def _orderable_context(
+    visit: CheckoutVisit, step: str, orderable: orderable_carts.OrderableCart
+) -> dict[str, Any]:
     """The context of what is ordered: lines, sums, delivery, payment and addresses."""
     form, now = visit.form, current_time()
     needs_confirmation = (
@@ -115,13 +120,13 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
     return {
         "step": step,
         "here": step_url(step),
-        "lines": [(line, offer.backorders.get(line.variant_id)) for line in offer.lines],
-        "sums": visit.calculate_sums(offer),
-        "applied": offer.applied,
+        "lines": [(line, orderable.backorders.get(line.variant_id)) for line in orderable.lines],
+        "sums": visit.calculate_sums(orderable),
+        "applied": orderable.applied,
         "ways": [
             (
                 method,
-                offer.applied.delivery_price(offer.lines, method),
+                orderable.applied.delivery_price(orderable.lines, method),
                 *method.delivery_estimate(now),
             )
             for method in delivery.list_delivery_methods(form.shipping_country)
@@ -143,7 +148,7 @@ def _offer_context(visit: Visit, step: str, offer: offers.Offer) -> dict[str, An
 
 
 def _form_context(
-    posted: Mapping[str, str], visit: Visit, step: str, *, errors: bool
+    posted: Mapping[str, str], visit: CheckoutVisit, step: str, *, errors: bool
 ) -> dict[str, Any]:
     """The context of a step's forms: without errors about what was not submitted yet."""
     form, billing = visit.form, visit.billing

@@ -7,25 +7,27 @@ from cart import queries as carts
 from cart.errors import CartChanged
 from cart.operations import accept_prices
 from checkout.checkouts import get_checkout
-from checkout.offers import CheckoutSnapshot, Offer
+from checkout.orderable_carts import CheckoutSnapshot, OrderableCart
 from checkout.steps import REVIEW
-from checkout.visit import Visit
+from checkout.visit import CheckoutVisit
 from orders import operations
 from orders.entities import Order
 from payments import gateways
 
 
-def is_still_offered(visit: Visit, snapshot: CheckoutSnapshot | None, offer: Offer) -> bool:
+def is_still_offered(
+    visit: CheckoutVisit, snapshot: CheckoutSnapshot | None, orderable: OrderableCart
+) -> bool:
     """Return whether what a page showed is what can be ordered now."""
     return (
-        bool(offer.lines)
+        bool(orderable.lines)
         and snapshot is not None
-        and visit.take_snapshot(offer, REVIEW) == snapshot
+        and visit.take_snapshot(orderable, REVIEW) == snapshot
     )
 
 
 def place_reviewed_order(
-    visit: Visit, snapshot: CheckoutSnapshot, offer: Offer, now: datetime
+    visit: CheckoutVisit, snapshot: CheckoutSnapshot, orderable: OrderableCart, now: datetime
 ) -> Order:
     """Order what was reviewed; placing it again gives the same order.
 
@@ -36,16 +38,17 @@ def place_reviewed_order(
     gateways.resolve_gateway_name(visit.form.cleaned_data["payment"])
     if visit.checkout.overdue_order:
         operations.expire_order(visit.checkout.overdue_order, now)
-    if offer.price_rises:  # the button had the new total, and its page said which prices had risen
-        accept_prices(visit.owner_id, visit.cart.cart_id, offer.price_rises, now)
+    # The button had the new total, and its page said which prices had risen.
+    if orderable.price_rises:
+        accept_prices(visit.owner_id, visit.cart.cart_id, orderable.price_rises, now)
         visit = replace(visit, cart=carts.get_cart(visit.cart.cart_id, visit.cart.name))
-        offer = visit.get_offer()
-        if not is_still_offered(visit, snapshot, offer):
+        orderable = visit.get_orderable_cart()
+        if not is_still_offered(visit, snapshot, orderable):
             raise CartChanged
-    return operations.place_order(visit.build_draft(snapshot, offer), now)
+    return operations.place_order(visit.build_draft(snapshot, orderable), now)
 
 
-def reload_cart(visit: Visit, now: datetime) -> Visit:
+def reload_cart(visit: CheckoutVisit, now: datetime) -> CheckoutVisit:
     """Return a visit whose cart has changed, with the current cart. Raises CassandraUnavailable."""
     cart = carts.get_cart(visit.cart.cart_id, visit.cart.name)
     return replace(visit, cart=cart, checkout=get_checkout(cart, now))

@@ -18,7 +18,7 @@ from cart.errors import CartChanged, CartError
 from cart.middleware import reads_active_cart
 from cart.shipping_country import get_shipping_country
 from cassandra_db import current_time
-from checkout import offers
+from checkout import orderable_carts
 from checkout.access import orderable_cart_required
 from checkout.form_cookie import (
     FIELD_NAMES,
@@ -28,7 +28,7 @@ from checkout.form_cookie import (
 )
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.limits import order_limit
-from checkout.offers import CheckoutSnapshot, Offer
+from checkout.orderable_carts import CheckoutSnapshot, OrderableCart
 from checkout.pages import (
     checkout_conflict_page,
     placing_page,
@@ -48,7 +48,7 @@ from checkout.steps import (
     parse_step,
     step_url,
 )
-from checkout.visit import Visit
+from checkout.visit import CheckoutVisit
 from inventory.errors import OutOfStock
 from orders import operations, queries
 from orders.entities import Order
@@ -105,7 +105,7 @@ def review(request: HttpRequest) -> HttpResponse:
     if any(each in request.POST for each in OTHER_ACTIONS):
         return _submit_step(request, REVIEW)
     owner_id, now = owner.get_checked_owner_id(request), current_time()
-    snapshot = offers.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
+    snapshot = orderable_carts.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
     placed = queries.get_order(snapshot.order_id) if snapshot else None
     if snapshot and placed and not placed.is_over(now):
         return _resubmit(request, snapshot, placed)
@@ -115,7 +115,7 @@ def review(request: HttpRequest) -> HttpResponse:
 
 
 @orderable_cart_required
-def _show_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
+def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
     """Show a step, or redirect to the first incomplete one before it: none can be skipped."""
     typed_fields = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
         request, visit.owner_id
@@ -123,8 +123,8 @@ def _show_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
     if step == DETAILS:
         typed_fields |= get_saved_address_fields(visit.visitor, request.GET.get("address", ""))
     visit = visit.with_typed_fields(typed_fields)
-    offer = visit.get_offer()
-    if offer.price_rises:
+    orderable = visit.get_orderable_cart()
+    if orderable.price_rises:
         return _redirect_to_price_consent(request)
     if visit.is_too_early(step):
         return redirect(step_url(visit.first_incomplete_step))
@@ -132,13 +132,13 @@ def _show_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
         request,
         visit,
         step,
-        offer,
-        previous_snapshot=offers.cart_snapshot(visit.cart, visit.owner_id),
+        orderable,
+        previous_snapshot=orderable_carts.cart_snapshot(visit.cart, visit.owner_id),
     )
 
 
 @orderable_cart_required
-def _submit_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
+def _submit_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
     """Store what was typed, and continue: with the next step, with one to be changed, or with this one."""
     if visit.checkout.superseded_checkout_id:
         # Its reservations are this cart's own, and must not be missing here.
@@ -147,48 +147,48 @@ def _submit_step(request: HttpRequest, visit: Visit, step: str) -> HttpResponse:
         request, visit.owner_id
     )
     visit = visit.with_typed_fields(merge_typed_fields(request.POST, before, step))
-    snapshot, offer = (
-        offers.snapshot_from_token(request.POST.get("checkout", ""), visit.owner_id),
-        visit.get_offer(),
+    snapshot, orderable = (
+        orderable_carts.snapshot_from_token(request.POST.get("checkout", ""), visit.owner_id),
+        visit.get_orderable_cart(),
     )
-    if offer.has_unseen_price_rises(snapshot):
+    if orderable.has_unseen_price_rises(snapshot):
         return _redirect_to_price_consent(request)
     if "update" in request.POST:
-        response = _update_summary(request, visit, step, snapshot, offer)
+        response = _update_summary(request, visit, step, snapshot, orderable)
     elif "to" in request.POST:
         response = redirect(step_url(parse_step(request.POST["to"])))
     elif visit.is_wrong(step):
         return step_page(
-            request, visit, step, offer, previous_snapshot=snapshot, errors=True, status=422
+            request, visit, step, orderable, previous_snapshot=snapshot, errors=True, status=422
         )
     else:
         response = redirect(step_url(next_step(step)))
     if not save_typed_fields(response, visit.owner_id, visit.typed_fields):
         visit.form.add_error("name", _("The name and address are too long. Shorten them."))
-        return step_page(request, visit, DETAILS, offer, errors=True, status=422)
+        return step_page(request, visit, DETAILS, orderable, errors=True, status=422)
     return response
 
 
 def _update_summary(
     request: HttpRequest,
-    visit: Visit,
+    visit: CheckoutVisit,
     step: str,
     previous_snapshot: CheckoutSnapshot | None,
-    offer: Offer,
+    orderable: OrderableCart,
 ) -> HttpResponse:
     """Show the sums for the present choices."""
-    if not offer.lines or step == REVIEW:  # where nothing is chosen
+    if not orderable.lines or step == REVIEW:  # where nothing is chosen
         return redirect(step_url(step))
 
     def context() -> dict[str, Any]:
-        snapshot = visit.take_snapshot(offer, step)
+        snapshot = visit.take_snapshot(orderable, step)
         if previous_snapshot is None or snapshot.total != previous_snapshot.total:
             messages.info(
                 request,
                 _("The total is now %(total)s.")
-                % {"total": in_words(visit.calculate_sums(offer).total)},
+                % {"total": in_words(visit.calculate_sums(orderable).total)},
             )
-        return step_context(request, visit, step, offer, snapshot)
+        return step_context(request, visit, step, orderable, snapshot)
 
     return render_or_redirect(request, step_url(step), step_template(step), context, part="changed")
 
@@ -201,7 +201,10 @@ def _redirect_to_price_consent(request: HttpRequest) -> HttpResponse:
 
 @orderable_cart_required
 def _place_order(
-    request: HttpRequest, visit: Visit, snapshot: CheckoutSnapshot | None, ended: Order | None
+    request: HttpRequest,
+    visit: CheckoutVisit,
+    snapshot: CheckoutSnapshot | None,
+    ended: Order | None,
 ) -> HttpResponse:
     """Order what was reviewed, if it is still the same; else say what has changed."""
     visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
@@ -213,22 +216,22 @@ def _place_order(
         if ended
         else []
     )
-    offer, now = visit.get_offer(), current_time()
+    orderable, now = visit.get_orderable_cart(), current_time()
     # A request without a snapshot has seen no price rise: the page compares with the cart's own prices.
     previous_snapshot = snapshot or (
-        offers.cart_snapshot(visit.cart, visit.owner_id) if offer.price_rises else None
+        orderable_carts.cart_snapshot(visit.cart, visit.owner_id) if orderable.price_rises else None
     )
     if visit.first_incomplete_step != REVIEW:
         return step_page(
             request,
             visit,
             visit.first_incomplete_step,
-            offer,
+            orderable,
             previous_snapshot=previous_snapshot,
             errors=True,
             status=422,
         )
-    if snapshot is None or not is_still_offered(visit, snapshot, offer):
+    if snapshot is None or not is_still_offered(visit, snapshot, orderable):
         extra_messages = extra_messages or (
             [] if previous_snapshot else [_("Check your order before you place it.")]
         )
@@ -236,17 +239,17 @@ def _place_order(
             request,
             visit,
             REVIEW,
-            offer,
+            orderable,
             previous_snapshot=previous_snapshot,
             extra_messages=extra_messages,
             status=409,
         )
     try:
         with order_limit(request, visit, snapshot):
-            order = place_reviewed_order(visit, snapshot, offer, now)
+            order = place_reviewed_order(visit, snapshot, orderable, now)
     except TooManyAttempts as too_many:
         response = step_page(
-            request, visit, REVIEW, offer, extra_messages=[str(too_many)], status=429
+            request, visit, REVIEW, orderable, extra_messages=[str(too_many)], status=429
         )
         response["Retry-After"] = str(too_many.retry_after)
         return response
@@ -256,7 +259,7 @@ def _place_order(
             request,
             visit,
             REVIEW,
-            visit.get_offer(),
+            visit.get_orderable_cart(),
             previous_snapshot=snapshot,
             extra_messages=[str(changed)],
             status=409,
@@ -266,7 +269,7 @@ def _place_order(
             request,
             visit,
             REVIEW,
-            visit.get_offer(short.shortages),
+            visit.get_orderable_cart(short.shortages),
             previous_snapshot=snapshot,
             status=409,
         )
@@ -275,7 +278,7 @@ def _place_order(
             request,
             visit,
             REVIEW,
-            visit.get_offer(refused=str(refused)),
+            visit.get_orderable_cart(refused=str(refused)),
             previous_snapshot=snapshot,
             status=409,
         )
@@ -285,7 +288,12 @@ def _place_order(
         return placing_page(request)
     except (CartError, CheckoutAbandoned, TooManyUnpaidUnits, GatewayUnavailable) as refused:
         return step_page(
-            request, visit, REVIEW, visit.get_offer(), extra_messages=[str(refused)], status=409
+            request,
+            visit,
+            REVIEW,
+            visit.get_orderable_cart(),
+            extra_messages=[str(refused)],
+            status=409,
         )
     return redirect_to_payment(request, order)
 

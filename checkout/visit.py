@@ -7,19 +7,19 @@ from uuid import UUID
 
 from accounts.models import User
 from cart.entities import Cart
-from checkout import offers
+from checkout import orderable_carts
 from checkout.checkouts import Checkout
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.steps import DELIVERY, REVIEW, STEPS
 from mail.addresses import email_key
 from orders.operations import OrderDraft
-from orders.voucher_customers import find_voucher_customer
+from orders.voucher_customers import find_voucher_customer_key
 from payments import gateways
 from pricing import quotes
 
 
 @dataclass(frozen=True)
-class Visit:
+class CheckoutVisit:
     """One request to the checkout: the cart and its owner, the cart's checkout, and what has been typed so far.
 
     `visitor` is None for a guest, `network` where the request comes from.
@@ -32,7 +32,7 @@ class Visit:
     network: str = ""
     typed_fields: Mapping[str, str] = field(default_factory=dict)
 
-    def with_typed_fields(self, typed_fields: Mapping[str, str]) -> "Visit":
+    def with_typed_fields(self, typed_fields: Mapping[str, str]) -> "CheckoutVisit":
         """Return the visit with these fields."""
         return replace(self, typed_fields=typed_fields)
 
@@ -69,14 +69,14 @@ class Visit:
             and email_key(self.visitor.email) == email_key(self.form.cleaned_data["email"])
         )
 
-    def is_paid_before(self, snapshot: offers.CheckoutSnapshot) -> bool:
+    def is_paid_before(self, snapshot: orderable_carts.CheckoutSnapshot) -> bool:
         """Return whether a bank is asked before anything is sent or reserved for days."""
         is_manual = self.form.cleaned_data["payment"] in gateways.MANUAL_METHODS
         return bool(snapshot.total) and not is_manual
 
-    def get_offer(
+    def get_orderable_cart(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""
-    ) -> offers.Offer:
+    ) -> orderable_carts.OrderableCart:
         """Return what of the cart can be ordered now, with its voucher's discount for this person.
 
         `shortages` has newer stock of some variants, `refused` is why the voucher gives no discount. Raises CassandraUnavailable.
@@ -84,17 +84,21 @@ class Visit:
         email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]
         # The person matters only for a voucher.
         user_id = self.visitor.user_id if self.visitor else None
-        person = find_voucher_customer(user_id, email) if self.cart.voucher else ""
-        return offers.get_offer(self.cart, shortages, person=person, refused=refused)
+        customer_key = find_voucher_customer_key(user_id, email) if self.cart.voucher else ""
+        return orderable_carts.get_orderable_cart(
+            self.cart, shortages, customer_key=customer_key, refused=refused
+        )
 
-    def calculate_sums(self, offer: offers.Offer) -> quotes.Quote:
-        """Return an offer's sums. Raises ValueError if nothing is left to order."""
-        return offer.calculate_sums(self.form.delivery_method, self.form.shipping_country)
+    def calculate_sums(self, orderable: orderable_carts.OrderableCart) -> quotes.Quote:
+        """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
+        return orderable.calculate_sums(self.form.delivery_method, self.form.shipping_country)
 
-    def take_snapshot(self, offer: offers.Offer, step: str) -> offers.CheckoutSnapshot:
-        """Return the snapshot of a page with this offer; that of the last step also binds all that was typed."""
-        snapshot = offer.take_snapshot(
-            self.calculate_sums(offer), self.owner_id, self.checkout.checkout_id
+    def take_snapshot(
+        self, orderable: orderable_carts.OrderableCart, step: str
+    ) -> orderable_carts.CheckoutSnapshot:
+        """Return the snapshot of a page that shows this; that of the last step also binds all that was typed."""
+        snapshot = orderable.take_snapshot(
+            self.calculate_sums(orderable), self.owner_id, self.checkout.checkout_id
         )
         if step != REVIEW:
             return snapshot
@@ -103,9 +107,11 @@ class Visit:
             review_fingerprint=checkout_fingerprint(self.form, self.billing, snapshot.content),
         )
 
-    def build_draft(self, snapshot: offers.CheckoutSnapshot, offer: offers.Offer) -> OrderDraft:
-        """Return the order draft from the valid forms and the offer."""
-        address, voucher = self.form.cleaned_address(), offer.applied.voucher
+    def build_draft(
+        self, snapshot: orderable_carts.CheckoutSnapshot, orderable: orderable_carts.OrderableCart
+    ) -> OrderDraft:
+        """Return the order draft from the valid forms and what can be ordered."""
+        address, voucher = self.form.cleaned_address(), orderable.applied.voucher
         return OrderDraft(
             order_id=snapshot.order_id,
             owner_id=snapshot.owner_id,
@@ -114,15 +120,15 @@ class Visit:
             delivery_address=address,
             billing_address=self.billing.cleaned_address() if self.billing else address,
             method=self.form.delivery_method,
-            lines=offer.lines,
+            lines=orderable.lines,
             cart_id=self.cart.cart_id,
             fingerprint=snapshot.review_fingerprint,
             payment_method=self.form.cleaned_data["payment"],
             voucher=voucher.code if voucher and not voucher.reason else "",
-            promotions=offer.applied.promotions,
+            promotions=orderable.applied.promotions,
             cart=self.cart,
             checkout_number=self.checkout.number,
-            stock=offer.stock,
+            stock=orderable.stock,
             is_email_confirmed=self.is_email_confirmed,
             network=self.network,
         )

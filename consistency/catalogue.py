@@ -102,7 +102,7 @@ def _iterate_product_ids(scope: Scope | None) -> Iterator[UUID]:
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:
-    product = queries.get_current_product(product_id)
+    product = queries.get_product_at_quorum(product_id)
     if product is None:
         return
     yield from _check_cards(product)
@@ -187,7 +187,7 @@ def _check_shown(table: str) -> Iterator[Violation]:
     changed = catalogue.list_changed_products(now - LISTS_WRITTEN_WITHIN, now)
     rows = (row for row in SHOWN[table].iterate_table() if row.shown_id not in changed)
     while part := list(islice(rows, AT_ONCE)):
-        found = queries.get_current_products({row.shown_id for row in part})
+        found = queries.get_products_at_quorum({row.shown_id for row in part})
         for row in part:
             product = found.get(row.shown_id)
             values = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from uuid import UUID
 
-from cassandra_db import Pending, Row, read, scan
+from cassandra_db import PendingResult, Row, read, scan
 from consistency.findings import Check, Fix, Scope, Violation
 from mail.addresses import email_key
 from orders import queries
@@ -43,7 +43,7 @@ BY_EMAIL = read(
 NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
 
 
-def find_unequal_copies(order: Order) -> Iterator[Violation]:
+def iterate_unequal_copies(order: Order) -> Iterator[Violation]:
     """Return where a copy of an order differs from the order's own partition, or is missing."""
     what = f"order {order.number} ({order.order_id})"
 
@@ -58,7 +58,7 @@ def find_unequal_copies(order: Order) -> Iterator[Violation]:
             yield Violation("I3", what, f"reads otherwise {name}", ", ".join(wrong), fix=fix)
 
 
-def _prefetch_copies(order: Order) -> Iterator[tuple[str, Pending, dict[str, object]]]:
+def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[str, object]]]:
     """Start reading each copy that an order has to have, with the values that it must have."""
     day = order.placed_at.astimezone(UTC).date()
     place = {"placed_at": order.placed_at, "order_id": order.order_id}

@@ -14,7 +14,7 @@ from orders import queries
 from orders.entities import Order
 from orders.items import Item
 from orders.operations import apply_effects
-from orders.operations.sales import build_sale, record_sale
+from orders.operations.sales import build_sale, record_order_sale
 from orders.queries import ORDER_IDS
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import to_minor_units
@@ -34,10 +34,10 @@ def _check_order(order_id: UUID) -> Iterator[Violation]:
     items = queries.list_items(order)
     yield from _check_stock(order, items)
     yield from _check_money(order)
-    yield from copies.find_unequal_copies(order)
+    yield from copies.iterate_unequal_copies(order)
     yield from _check_figures(order, items)
     yield from _check_sums(order, items)
-    yield from vouchers.find_missing_use(order)
+    yield from vouchers.iterate_missing_uses(order)
 
 
 def describe_order(order: Order) -> str:
@@ -133,7 +133,7 @@ def _check_figures(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
             describe_order(order),
             fault,
             f"lines {lines}",
-            lambda now: record_sale(order, items),
+            lambda now: record_order_sale(order, items),
         )
 
 

@@ -13,7 +13,7 @@ from cassandra_db import (
 )
 from consistency.findings import Check, Fix, Scope, Violation
 from consistency.stock import ONE_SWEEP
-from inventory.operations import RESERVED_FOR
+from inventory.operations import RESERVATION_DURATION
 from orders import queries as orders
 from orders.entities import Order
 from orders.operations import apply_effects
@@ -32,7 +32,7 @@ CLAIMS = read(
     timeout=30,
 )
 # A checkout that becomes no order has given its use back by then.
-RELEASED_WITHIN = RESERVED_FOR + 2 * ONE_SWEEP
+RELEASED_WITHIN = RESERVATION_DURATION + 2 * ONE_SWEEP
 
 
 def _iterate_code_keys(scope: Scope | None) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _check_claim(key: str, row: Row) -> Iterator[Violation]:
         )
 
 
-def find_missing_use(order: Order) -> Iterator[Violation]:
+def iterate_missing_uses(order: Order) -> Iterator[Violation]:
     """Name an order that was made cheaper by a code, stands, and has no use of it. Raises CassandraUnavailable."""
     if (
         order.voucher

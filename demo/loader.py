@@ -40,7 +40,9 @@ FEW_LEFT_FROM = 5
 # One of each kind: some for all customers, one for a cart that is worth it, one that is over.
 DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")
 PROMOTIONS = (
-    PromotionTerms("Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), per_person=1),
+    PromotionTerms(
+        "Welcome: 10% off", PERCENTAGE, "WELCOME10", percent=Decimal(10), limit_per_customer=1
+    ),
     PromotionTerms("Free delivery", FREE_DELIVERY, "POST-FREE", minimum=2500),
     PromotionTerms("€5 off from €40 on", AMOUNT, "FIVER", amount=500, minimum=4000, uses=500),
     PromotionTerms(
@@ -108,7 +110,7 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
 
     def load(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
-        if not renew and queries.get_current_product(product_id):
+        if not renew and queries.get_product_at_quorum(product_id):
             # Finished, if an earlier run was cut off.
             operations.refresh_cards(product_id)
         else:

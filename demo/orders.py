@@ -21,7 +21,7 @@ from orders.entities import Order
 from orders.operations import (
     OrderDraft,
     place_order,
-    settle_money,
+    settle_captures_and_refunds,
     settle_payment,
     start_payment,
     transition_order,
@@ -201,7 +201,9 @@ def _apply_event(order: Order, kind: str, at: datetime, *, apply_effects: bool) 
         )
         if order_after_payment is None:
             raise LookupError(f"order {order.order_id} has vanished")
-        return settle_money(order_after_payment, at)  # at that time, not when the worker comes by
+        return settle_captures_and_refunds(
+            order_after_payment, at
+        )  # at that time, not when the worker comes by
     actor = "system" if kind == "expired" else STAFF
     return transition_order(
         order,

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from cassandra_db import Pending
+from cassandra_db import PendingResult
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import (
     find_variant_by_sku,
     get_sellable_variant,
-    prefetch_current_product,
+    prefetch_product_at_quorum,
     product_from_rows,
 )
 from inventory.entities import Stock
-from inventory.queries import prefetch_current_stock, stock_from_rows
+from inventory.queries import prefetch_stock_at_quorum, stock_from_rows
 
 # How many products are read side by side: a cart may have a thousand lines.
 AT_ONCE = 100
@@ -38,10 +38,10 @@ class PendingProductsWithStock:
         self._waiting = list(dict.fromkeys(product_ids))
         self._under_way = self._started()
 
-    def _started(self) -> dict[UUID, tuple[Pending, Pending]]:
+    def _started(self) -> dict[UUID, tuple[PendingResult, PendingResult]]:
         now, self._waiting = self._waiting[:AT_ONCE], self._waiting[AT_ONCE:]
         return {
-            each: (prefetch_current_product(each), prefetch_current_stock(each)) for each in now
+            each: (prefetch_product_at_quorum(each), prefetch_stock_at_quorum(each)) for each in now
         }
 
     def collect(self) -> dict[UUID, ProductWithStock]:

@@ -6,7 +6,7 @@ from uuid import UUID, uuid5
 
 from django.conf import settings
 
-from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, Pending, Row, read
+from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, PendingResult, Row, read
 from inventory.entities import (
     BACKORDER_WAREHOUSE,
     SENTINEL,
@@ -32,12 +32,12 @@ STOCK = read(
 STOCK_NOW = STOCK.with_consistency(LOCAL_QUORUM)
 
 
-def prefetch_stock(product_id: UUID) -> Pending:
+def prefetch_stock(product_id: UUID) -> PendingResult:
     """Start reading a product's stock beside whatever else the page reads; `stock_from_rows` takes the rows."""
     return STOCK.start(product_id=product_id)
 
 
-def prefetch_current_stock(product_id: UUID) -> Pending:
+def prefetch_stock_at_quorum(product_id: UUID) -> PendingResult:
     """Start reading a product's stock as a quorum knows it, for `stock_from_rows`."""
     return STOCK_NOW.start(product_id=product_id)
 
@@ -47,7 +47,7 @@ def get_stock(product_id: UUID) -> dict[UUID, Stock]:
 
     Raises CassandraUnavailable.
     """
-    return stock_from_rows(prefetch_current_stock(product_id).rows())
+    return stock_from_rows(prefetch_stock_at_quorum(product_id).rows())
 
 
 def stock_from_rows(rows: Iterable[Row]) -> dict[UUID, Stock]:
@@ -107,7 +107,7 @@ NUMBERS = read(
 
 def prefetch_stock_numbers(
     variant_id: UUID, warehouse_id: str, reservation_id: UUID = SENTINEL
-) -> Pending:
+) -> PendingResult:
     """Start reading a variant's numbers in a warehouse and, beside the sentinel's row, that of a reservation."""
     return NUMBERS.start(
         variant_id=variant_id,
@@ -201,7 +201,7 @@ def get_stock_item(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, l
 
 
 # Over how many partitions a stock item's ledger is spread at most (STOCK_LEDGER_SHARDS).
-SHARDS_AT_MOST = 16
+MAX_SHARDS = 16
 
 
 def ledger_shard(source_id: UUID) -> int:
@@ -224,7 +224,7 @@ def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = Fa
     `whole`: with what was written while it was spread over more partitions. An entry written under several settings may
     be there twice; it counts once (see fold_stock_numbers).
     """
-    shards = range(SHARDS_AT_MOST if whole else settings.STOCK_LEDGER_SHARDS)
+    shards = range(MAX_SHARDS if whole else settings.STOCK_LEDGER_SHARDS)
     reading = [
         LEDGER.start(variant_id=variant_id, warehouse_id=warehouse_id, shard=shard)
         for shard in shards

@@ -36,7 +36,7 @@ class Job:
         return name in (self.name, self.family)
 
 
-def sharded(
+def make_sharded_jobs(
     name: str,
     every: timedelta,
     run: Callable[[datetime, Shard], str],

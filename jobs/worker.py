@@ -14,7 +14,7 @@ from cassandra_db import CassandraUnavailable, ClockWrong, current_time, require
 from jobs.leases import COOLDOWN_AFTER_FAILURE, RECHECK_AFTER, Lease, claim_lease, get_lease
 from jobs.registry import Job
 
-LONGEST_BACKOFF = 30.0
+MAX_BACKOFF = 30.0
 _NAP = 0.5
 # So much of what a run did, or why it failed, is kept for the status page.
 _MAX_SUMMARY_LENGTH = 200
@@ -23,7 +23,7 @@ log = logging.getLogger("worker")
 
 
 @dataclass
-class Tally:
+class RunCounts:
     """What a worker has done so far."""
 
     run_count: int = 0
@@ -36,7 +36,7 @@ class Worker:
 
     jobs: Sequence[Job]
     clock: Callable[[], datetime] = current_time
-    tally: Tally = field(default_factory=Tally)
+    tally: RunCounts = field(default_factory=RunCounts)
     _stopping: bool = False
     _look_at: dict[str, datetime] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class Worker:
             except CassandraUnavailable as error:
                 log.warning("Cassandra is away, trying again in %.0f s: %s", backoff, error)
                 self._sleep(backoff)
-                backoff = min(backoff * 2, LONGEST_BACKOFF)
+                backoff = min(backoff * 2, MAX_BACKOFF)
         log.info("stopped: %d runs, %d failed", self.tally.run_count, self.tally.failure_count)
 
     def run_due_jobs(self) -> None:

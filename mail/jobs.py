@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE
-from jobs.registry import sharded
+from jobs.registry import make_sharded_jobs
 from jobs.shards import Shard
 from mail.operations import LATEST_OUTBOX_ENTRY, WHOLE_OUTBOX, send_due_mails
 
@@ -20,4 +20,6 @@ def send_mails(now: datetime, shard: Shard = WHOLE_OUTBOX) -> str:
     return f"{did.sent} sent, {did.failed} failed" if did.sent or did.failed else ""
 
 
-JOBS = sharded(NAME, timedelta(seconds=2), send_mails, normal_lag=LATEST_OUTBOX_ENTRY + MINUTE)
+JOBS = make_sharded_jobs(
+    NAME, timedelta(seconds=2), send_mails, normal_lag=LATEST_OUTBOX_ENTRY + MINUTE
+)

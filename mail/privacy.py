@@ -5,10 +5,10 @@ from typing import Any
 
 from mail import queries
 from mail.operations import delete_mails
-from web.personal_data import Person
+from web.personal_data import DataSubject
 
 
-def export_personal_data(person: Person) -> dict[str, Any]:
+def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return the mails of the last 30 days. Their text is not among it: it is not kept once a mail is sent, and may open something before."""
     return {
         "mails": [
@@ -23,6 +23,6 @@ def export_personal_data(person: Person) -> dict[str, Any]:
     }
 
 
-def erase_personal_data(person: Person, now: datetime) -> None:
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """Drop what was sent and is still to be sent to the person, or to others about them, but for the mail that says goodbye."""
     delete_mails(person.user_id, person.email, person.farewell_mail_id)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from cassandra_db import Pending, Row, read
+from cassandra_db import PendingResult, Row, read
 from jobs.minutes import minutes_between
 from mail.addresses import email_key
 from web.encryption import DecryptionError, decrypt, encrypt
@@ -39,7 +39,7 @@ def encrypt_part(text: str, mail_id: UUID) -> str:
     return encrypt(text, _PURPOSE, str(mail_id))
 
 
-def prefetch_mail(mail_id: UUID) -> Pending:
+def prefetch_mail(mail_id: UUID) -> PendingResult:
     """Start reading a mail, to be opened by `open_mail`. Raises CassandraUnavailable."""
     return MAIL.start(mail_id=mail_id)
 

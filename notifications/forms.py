@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from catalogue.queries import LONGEST_SKU
+from catalogue.queries import MAX_SKU_LENGTH
 from mail.addresses import validate_reachable
 from web.forms import Form
 
@@ -15,7 +15,7 @@ _EMAIL_WRONG = _("Enter an email address in the format name@example.com")
 class SubscriptionForm(Form):
     """Subscribes to a mail when a variant is back in stock. A member's address is known already."""
 
-    variant = forms.CharField(widget=forms.HiddenInput, max_length=LONGEST_SKU)
+    variant = forms.CharField(widget=forms.HiddenInput, max_length=MAX_SKU_LENGTH)
     email = forms.EmailField(
         label=_("Email address"),
         max_length=254,

@@ -5,10 +5,10 @@ from typing import Any
 
 from notifications import queries
 from notifications.operations import unsubscribe
-from web.personal_data import Person
+from web.personal_data import DataSubject
 
 
-def export_personal_data(person: Person) -> dict[str, Any]:
+def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return what the person has subscribed to, and since when."""
     return {
         "waits_for": [
@@ -18,6 +18,6 @@ def export_personal_data(person: Person) -> dict[str, Any]:
     }
 
 
-def erase_personal_data(person: Person, now: datetime) -> None:
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """Delete the person's subscriptions."""
     unsubscribe(person.email)

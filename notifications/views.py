@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
+from catalogue.queries import find_product_and_variant, get_product_at_quorum, get_sellable_variant
 from inventory.queries import get_stock
 from mail.addresses import email_key
 from notifications import operations
@@ -81,7 +81,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
 def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
     """Confirm a subscription by the mailed link and a submit."""
     subscription = parse_subscription_token(token)
-    found = get_current_product(subscription.product_id) if subscription else None
+    found = get_product_at_quorum(subscription.product_id) if subscription else None
     variant = get_sellable_variant(found, subscription.variant_id) if subscription else None
     if subscription is None or found is None or variant is None:
         return render_page(request, "notifications/link_over.html", {}, status=410)

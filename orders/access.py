@@ -15,7 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
-from accounts.access import send_to_login
+from accounts.access import redirect_to_login_page
 from cassandra_db import current_time
 from orders import numbers, queries
 from orders.entities import Order
@@ -64,7 +64,7 @@ def order_owner_required(
         if order.order_id not in list_remembered_order_ids(request):
             raise Http404("no such order")
         if not request.user.is_authenticated:
-            return send_to_login(request)
+            return redirect_to_login_page(request)
         messages.info(
             request,
             _("This order belongs to another account. Sign in to that account to see it."),

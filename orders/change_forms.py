@@ -90,7 +90,7 @@ class ChangeForm(_LinesForm):
         return cleaned
 
 
-class SendBackForm(_LinesForm):
+class ReturnForm(_LinesForm):
     """How many units of each line are sent back, and why."""
 
     reason = forms.ChoiceField(

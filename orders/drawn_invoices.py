@@ -14,7 +14,7 @@ from orders.entities import Order
 from orders.items import Item
 
 KEPT_SECONDS = 120
-MOST_KEPT = 100  # some 50 KB each
+MAX_KEPT = 100  # some 50 KB each
 
 _drawn: dict[str, bytes] = {}
 _lock = threading.Lock()
@@ -39,7 +39,7 @@ def _draw(content_key: str, order: Order, items: Sequence[Item]) -> bytes:
             timer = threading.Timer(KEPT_SECONDS, forget_invoices)
             timer.daemon = True
             timer.start()
-        if len(_drawn) < MOST_KEPT:
+        if len(_drawn) < MAX_KEPT:
             _drawn[content_key] = pdf
     return pdf
 

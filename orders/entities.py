@@ -17,7 +17,7 @@ from inventory.entities import Allocation
 from inventory.queries import make_reservation_id
 from orders import parcels, refunds, returns, states
 from orders.events import Event
-from orders.items import Item, spread_discount
+from orders.items import Item, prorate_discount
 from orders.parcels import ItemUnits, Parcel
 from orders.payment_failures import PAYMENT_FAILURES, PaymentFailure
 from orders.refunds import Refund
@@ -104,7 +104,7 @@ class Order:
         if not any(event.kind == "changed" and event.details["lines"] for event in self.events):
             return left
         # A change may have left less of the discount than the remaining lines had of it (operations.changes).
-        lines = spread_discount(left, self.discount)
+        lines = prorate_discount(left, self.discount)
         return lines if lines == left or not to_minor_units(self.tax_added) else self._taxed(lines)
 
     def _taxed(self, lines: tuple[Item, ...]) -> tuple[Item, ...]:
@@ -382,7 +382,7 @@ class OrderSummary:
 
 
 @dataclass(frozen=True)
-class BoardEntry:
+class BoardOrder:
     """An order on the staff's board."""
 
     order_id: UUID

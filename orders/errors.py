@@ -79,7 +79,7 @@ class TransitionRefused(OrderError):
         self.why = why
 
 
-class StaleOrder(OrderError):
+class OrderChanged(OrderError):
     """The order has been changed since it was read. `order` is what it is now."""
 
     def __init__(self, order: Order) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from moneyed import Money
 
 from pricing.money import from_minor_units, to_minor_units
+from pricing.proration import prorate_amount, prorate_units
 from pricing.quotes import VariantSnapshot
-from pricing.shares import spread_amount, units_share
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Item(VariantSnapshot):
     def units_total(self, units: int, before: int = 0) -> Money:
         """Return the total of `units` of it, when `before` of them have been accounted for already.
 
-        However a line is divided, the parts add up to `final_total` (pricing.shares.units_share). Raises ValueError for
+        However a line is divided, the parts add up to `final_total` (pricing.proration.prorate_units). Raises ValueError for
         more units than there are.
         """
         return from_minor_units(
-            units_share(to_minor_units(self.final_total), self.quantity, units, before),
+            prorate_units(to_minor_units(self.final_total), self.quantity, units, before),
             self.final_total.currency.code,
         )
 
@@ -47,15 +47,15 @@ class Item(VariantSnapshot):
             quantity=quantity,
             line_total=self.unit_price * quantity,
             discount=from_minor_units(
-                units_share(to_minor_units(self.discount), self.quantity, quantity, 0), currency
+                prorate_units(to_minor_units(self.discount), self.quantity, quantity, 0), currency
             ),
             tax_added=from_minor_units(
-                units_share(to_minor_units(self.tax_added), self.quantity, quantity, 0), currency
+                prorate_units(to_minor_units(self.tax_added), self.quantity, quantity, 0), currency
             ),
         )
 
 
-def spread_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
+def prorate_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...]:
     """Return lines with this discount over all of them, in proportion to their discounts now; none gets more than it has."""
     discounts = [to_minor_units(line.discount) for line in lines]
     if to_minor_units(discount) >= sum(discounts):
@@ -64,6 +64,6 @@ def spread_discount(lines: tuple[Item, ...], discount: Money) -> tuple[Item, ...
     return tuple(
         replace(line, discount=from_minor_units(part, currency))
         for line, part in zip(
-            lines, spread_amount(to_minor_units(discount), discounts), strict=True
+            lines, prorate_amount(to_minor_units(discount), discounts), strict=True
         )
     )

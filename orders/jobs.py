@@ -18,18 +18,18 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
-from jobs.registry import Job, sharded
+from jobs.registry import Job, make_sharded_jobs
 from jobs.shards import Shard
 from orders import operations, queries
 from orders.entities import Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, TransitionRefused
 from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
 from orders.operations.pending_effects import PendingEffect
 from orders.payment_failures import PAYMENT_FAILURES
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways
-from payments.errors import GatewayUnavailable, NoGateway
+from payments.errors import GatewayMissing, GatewayUnavailable
 from promotions.operations import release_vouchers
 
 T = TypeVar("T")
@@ -209,7 +209,7 @@ def recover_order(order_id: UUID, now: datetime) -> None:
         age = now - attempt.started_at
         try:
             order = operations.settle_payment(order_id, attempt.payment_id, now) or order
-        except (LookupError, ValueError, NoGateway) as unknown:
+        except (LookupError, ValueError, GatewayMissing) as unknown:
             # No gateway can be asked. It is logged for as long as it is asked, then no more: a webhook may still come.
             log.error(
                 "order %s: %s does not know its payment: %s", order.number, attempt.gateway, unknown
@@ -309,7 +309,7 @@ def mark_late_orders(now: datetime) -> str:
     found = 0
     after = ""
     while True:
-        entries, after = queries.list_board_entries("to_pack", after, limit=_AT_ONCE)
+        entries, after = queries.list_board_orders("to_pack", after, limit=_AT_ONCE)
         late_entries = [entry for entry in entries if now - entry.placed_at > LATE_AFTER]
         found += sum(_mark_late(entry.order_id, now) for entry in late_entries)
         if not after or len(late_entries) < len(entries):
@@ -328,7 +328,7 @@ def _mark_late(order_id: UUID, now: datetime) -> bool:
         return False
     try:
         operations.transition_order(order, Transition("late", actor="system", at=now))
-    except (StaleOrder, TransitionRefused):
+    except (OrderChanged, TransitionRefused):
         return False  # it is being packed at this moment, or its copy is older than the order
     return True
 
@@ -384,10 +384,10 @@ JOBS = [
         sweep_guest_orders,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
     ),
-    *sharded(
+    *make_sharded_jobs(
         "orders", timedelta(seconds=10), sweep_pending_effects, normal_lag=MAX_WRITE_DELAY + MINUTE
     ),
-    *sharded(
+    *make_sharded_jobs(
         "holds",
         timedelta(seconds=15),
         sweep_expired_reservations,

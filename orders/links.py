@@ -10,12 +10,12 @@ _SALT = "orders.track"
 _CONFIRMATION_SALT = "orders.confirm"
 
 
-def track_token(order_id: UUID) -> str:
+def order_access_token(order_id: UUID) -> str:
     """Return the token that for some time opens a guest's order for anyone who has it; it cannot be forged."""
     return signing.dumps(order_id.hex, salt=_SALT)
 
 
-def order_id_from_token(token: str) -> UUID | None:
+def order_id_from_access_token(token: str) -> UUID | None:
     """Return the order that a token names, however old it is, or None if the token is not ours."""
     return _parse_token(token, _SALT)
 

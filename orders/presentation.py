@@ -80,7 +80,7 @@ class RefundSummary:
 
 
 @dataclass(frozen=True)
-class HistoryEntry:
+class CustomerHistoryEntry:
     """A line of the history."""
 
     event: Event
@@ -206,11 +206,11 @@ def return_deadline(order: Order) -> date | None:
     )
 
 
-def list_history(order: Order) -> list[HistoryEntry]:
+def list_history(order: Order) -> list[CustomerHistoryEntry]:
     """Return the history, the newest first, with details of each event."""
     several = len(order.parcels()) > 1
     return [
-        HistoryEntry(
+        CustomerHistoryEntry(
             event,
             event.customer_label or gettext("Message from us"),
             _event_detail(order, event, several),

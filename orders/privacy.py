@@ -14,7 +14,7 @@ from orders.entities import Order, PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED, PENDING
 from orders.transitions import Transition
 from payments.gateways import MANUAL_METHODS
-from web.personal_data import ErasureNotYetPossible, Person
+from web.personal_data import DataSubject, ErasureRefused
 
 # How far back a person's orders may go: longer than any law requires them to be stored.
 YEARS = 20
@@ -22,13 +22,13 @@ YEARS = 20
 BANK_DECIDES = timedelta(hours=24)
 
 
-def export_personal_data(person: Person) -> dict[str, Any]:
+def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return a person's orders in full: lines, addresses, payments, history."""
     _claim_guest_orders(person)
     return {"orders": [_order_data(order) for order in _iterate_orders(person)]}
 
 
-def _claim_guest_orders(person: Person) -> None:
+def _claim_guest_orders(person: DataSubject) -> None:
     # Orders placed without signing in since the last login are theirs, too; the worker may not have found them yet.
     member = accounts.get_user(person.user_id)
     if member and member.verified_at:
@@ -99,7 +99,7 @@ def _order_data(order: Order) -> dict[str, Any]:
     }
 
 
-def list_erasure_obstacles(person: Person) -> list[str]:
+def list_erasure_obstacles(person: DataSubject) -> list[str]:
     """Return a sentence for each order that is still under way."""
     now = current_time()
     return [
@@ -134,25 +134,25 @@ def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
     )
 
 
-def erase_personal_data(person: Person, now: datetime) -> None:
-    """Remove the person from all orders; the lists that lead to them go last. Raises ErasureNotYetPossible while one is under way."""
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
+    """Remove the person from all orders; the lists that lead to them go last. Raises ErasureRefused while one is under way."""
     _claim_guest_orders(person)
     found = list(_iterate_orders(person))
     if open_ones := [order.number for order in found if _is_under_way(order, now)]:
-        raise ErasureNotYetPossible(f"orders under way: {', '.join(open_ones)}")
+        raise ErasureRefused(f"orders under way: {', '.join(open_ones)}")
     for order in (*found, *_unproved_orders(person)):
         operations.anonymize_order(_give_up_unproved(order, now), now)
     operations.delete_order_lists(person.user_id, _years(now))
 
 
 def _give_up_unproved(order: Order, now: datetime) -> Order:
-    """Cancel an order that waits for an answer from somebody who is erased now. Raises StaleOrder, CassandraUnavailable."""
+    """Cancel an order that waits for an answer from somebody who is erased now. Raises OrderChanged, CassandraUnavailable."""
     if not (order.is_unproved and order.state == PENDING):
         return order
     return operations.transition_order(order, Transition("cancelled", actor="system", at=now))
 
 
-def _unproved_orders(person: Person) -> list[Order]:
+def _unproved_orders(person: DataSubject) -> list[Order]:
     """Return the orders that somebody has placed with the person's address, and that never became theirs."""
     reading = [
         queries.prefetch_order(each) for each in queries.list_order_ids_by_email(person.email)
@@ -161,7 +161,7 @@ def _unproved_orders(person: Person) -> list[Order]:
     return [order for order in found if order and order.user_id is None and order.is_unproved]
 
 
-def _iterate_orders(person: Person) -> Iterator[Order]:
+def _iterate_orders(person: DataSubject) -> Iterator[Order]:
     listed_ids: set[UUID] = set()
     for listed in queries.list_orders_by_year(person.user_id, _years(current_time())).values():
         listed_ids |= {each.order_id for each in listed}

@@ -9,10 +9,10 @@ from decimal import Decimal
 from uuid import UUID
 
 from accounts.addresses import address_from_fields
-from cassandra_db import QUORUM, Pending, Row, page_key, page_token, read, scan
+from cassandra_db import QUORUM, PendingResult, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
 from orders import states
-from orders.entities import BoardEntry, CappedCount, Order, OrderSummary, PaymentAttempt
+from orders.entities import BoardOrder, CappedCount, Order, OrderSummary, PaymentAttempt
 from orders.events import Event
 from orders.items import Item
 from pricing.money import from_minor_units
@@ -32,7 +32,7 @@ ORDER = read(
 )
 
 
-def prefetch_order(order_id: UUID) -> Pending:
+def prefetch_order(order_id: UUID) -> PendingResult:
     """Start reading an order, for `order_from_rows`."""
     return ORDER.start(order_id=order_id)
 
@@ -130,7 +130,7 @@ ITEMS = read(
 )
 
 
-def prefetch_items(order_id: UUID) -> Pending:
+def prefetch_items(order_id: UUID) -> PendingResult:
     """Start reading an order's items, for `items_from_rows`."""
     return ITEMS.start(order_id=order_id)
 
@@ -232,7 +232,7 @@ def list_orders_between(
 ) -> tuple[list[OrderSummary], str]:
     """Return a person's orders of these years placed from `since` on and before `before`, the newest first.
 
-    With them a token for the next page, or ''. Raises BadPageToken, CassandraUnavailable.
+    With them a token for the next page, or ''. Raises InvalidPageToken, CassandraUnavailable.
     """
     list_name = f"Q11:{user_id}:{since.isoformat()}:{before.isoformat()}"
     place, order_id = page_key(after, list_name) if after else (before, _FIRST_ID)
@@ -285,15 +285,15 @@ _NEWEST_FIRST = ("done", "cancelled")
 
 # Q15: the days on which a column has orders.
 DAYS = read("Q15", "SELECT order_date FROM order_days_by_status WHERE status = :status")
-_BOARD_ENTRY = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
+_BOARD_ORDER = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
                     version FROM orders_by_status WHERE status = :status AND order_date = :day"""
 # Q15: a day's orders in a column, from a place on.
 OLDEST_FIRST = read(
     "Q15",
-    f"{_BOARD_ENTRY} AND (placed_at, order_id) > (:placed_at, :order_id) ORDER BY placed_at ASC, order_id ASC LIMIT :most",
+    f"{_BOARD_ORDER} AND (placed_at, order_id) > (:placed_at, :order_id) ORDER BY placed_at ASC, order_id ASC LIMIT :most",
 )
 NEWEST_FIRST = read(
-    "Q15", f"{_BOARD_ENTRY} AND (placed_at, order_id) < (:placed_at, :order_id) LIMIT :most"
+    "Q15", f"{_BOARD_ORDER} AND (placed_at, order_id) < (:placed_at, :order_id) LIMIT :most"
 )
 IDS = read(
     "Q15",
@@ -306,13 +306,13 @@ def list_board_days(status: str) -> list[date]:
     return [row.order_date.date() for row in DAYS.all(status=status)]
 
 
-def list_board_entries(
+def list_board_orders(
     status: str, after: str = "", limit: int = 20
-) -> tuple[list[BoardEntry], str]:
+) -> tuple[list[BoardOrder], str]:
     """Return a column's orders over all days, the oldest first, and the token of the next page ('' at the end).
 
     In the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
-    Raises BadPageToken, CassandraUnavailable.
+    Raises InvalidPageToken, CassandraUnavailable.
     """
     newest_first = status in _NEWEST_FIRST
     list_name = f"Q15:{status}"
@@ -330,7 +330,7 @@ def list_board_entries(
         found += [row for pending in reading for row in pending.rows()]
         if len(found) > limit:
             break
-    entries = [_board_entry(row, status) for row in found[:limit]]
+    entries = [_board_order(row, status) for row in found[:limit]]
     has_more = len(found) > limit
     return entries, page_token(
         [entries[-1].placed_at, entries[-1].order_id], list_name
@@ -339,7 +339,7 @@ def list_board_entries(
 
 def _prefetch_day(
     status: str, day: date, place: list[datetime | UUID] | None, newest_first: bool, most: int
-) -> Pending:
+) -> PendingResult:
     last = datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1)
     placed_at, order_id = place or (last if newest_first else (_LONG_AGO, _FIRST_ID))
     statement = NEWEST_FIRST if newest_first else OLDEST_FIRST
@@ -348,8 +348,8 @@ def _prefetch_day(
     )
 
 
-def _board_entry(row: Row, status: str) -> BoardEntry:
-    return BoardEntry(
+def _board_order(row: Row, status: str) -> BoardOrder:
+    return BoardOrder(
         row.order_id,
         row.number,
         row.placed_at,
@@ -365,7 +365,7 @@ def _board_entry(row: Row, status: str) -> BoardEntry:
     )
 
 
-def count_board_entries() -> dict[str, CappedCount]:
+def count_board_orders() -> dict[str, CappedCount]:
     """Return how many orders are in each open column, exact up to 500. Raises CassandraUnavailable."""
     reading = {status: DAYS.start(status=status) for status in states.OPEN_BOARD_COLUMNS}
     days_by_status = {

@@ -7,7 +7,7 @@ from uuid import UUID
 from orders.queries import ORDERED_PRODUCTS
 
 # Two products among hundreds on one order say little about each other.
-MOST_PRODUCTS_OF_AN_ORDER = 30
+MAX_PRODUCTS_PER_ORDER = 30
 
 
 def list_bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
@@ -17,7 +17,7 @@ def list_bought_together(most: int = 12) -> dict[UUID, list[UUID]]:
     """
     counted: dict[UUID, Counter[UUID]] = defaultdict(Counter)
     for _, rows in groupby(ORDERED_PRODUCTS.iterate_table(), key=lambda row: row.order_id):
-        products = sorted({row.product_id for row in rows})[:MOST_PRODUCTS_OF_AN_ORDER]
+        products = sorted({row.product_id for row in rows})[:MAX_PRODUCTS_PER_ORDER]
         for one, other in combinations(products, 2):
             counted[one][other] += 1
             counted[other][one] += 1

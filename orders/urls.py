@@ -10,10 +10,12 @@ urlpatterns = [
     path("orders/<str:number>/", order.order_detail, name="detail"),
     path("orders/<str:number>/invoice.pdf", order.order_invoice, name="invoice"),
     path("orders/<str:number>/pay/", payment.pay_order, name="pay"),
-    path("orders/<str:number>/give-up/", payment.give_up_order, name="give_up"),
+    path("orders/<str:number>/give-up/", payment.cancel_unpaid_order, name="give_up"),
     path("orders/<str:number>/keep/", payment.extend_payment_deadline, name="extend_deadline"),
     path(
-        "orders/<str:number>/paid/<uuid:payment_id>/", payment.payment_return, name="payment_return"
+        "orders/<str:number>/paid/<uuid:payment_id>/",
+        payment.return_from_payment,
+        name="return_from_payment",
     ),
     path("payments/<str:gateway>/notice/", payment.payment_webhook, name="payment_webhook"),
     path(
@@ -21,7 +23,7 @@ urlpatterns = [
         confirmation.resend_confirmation_mail,
         name="confirmation_mail",
     ),
-    path("o/<str:token>/", order.open_tracking_link, name="track"),
+    path("o/<str:token>/", order.open_order_access_link, name="track"),
     path("o/<str:token>/confirm/", confirmation.confirm_order, name="confirm"),
     path("account/orders/", placed_orders.order_history, name="history"),
     path("orders/<str:number>/again/", placed_orders.reorder, name="reorder"),

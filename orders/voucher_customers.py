@@ -6,7 +6,7 @@ from accounts import queries as accounts
 from promotions.operations import voucher_customer_key
 
 
-def find_voucher_customer(user_id: UUID | None, email: str) -> str:
+def find_voucher_customer_key(user_id: UUID | None, email: str) -> str:
     """Return the customer who uses a voucher, as promotions.operations.voucher_customer_key: an account is one customer.
 
     A guest who orders with the proved e-mail address of an account counts as that account. '' for a guest whose

@@ -10,7 +10,7 @@ class GatewayUnavailable(Exception):
         super().__init__(_("We can’t reach the bank right now. Try again in a few minutes."))
 
 
-class NoGateway(GatewayUnavailable):
+class GatewayMissing(GatewayUnavailable):
     """No gateway is configured for this shop (PAYMENT_GATEWAY)."""
 
     def __init__(self) -> None:

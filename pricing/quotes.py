@@ -1,7 +1,7 @@
 """What an order comes to: subtotal, discounts, delivery and tax. Pure sums; nothing here reads or writes.
 
 How it is rounded: a unit has a price in whole cents, so lines and subtotal need no rounding. A percentage is taken of the sum of
-all that it is on and rounded half up once, then spread over the lines in proportion (pricing.shares.spread_amount). Tax is
+all that it is on and rounded half up once, then spread over the lines in proportion (pricing.proration.prorate_amount). Tax is
 computed from the sum of all that has one rate and rounded half up once for each rate (pricing.tax). So everything adds up,
 to the cent: lines + delivery + tax that is added - discount = total (I9), and the lines' parts to the whole.
 """
@@ -15,7 +15,7 @@ from moneyed import Money
 
 from pricing import delivery, tax
 from pricing.money import from_minor_units, to_minor_units
-from pricing.shares import spread_amount
+from pricing.proration import prorate_amount
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class QuotedLine(VariantSnapshot):
 
 
 @dataclass(frozen=True)
-class Reduction:
+class LineDiscounts:
     """What a promotion does: minor units off each line, and whether delivery costs nothing."""
 
     line_amounts: tuple[int, ...]
@@ -72,7 +72,9 @@ class Promotion(Protocol):
     def title(self) -> str:
         """Its name, in words for the shopper."""
 
-    def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
+    def compute_line_discounts(
+        self, lines: Sequence[QuotedLine], remaining: Sequence[int]
+    ) -> LineDiscounts:
         """Return what it takes off; `remaining` is what other promotions have left of each line, in minor units."""
 
 
@@ -162,7 +164,7 @@ def _apply_promotions(
     left = [to_minor_units(line.total) for line in lines]
     off, discounts, free_delivery = [0] * len(lines), [], False
     for each in promotions:
-        reduction = each.compute_reduction(lines, left)
+        reduction = each.compute_line_discounts(lines, left)
         less = [
             max(0, min(wanted, remaining))
             for wanted, remaining in zip(reduction.line_amounts, left, strict=True)
@@ -188,7 +190,7 @@ def added_tax_by_line(
         indexes = [
             index for index, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate
         ]
-        cents_each = spread_amount(
+        cents_each = prorate_amount(
             to_minor_units(part.tax), [to_minor_units(taxed[index][1]) for index in indexes]
         )
         for index, cents in zip(indexes, cents_each, strict=True):

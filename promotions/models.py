@@ -43,7 +43,7 @@ class VoucherUse(Model):
     Bound: the uses of one code; two rows each, some 300 bytes a use. A code without limits has its rows, too: the consistency
     check counts them, and a use that is given back is known by its row. 100,000 uses of one code are some 30 MB; an offer to
     more than that needs no code, or several.
-    Writer: promotions.operations.claim_voucher and release_voucher, by conditional batches alone.
+    Writer: promotions.operations.redeem_voucher and release_voucher, by conditional batches alone.
     """
 
     __table_name__ = "voucher_uses"
@@ -64,7 +64,7 @@ class VoucherByOrder(Model):
     """Which codes an order may have taken a use of: written before the claim, so that a crash leaves a row too many.
 
     Bound: the codes that were tried for one order; they go once the order has ended, or its reservations have.
-    Writer: promotions.operations.claim_voucher and release_vouchers.
+    Writer: promotions.operations.redeem_voucher and release_vouchers.
     """
 
     __table_name__ = "vouchers_by_order"

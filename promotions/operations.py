@@ -42,7 +42,7 @@ class PromotionTerms:
     free: int = 0
     category_id: UUID | None = None
     minimum: int = 0
-    per_person: int = 0
+    limit_per_customer: int = 0
     uses: int = 0
     starts_at: datetime | None = None
     ends_at: datetime | None = None
@@ -87,7 +87,7 @@ def create_promotion(terms: PromotionTerms, now: datetime, key: str = "") -> str
         free=terms.free,
         category_id=terms.category_id,
         minimum=terms.minimum,
-        per_person=terms.per_person,
+        per_person=terms.limit_per_customer,
         uses=terms.uses,
         starts_at=terms.starts_at,
         ends_at=terms.ends_at,
@@ -110,7 +110,7 @@ def _check_terms(terms: PromotionTerms) -> None:
     }
     if not is_complete.get(terms.kind, False):
         raise PromotionRefused(_("Enter how much the promotion takes off."))
-    if not terms.code and (terms.uses or terms.per_person):
+    if not terms.code and (terms.uses or terms.limit_per_customer):
         raise PromotionRefused(_("Only promotions with a code can have a limit on uses."))
     if terms.starts_at and terms.ends_at and terms.starts_at >= terms.ends_at:
         raise PromotionRefused(_("The end must be after the start."))
@@ -188,7 +188,7 @@ DELETE_VOUCHER_BY_ORDER = write(
 )
 
 
-def claim_voucher(
+def redeem_voucher(
     typed: str, customer_key: str, order_id: UUID, now: datetime, *, late: bool = False
 ) -> Promotion:
     """Take one use of a code for an order; taking it again for the same order and customer takes no other.
@@ -203,7 +203,9 @@ def claim_voucher(
     if (reason := found.unavailable_reason(now)) and not late:
         raise VoucherRefused(reason)
     INSERT_VOUCHER_BY_ORDER.run(order_id=order_id, key=key)
-    person_claims = [f"user:{customer_key}:{number}" for number in range(found.per_person)] or [""]
+    person_claims = [
+        f"user:{customer_key}:{number}" for number in range(found.limit_per_customer)
+    ] or [""]
     for _attempt in range(ATTEMPTS):
         if not person_claims:
             raise VoucherRefused(queries.already_used_message(found))

@@ -8,13 +8,13 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from cassandra_db import CassandraUnavailable, Pending, Row, read
+from cassandra_db import CassandraUnavailable, PendingResult, Row, read
 from cassandra_db.session import keyspace_name
 from catalogue.queries import get_category_tree
 from pricing.quotes import QuotedLine
 from promotions.entities import AppliedPromotions, Voucher
 from promotions.rules import (
-    LONGEST_CODE,
+    MAX_CODE_LENGTH,
     Promotion,
     applicable_promotions,
     code_key,
@@ -68,7 +68,7 @@ def promotion_from_row(row: Row) -> Promotion:
         category_id=row.category_id,
         categories=_with_all_below(row.category_id) if row.category_id else frozenset(),
         minimum=row.minimum or 0,
-        per_person=row.per_person or 0,
+        limit_per_customer=row.per_person or 0,
         uses=row.uses or 0,
         starts_at=row.starts_at,
         ends_at=row.ends_at,
@@ -90,7 +90,7 @@ class _Copy:
 
     def __init__(self) -> None:
         self._cached: tuple[str, float, tuple[Promotion, ...]] | None = None
-        self._reading: tuple[str, float, Pending] | None = None
+        self._reading: tuple[str, float, PendingResult] | None = None
 
     def _fresh(self) -> tuple[Promotion, ...] | None:
         if self._cached is None:
@@ -104,10 +104,10 @@ class _Copy:
         if self._under_way() is None and self._fresh() is None:
             self._reading = self._begun()
 
-    def _begun(self) -> tuple[str, float, Pending]:
+    def _begun(self) -> tuple[str, float, PendingResult]:
         return keyspace_name(), monotonic(), PROMOTIONS_BY_TRIGGER.start(trigger=AUTOMATIC)
 
-    def _under_way(self) -> tuple[str, float, Pending] | None:
+    def _under_way(self) -> tuple[str, float, PendingResult] | None:
         """Return what is being read. A page that failed may have left it behind: one that old does not count."""
         begun = self._reading
         return (
@@ -129,7 +129,7 @@ class _Copy:
             # It was begun by another page, maybe when Cassandra was down.
             return self._read(self._begun())
 
-    def _read(self, begun: tuple[str, float, Pending]) -> tuple[Promotion, ...]:
+    def _read(self, begun: tuple[str, float, PendingResult]) -> tuple[Promotion, ...]:
         keyspace, read_at, reading = begun
         found = sort_promotions(promotion_from_row(row) for row in reading.rows())
         self._cached = keyspace, read_at, found
@@ -150,7 +150,7 @@ def list_automatic_promotions() -> tuple[Promotion, ...]:
     return _copy.promotions()
 
 
-def list_current_promotions(
+def list_running_promotions(
     now: datetime, category_id: UUID | None = None
 ) -> tuple[Promotion, ...]:
     """Return the promotions without a code that apply now; with a category, those that its products are covered by.
@@ -191,9 +191,9 @@ class PendingPromotions:
 
     typed_code: str
     customer_key: str = ""
-    _terms: Pending | None = None
-    _uses: Pending | None = None
-    _mine: Pending | None = None
+    _terms: PendingResult | None = None
+    _uses: PendingResult | None = None
+    _mine: PendingResult | None = None
 
     def collect(
         self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
@@ -230,7 +230,10 @@ class PendingPromotions:
 
     def _used_up(self, found: Promotion) -> str:
         mine = self._mine.rows() if self._mine else []
-        if found.per_person and len([row for row in mine if row.claim]) >= found.per_person:
+        if (
+            found.limit_per_customer
+            and len([row for row in mine if row.claim]) >= found.limit_per_customer
+        ):
             return already_used_message(found)
         uses = self._uses.one() if self._uses else None
         return (
@@ -248,7 +251,7 @@ def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions
     prefetch_automatic_promotions()
     key = code_key(typed)
     if not key:
-        return PendingPromotions(typed[:LONGEST_CODE])
+        return PendingPromotions(typed[:MAX_CODE_LENGTH])
     first, after = f"user:{customer_key}:", f"user:{customer_key};"
     return PendingPromotions(
         typed,
@@ -275,7 +278,7 @@ def already_used_message(found: Promotion) -> str:
     """Return what is said of a code that this customer has used as often as one may."""
     words = (
         _("You’ve already used %(name)s.")
-        if found.per_person == 1
+        if found.limit_per_customer == 1
         else _("You’ve already used %(name)s as many times as you can.")
     )
     return words % {"name": found.inline_name}

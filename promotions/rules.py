@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from pricing.money import from_minor_units, to_minor_units
-from pricing.quotes import QuotedLine, Reduction
-from pricing.shares import spread_amount
+from pricing.proration import prorate_amount
+from pricing.quotes import LineDiscounts, QuotedLine
 from pricing.templatetags.money import format_money
 
 BUY_GET = "buy_get"
@@ -29,14 +29,14 @@ AMOUNT = "amount"
 FREE_DELIVERY = "free_delivery"
 KINDS = (BUY_GET, PERCENTAGE, AMOUNT, FREE_DELIVERY)
 # How much is kept of a code that a shopper typed.
-LONGEST_CODE = 40
+MAX_CODE_LENGTH = 40
 
 
 def code_key(typed: str) -> str:
     """Return what two codes have in common that are the same to a reader: letters and digits, without case (X57)."""
     return "".join(
         each for each in unicodedata.normalize("NFKC", typed).casefold() if each.isalnum()
-    )[:LONGEST_CODE]
+    )[:MAX_CODE_LENGTH]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Promotion:
     category_id: UUID | None = None
     categories: frozenset[UUID] = frozenset()  # the category with all below it
     minimum: int = 0
-    per_person: int = 0
+    limit_per_customer: int = 0
     uses: int = 0
     starts_at: datetime | None = None
     ends_at: datetime | None = None
@@ -68,18 +68,20 @@ class Promotion:
         """Return what the lines that this covers cost, before anything is taken off."""
         return sum(to_minor_units(line.total) for line in lines if self.is_for_line(line))
 
-    def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
+    def compute_line_discounts(
+        self, lines: Sequence[QuotedLine], remaining: Sequence[int]
+    ) -> LineDiscounts:
         """Return what it takes off each line, of what others have left there. Rounded as pricing.quotes states."""
         if self.kind == FREE_DELIVERY:
-            return Reduction((0,) * len(lines), has_free_delivery=True)
+            return LineDiscounts((0,) * len(lines), has_free_delivery=True)
         if self.kind == BUY_GET:
-            return Reduction(self._cheapest_free(lines))
+            return LineDiscounts(self._cheapest_free(lines))
         covered = [
             amount if self.is_for_line(line) else 0
             for line, amount in zip(lines, remaining, strict=True)
         ]
         off = min(self._amount_off(sum(covered)), sum(covered))
-        return Reduction(tuple(spread_amount(off, covered)))
+        return LineDiscounts(tuple(prorate_amount(off, covered)))
 
     def _amount_off(self, cents: int) -> int:
         if self.kind == AMOUNT:

@@ -7,14 +7,14 @@ from django.http import HttpRequest
 from catalogue import queries
 
 # "Load more" ten times, and the list can still be opened as a whole.
-LONGEST_LIST = 10 * queries.PAGE_LENGTH
+MAX_LIST_LENGTH = 10 * queries.PAGE_LENGTH
 
 
 def requested_card_count(request: HttpRequest) -> int:
     """Return how many cards the list has, or will have with this part: what Back and Reload bring again (X4)."""
     wanted = request.GET.get("show", "")
     number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 5 else 0
-    return max(queries.PAGE_LENGTH, min(number, LONGEST_LIST))
+    return max(queries.PAGE_LENGTH, min(number, MAX_LIST_LENGTH))
 
 
 def next_page_url(url: str, card_count: int, **params: str) -> str:

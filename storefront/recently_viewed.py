@@ -28,7 +28,7 @@ class ViewedProduct:
     price_varies: bool
 
 
-def read_viewed_ids(request: HttpRequest) -> list[UUID]:
+def list_viewed_product_ids(request: HttpRequest) -> list[UUID]:
     """Return the products that this browser has looked at, the last one first; none if the cookie is not ours."""
     cookie = request.COOKIES.get(settings.VIEWED_COOKIE_NAME)
     if not cookie:
@@ -44,7 +44,7 @@ def read_viewed_ids(request: HttpRequest) -> list[UUID]:
 
 def remember_viewed(request: HttpRequest, response: HttpResponse, product_id: UUID) -> None:
     """Put a product first among those that the browser keeps."""
-    before = read_viewed_ids(request)
+    before = list_viewed_product_ids(request)
     if request.method != "GET" or before[:1] == [product_id]:
         return
     now = [product_id, *(each for each in before if each != product_id)][:MAX_VIEWED]

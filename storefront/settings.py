@@ -156,8 +156,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 8},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "accounts.validators.BytesValidator"},
-    {"NAME": "accounts.validators.OwnWordsValidator"},
+    {"NAME": "accounts.validators.MaxBytesValidator"},
+    {"NAME": "accounts.validators.EmailOrShopNameValidator"},
 ]
 LOGIN_URL = "accounts:login"
 LOGIN_REDIRECT_URL = "accounts:profile"
@@ -290,13 +290,13 @@ RATE_LIMIT_DELAYS_AT_ONCE = max(1, env.int("WEB_THREADS", default=16) // 4)
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
 CHECKOUT_QUEUE_URLS = ["checkout:details", "checkout:delivery", "checkout:review"]
 # What a page of the checkout has in its form's field `checkout`: whoever sends one is inside already.
-CHECKOUT_VISIT_PROOF = "checkout.offers.is_snapshot_token"
+CHECKOUT_VISIT_PROOF = "checkout.orderable_carts.is_snapshot_token"
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
-FILE_UPLOAD_HANDLERS = ["web.uploads.NoFiles"]
+FILE_UPLOAD_HANDLERS = ["web.uploads.RefuseFilesHandler"]
 
 LANGUAGE_CODE = "en-ie"
 TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")

@@ -16,7 +16,7 @@ from catalogue.entities import Product
 from storefront.structured_data import absolute_url
 
 # What the protocol allows in one file.
-MOST_ADDRESSES = 50_000
+MAX_SITEMAP_URLS = 50_000
 _XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -42,7 +42,7 @@ def write_sitemap(products: Iterable[Product], now: datetime) -> int:
     sitemap_folder().mkdir(parents=True, exist_ok=True)
     addresses = iter([*list_shop_addresses(), *_product_addresses(products)])
     count, files = 0, []
-    while part := list(islice(addresses, MOST_ADDRESSES)):
+    while part := list(islice(addresses, MAX_SITEMAP_URLS)):
         files.append(_urlset(part))
         count += len(part)
     if len(files) == 1:

@@ -26,7 +26,7 @@ TICKET_SECONDS = 30 * 60
 # In seconds: how long a visitor waits in a thread, how long before they ask again, and how late they may come.
 _PATIENCE, _AT_LEAST, _AT_MOST, _GRACE = 10.0, 2, 60.0, 2.0
 # A visitor who is inside for longer than so many seconds gives the slot to another one; so many at most do.
-_LONG, _STUCK_AT_MOST = 1.0, 5
+_LONG, _MAX_STUCK = 1.0, 5
 
 
 class QueueTicket(NamedTuple):
@@ -102,7 +102,7 @@ class CheckoutQueue:
         # A visitor who has been inside for long waits for the database, and not for the processor: others may go in beside them.
         # Below zero when a clock was set back, and they count as new.
         busy = sum(now - visitor.since < _LONG for visitor in self._inside)
-        return min(self._slots - busy, self._slots + _STUCK_AT_MOST - len(self._inside))
+        return min(self._slots - busy, self._slots + _MAX_STUCK - len(self._inside))
 
     def _give_ticket(self, ticket: QueueTicket | None, now: float) -> QueueWait:
         if ticket is None:

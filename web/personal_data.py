@@ -5,7 +5,7 @@ that stay, or None if it is about nobody. A test fails for a model that says not
 something has a `privacy.py` with
 
     export_personal_data(person) -> dict      what is held about the person, by name, as JSON can take it
-    erase_personal_data(person, now)          what erasing does in this app; raises ErasureNotYetPossible when something has to wait
+    erase_personal_data(person, now)          what erasing does in this app; raises ErasureRefused when something has to wait
     list_erasure_obstacles(person) -> list    why the person cannot be erased now, in sentences for the person (may be left out)
 """
 
@@ -29,12 +29,12 @@ from moneyed import Money
 FAREWELL_EVENT = "erased"
 
 
-class ErasureNotYetPossible(Exception):
+class ErasureRefused(Exception):
     """Something about a person cannot be erased yet. Carries the reason."""
 
 
 @dataclass(frozen=True)
-class Person:
+class DataSubject:
     """A person with an account. `email` is the address that is proved to be theirs: what goes to any other is not about them."""
 
     user_id: UUID
@@ -59,7 +59,7 @@ def list_privacy_modules() -> list[ModuleType]:
     return found[::-1]
 
 
-def export_personal_data(person: Person) -> Iterator[tuple[str, dict[str, Any]]]:
+def export_personal_data(person: DataSubject) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what is held about a person, app by app. Raises CassandraUnavailable."""
     for module in reversed(list_privacy_modules()):
         yield (
@@ -68,13 +68,13 @@ def export_personal_data(person: Person) -> Iterator[tuple[str, dict[str, Any]]]
         )
 
 
-def erase_personal_data(person: Person, now: datetime) -> None:
-    """Erase a person in all apps; a second call finishes what a first one left. Raises ErasureNotYetPossible, CassandraUnavailable."""
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
+    """Erase a person in all apps; a second call finishes what a first one left. Raises ErasureRefused, CassandraUnavailable."""
     for module in list_privacy_modules():
         module.erase_personal_data(person, now)
 
 
-def list_erasure_obstacles(person: Person) -> list[str]:
+def list_erasure_obstacles(person: DataSubject) -> list[str]:
     """Return why a person cannot be erased now, in sentences; none if nothing speaks against it. Raises CassandraUnavailable."""
     return [
         sentence

@@ -6,7 +6,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.core.files.uploadhandler import FileUploadHandler
 
 
-class NoFiles(FileUploadHandler):
+class RefuseFilesHandler(FileUploadHandler):
     """Refuses every file. Django's own handlers write as much to the disk as a visitor likes to send."""
 
     def new_file(self, *args: Any, **kwargs: Any) -> NoReturn:

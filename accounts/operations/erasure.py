@@ -28,7 +28,7 @@ from jobs.minutes import floor_to_minute
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from web import personal_data
-from web.personal_data import FAREWELL_EVENT, ErasureNotYetPossible, Person
+from web.personal_data import FAREWELL_EVENT, DataSubject, ErasureRefused
 
 INSERT_ERASURE = write(
     "erasure", "INSERT INTO erasures (minute, user_id) VALUES (:minute, :user_id)"
@@ -52,9 +52,9 @@ RETRY_AFTER = timedelta(hours=1)
 log = logging.getLogger(__name__)
 
 
-def person_from_user(user: User) -> Person:
+def person_from_user(user: User) -> DataSubject:
     """Return a user as the person whose data the apps hold."""
-    return Person(user.user_id, user.email, user.name or "", user.role or "", bool(user.demo))
+    return DataSubject(user.user_id, user.email, user.name or "", user.role or "", bool(user.demo))
 
 
 def request_erasure(user_id: UUID, now: datetime) -> None:
@@ -72,7 +72,7 @@ def request_erasure(user_id: UUID, now: datetime) -> None:
 def erase_account(user_id: UUID, now: datetime) -> bool:
     """Erase all that is held about a user who has asked for it; a second call does what a first one left.
 
-    Returns whether there was something to erase. `now` is in UTC. Raises ErasureNotYetPossible, CassandraUnavailable.
+    Returns whether there was something to erase. `now` is in UTC. Raises ErasureRefused, CassandraUnavailable.
     """
     user = queries.get_user(user_id)
     if user is None or user.erasing_at is None:
@@ -111,7 +111,7 @@ def run_erasures(minutes: list[datetime], now: datetime) -> int:
                 "user %s is erased later: %s",
                 user_id,
                 error,
-                exc_info=not isinstance(error, ErasureNotYetPossible),
+                exc_info=not isinstance(error, ErasureRefused),
             )
             INSERT_ERASURE.run(minute=floor_to_minute(now + RETRY_AFTER), user_id=user_id)
         DELETE_ERASURE.run(minute=minute, user_id=user_id)

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts import audit_log, queries
-from accounts.errors import ChangedMeanwhile, NoSuchUser
+from accounts.errors import AccountChanged, NoSuchUser
 from accounts.models import User
 from accounts.operations.registration import MAILBOX_NAMESPACE
 from accounts.sessions import end_sessions
@@ -46,7 +46,7 @@ def change_password(
 ) -> User:
     """Give a member another password, end all sessions but the one with `current_session_key`, and inform them by mail.
 
-    Returns the member with it. Raises ChangedMeanwhile if it is not any more the password that was read, NoSuchUser,
+    Returns the member with it. Raises AccountChanged if it is not any more the password that was read, NoSuchUser,
     CassandraUnavailable.
     """
     return change_password_hash(
@@ -113,7 +113,7 @@ def get_user_by_reset_token(token: str) -> User | None:
 def reset_password(member: User, password: str, now: datetime) -> User:
     """Give a member, as `get_user_by_reset_token` has read them, another password; end all sessions, and inform them by mail.
 
-    Raises ChangedMeanwhile if the link has just been used, NoSuchUser, CassandraUnavailable.
+    Raises AccountChanged if the link has just been used, NoSuchUser, CassandraUnavailable.
     """
     made = make_password(password)
     outcome = PASSWORD_RESET.apply(
@@ -131,7 +131,7 @@ def _finish_password_change(
     member: User, made: str, applied: bool, now: datetime, current_session_key: str | None
 ) -> User:
     if not applied:
-        raise ChangedMeanwhile
+        raise AccountChanged
     # Should we die here: sessions are bound to the password's hash, so the others are worth nothing already.
     end_sessions(member.user_id, except_key=current_session_key)
     context = {"name": member.name, "url": settings.PUBLIC_URL + reverse("accounts:reset")}

@@ -79,7 +79,7 @@ def record_staff_role(user_id: UUID, role: str) -> None:
     leaves between the two, there is never one admin less than this counts.
     """
     while True:
-        version, admins = queries.get_role_holders(ADMIN)
+        version, admins = queries.list_role_holders(ADMIN)
         if role != ADMIN and user_id in admins and len(admins) == 1:
             raise LastAdmin
         if apply_batch(

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from accounts import known_devices, operations, queries
 from accounts.access import current_member, member_required
-from accounts.errors import ChangedMeanwhile
+from accounts.errors import AccountChanged
 from accounts.forms import NewPasswordForm, PasswordChangeForm, PasswordResetForm
 from accounts.models import User
 from accounts.reauthentication import DEMO_LOGIN_STAYS, REAUTHENTICATION_FAILED, verify_password
@@ -52,7 +52,7 @@ def _try_change(request: HttpRequest, user: User, form: PasswordChangeForm) -> b
                 current_time(),
                 current_session_key=request.session.session_key,
             )
-        except ChangedMeanwhile:
+        except AccountChanged:
             form.add_error(
                 None,
                 _("Your password was just changed in another window. Nothing was changed here."),
@@ -106,7 +106,7 @@ def reset_password(request: HttpRequest, token: str) -> HttpResponse:
     if user is not None and form.is_valid():
         try:
             operations.reset_password(user, form.cleaned_data["password"], current_time())
-        except ChangedMeanwhile:
+        except AccountChanged:
             user = None
         else:
             messages.success(

@@ -92,9 +92,7 @@ def request_email_change(request: HttpRequest) -> HttpResponse:
             operations.request_email_change(user, new, current_time())
             messages.success(
                 request,
-                _(
-                    "We’ve sent an email to your new address. Open the link in it within 24 hours."
-                ),
+                _("We’ve sent an email to your new address. Open the link in it within 24 hours."),
             )
             return redirect("accounts:profile")
     return render_page(

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 from accounts.access import staff_required
 from accounts.roles import ADMIN
 from adminpanel import audit_labels
-from adminpanel.forms import LogForm
+from adminpanel.forms import AuditLogForm
 from cassandra_db import (
-    BadPageToken,
+    InvalidPageToken,
     current_time,
 )
 from web.rendering import render_page
@@ -24,18 +24,18 @@ from web.rendering import render_page
 def audit_log_page(request: HttpRequest) -> HttpResponse:
     """Show the audit log: of a day, or of one user's month."""
     today = current_time().date()
-    book, day, who, after = LogForm(request.GET).parse_selection(today)
+    book, day, who, after = AuditLogForm(request.GET).parse_selection(today)
     try:
         page = (
             audit_labels.get_actor_page(who, day, after)
             if who
             else audit_labels.get_day_page(book, day, after)
         )
-    except BadPageToken:
+    except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
     context: dict[str, Any] = {
         "journal": page,
-        "form": LogForm(initial={"book": book, "day": day}),
+        "form": AuditLogForm(initial={"book": book, "day": day}),
         "day": day,
         "earlier": day.replace(day=1) - timedelta(days=1) if who else day - timedelta(days=1),
         "later": _later(day, today, by_month=bool(who)),

@@ -27,7 +27,7 @@ from adminpanel.order_forms import (
     ParcelForm,
     ReceivedPaymentForm,
     RefundForm,
-    ReturnAnswerForm,
+    ReturnDecisionForm,
     ReturnReceiptForm,
     StaffAddressForm,
     is_awaiting_refund,
@@ -42,7 +42,7 @@ from cassandra_db import current_time
 from orders import operations
 from orders.balance import refundable_amount
 from orders.entities import Order
-from orders.errors import NotPayable, StaleOrder, TransitionRefused
+from orders.errors import NotPayable, OrderChanged, TransitionRefused
 from orders.items import Item
 from orders.queries import list_items
 from web.decorators import post_only
@@ -113,7 +113,7 @@ def update_return(request: HttpRequest, order: Order, return_id: str) -> HttpRes
     def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.returns if each.return_id == return_id), None)
         if found and found.state == "requested":
-            return ReturnAnswerForm(order, found, request.POST)
+            return ReturnDecisionForm(order, found, request.POST)
         return (
             ReturnReceiptForm(order, found, items, request.POST)
             if found and found.state == "approved"
@@ -210,14 +210,14 @@ def record_payment(request: HttpRequest, order: Order) -> HttpResponse:
 @staff_required(MONEY_STAFF)
 @post_only("adminpanel:order", "number")
 @order_submit
-def record_sent_refund(request: HttpRequest, order: Order) -> HttpResponse:
+def record_manual_refund(request: HttpRequest, order: Order) -> HttpResponse:
     """Note that staff have sent money back by hand that was owed."""
     actor = queries.staff_actor(current_member(request))
     try:
         changed = operations.record_manual_refund(
             order, request.POST.get("refund", ""), actor=actor, now=current_time()
         )
-    except (NotPayable, StaleOrder, TransitionRefused) as refused:
+    except (NotPayable, OrderChanged, TransitionRefused) as refused:
         return render_conflict(request, _conflict_error(refused, order))
     return answer_submit(request, changed, before=order)
 
@@ -239,19 +239,21 @@ def _handle_submit(
     order_items = list_items(order)
     form = build_form(order, order_items)
     if form is None or request.POST.get("version") != str(order.version):
-        return render_conflict(request, StaleOrder(order), typed=form.typed_values if form else [])
+        return render_conflict(
+            request, OrderChanged(order), typed=form.typed_values if form else []
+        )
     if not form.is_valid() or (confirm and not confirm(request, order, form)):
         return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     try:
         changed = apply(order, form, queries.staff_actor(current_member(request)), current_time())
-    except (StaleOrder, TransitionRefused, NotPayable) as refused:
+    except (OrderChanged, TransitionRefused, NotPayable) as refused:
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
     return answer_submit(request, changed, before=order)
 
 
 def _conflict_error(
-    refused: StaleOrder | TransitionRefused | NotPayable, order: Order
-) -> StaleOrder | TransitionRefused:
+    refused: OrderChanged | TransitionRefused | NotPayable, order: Order
+) -> OrderChanged | TransitionRefused:
     return (
         TransitionRefused(order, "paid", _("there is nothing to pay"))
         if isinstance(refused, NotPayable)

@@ -18,11 +18,11 @@ from adminpanel.order_pages import (
     render_order_page,
 )
 from cassandra_db import (
-    BadPageToken,
+    InvalidPageToken,
     current_time,
 )
 from orders.entities import Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, TransitionRefused
 from orders.operations import add_note
 from orders.queries import get_order_by_number
 from web.decorators import post_only
@@ -36,7 +36,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
     column, after, fingerprint = BoardForm(request.GET).parse_selection()
     try:
         found = queries.get_board(column, after, current_time())
-    except BadPageToken:
+    except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
     if fingerprint == found.fingerprint:
         return HttpResponse(status=204)
@@ -73,17 +73,17 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 @order_submit
-def transition_order(request: HttpRequest, found: Order) -> HttpResponse:
+def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
     """Move an order on, if it still is what the page showed."""
     form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
             # Nobody types these: the page is older than its buttons.
-            return render_conflict(request, StaleOrder(found), note=form["note"].value() or "")
+            return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
         return render_order_page(request, queries.get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
     try:
-        changed = operations.transition_order(
+        changed = operations.apply_staff_transition(
             found,
             sent["event"],
             seen_version=sent["version"],
@@ -91,7 +91,7 @@ def transition_order(request: HttpRequest, found: Order) -> HttpResponse:
             note=sent["note"],
             now=current_time(),
         )
-    except (StaleOrder, TransitionRefused) as error:
+    except (OrderChanged, TransitionRefused) as error:
         return render_conflict(request, error, note=form["note"].value() or "")
     return answer_submit(request, changed, before=found)
 

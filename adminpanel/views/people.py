@@ -19,7 +19,7 @@ from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.code_again import confirm_by_code
-from adminpanel.forms import FindPersonForm, RoleForm
+from adminpanel.forms import FindPersonForm, StaffRoleForm
 from adminpanel.templatetags.roles import role_label
 from cassandra_db import current_time
 from web.decorators import post_only
@@ -66,7 +66,7 @@ def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
 @post_only("adminpanel:person", "user_id")
 def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Give a user a role, or take it; it ends their sessions."""
-    found, form = _get_person(user_id), RoleForm(request.POST)
+    found, form = _get_person(user_id), StaffRoleForm(request.POST)
     if found == current_member(request):
         form.add_error(None, OWN_ACCOUNT)
     elif form.is_valid() and confirm_by_code(request, form):
@@ -127,14 +127,14 @@ def _get_person(user_id: UUID) -> User:
 def _page(
     request: HttpRequest,
     person: User,
-    form: RoleForm | None = None,
+    form: StaffRoleForm | None = None,
     *,
     reset_form: Form | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {
         "person": person,
         "own": person == current_member(request),
-        "form": form or RoleForm(initial={"role": person.role or "shopper"}),
+        "form": form or StaffRoleForm(initial={"role": person.role or "shopper"}),
         "reset_form": reset_form,
         "factor": get_second_factor(person.pk),
         "sessions": list_sessions(person.pk, request.session.session_key),

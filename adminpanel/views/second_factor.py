@@ -18,7 +18,7 @@ from accounts.access import current_member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
 from accounts.roles import ADMIN, ORDER_STAFF
-from adminpanel.forms import WRONG_CODE, CodeForm, RecoveryCodeForm
+from adminpanel.forms import WRONG_CODE, RecoveryCodeForm, TotpCodeForm
 from cassandra_db import current_time
 from web.decorators import get_or_post, post_only
 from web.rate_limits import hit_rate_limit
@@ -40,7 +40,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
             return redirect(_next_url(request, user))
         return render_page(
-            request, "adminpanel/own_factor.html", {"factor": found, "form": CodeForm()}
+            request, "adminpanel/own_factor.html", {"factor": found, "form": TotpCodeForm()}
         )
     if request.method != "POST":
         return _ask_for_code(
@@ -58,7 +58,7 @@ def _check_code(request: HttpRequest, user: User) -> HttpResponse:
     if isinstance(form, RecoveryCodeForm):
         right = factors.use_recovery_code(user.pk, code)
     else:
-        right = factors.use_code(user.pk, code, current_time())
+        right = factors.verify_totp_code(user.pk, code, current_time())
     if not right:
         form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryCodeForm) else WRONG_CODE)
         return _ask_for_code(request, user, form)
@@ -67,13 +67,13 @@ def _check_code(request: HttpRequest, user: User) -> HttpResponse:
     return redirect(_next_url(request, user))
 
 
-def _form(request: HttpRequest) -> type[CodeForm] | type[RecoveryCodeForm]:
+def _form(request: HttpRequest) -> type[TotpCodeForm] | type[RecoveryCodeForm]:
     query = request.POST if request.method == "POST" else request.GET
-    return RecoveryCodeForm if query.get("way") == "recovery" else CodeForm
+    return RecoveryCodeForm if query.get("way") == "recovery" else TotpCodeForm
 
 
 def _ask_for_code(
-    request: HttpRequest, user: User, form: CodeForm | RecoveryCodeForm
+    request: HttpRequest, user: User, form: TotpCodeForm | RecoveryCodeForm
 ) -> HttpResponse:
     context = {
         "form": form,
@@ -86,7 +86,7 @@ def _ask_for_code(
 
 
 def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
-    form = CodeForm(request.POST or None, initial={"next": request.GET.get("next", "")})
+    form = TotpCodeForm(request.POST or None, initial={"next": request.GET.get("next", "")})
     secret = factors.enrolment_secret(request.session.session_key or "", user)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
@@ -109,10 +109,10 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
     )
 
 
-def _for_demo(user: User, form: CodeForm | RecoveryCodeForm) -> dict[str, Any]:
+def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, Any]:
     """Return the context for the demo shop's own staff: the code, which stands in the field, too, if it is good already."""
     code, wait = factors.get_demo_code(user, current_time())
-    if code and not wait and isinstance(form, CodeForm):
+    if code and not wait and isinstance(form, TotpCodeForm):
         form.initial["code"] = code
     return {"demo_code": code, "demo_wait": wait}
 
@@ -148,7 +148,7 @@ def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
 @post_only("adminpanel:second_factor")
 def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make ten new recovery codes for a user who enters a code, and show them once."""
-    user, form = current_member(request), CodeForm(request.POST)
+    user, form = current_member(request), TotpCodeForm(request.POST)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
         if codes := factors.renew_recovery_codes(

@@ -2,9 +2,9 @@
 
 from cart.operations.cart_names import rename_cart
 from cart.operations.carts import (
-    AdoptionResult,
+    ClaimedCarts,
     add_cart_to_list,
-    adopt_guest_carts,
+    claim_guest_carts,
     create_cart,
     delete_cart,
     initialize_cart,
@@ -29,9 +29,9 @@ from cart.operations.transfers import (
     empty_cart,
     merge_carts,
     move_line,
+    move_saved_line_to_cart,
     refill_cart,
     remove_saved_line,
-    return_saved_line,
     save_line_for_later,
     unmerge_carts,
 )

@@ -30,7 +30,7 @@ def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str
     """Give a person's own cart another name, for all it is shared with as well, and return it as it is stored.
 
     In the list of a person who has a cart of that name already, this one gets a number. A second call goes on where a
-    first one broke off. Raises NoSuchCart, NotAllowed, BadName, NameTaken, CartBusy, CassandraUnavailable.
+    first one broke off. Raises NoSuchCart, NotAllowed, InvalidCartName, NameTaken, CartBusy, CassandraUnavailable.
     """
     name = clean_name(name)
     require_access(person_id, cart_id, OWN)

@@ -103,7 +103,7 @@ class ActiveCart:
 
 
 @dataclass(frozen=True)
-class AdoptionResult:
+class ClaimedCarts:
     """What came of a login: the names of the carts that moved, and how many exceeded the limit and are still the guest's."""
 
     names: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ def create_cart(
 ) -> UUID:
     """Make an empty cart of this name, make it the active one and return its id.
 
-    The same `idempotency_key` makes one cart. Raises BadName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
+    The same `idempotency_key` makes one cart. Raises InvalidCartName, NameTaken, TooManyCarts, CartBusy, CassandraUnavailable.
     """
     name = clean_name(name)
     cart_id = created_cart_id(person_id, idempotency_key)
@@ -285,9 +285,9 @@ def drop_closed_cart(person_id: UUID, cart: ActiveCart, now: datetime) -> None:
         )
 
 
-def adopt_guest_carts(
+def claim_guest_carts(
     guest_id: UUID, user_id: UUID, now: datetime, device: str = "device"
-) -> AdoptionResult:
+) -> ClaimedCarts:
     """Make a guest's carts the member's, as carts of their own: nothing is merged, nothing lost.
 
     A name that the guest gave stays if it is free; else the cart is called by where it comes from: "From your phone,
@@ -313,7 +313,7 @@ def adopt_guest_carts(
             continue
         names.append(name)
         remove_cart_from_list(guest_id, cart.cart_id)
-    return AdoptionResult(tuple(names), left)
+    return ClaimedCarts(tuple(names), left)
 
 
 def get_or_create_active_cart(

@@ -7,7 +7,6 @@ moment (fault 18), and a batch whose answer was lost is recognised by its idempo
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID, uuid4, uuid5
 
 from cassandra.query import BoundStatement
@@ -24,9 +23,10 @@ from cart.operations.carts import (
     drop_closed_cart,
     get_or_create_active_cart,
 )
+from cart.operations.contents import idempotency_row_matcher
 from cart.operations.idempotency import resolve_target_cart
 from cart.undo import RemovedLine
-from cassandra_db import Pending, applied_if, apply_batch, conditional_write, retry_attempts
+from cassandra_db import PendingResult, applied_if, apply_batch, conditional_write, retry_attempts
 from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
@@ -130,7 +130,7 @@ def add_line(
     now: datetime,
     *,
     guest: bool = False,
-    carts: Pending | None = None,
+    carts: PendingResult | None = None,
 ) -> LineResult:
     """Put units of a variant into a person's active cart, making the first cart if there is none.
 
@@ -392,7 +392,7 @@ def _put_units(
         outcome = apply_batch(
             *batch,
             _idempotency_row_statement(cart_id, idempotency_key, now),
-            if_lost=applied_if(_idempotency_row_matcher(idempotency_key)),
+            if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
         )
         if outcome:
             return _PutResult(old_price, is_first=is_first)
@@ -450,7 +450,7 @@ def apply_changes(
     outcome = apply_batch(
         *changes,
         _idempotency_row_statement(cart_id, idempotency_key, now, days),
-        if_lost=applied_if(_idempotency_row_matcher(idempotency_key)),
+        if_lost=applied_if(idempotency_row_matcher(idempotency_key)),
     )
     if (
         not outcome
@@ -460,7 +460,7 @@ def apply_changes(
     ):
         raise NoSuchCart
     return bool(outcome) or any(
-        _idempotency_row_matcher(idempotency_key)(row) for row in outcome.rows
+        idempotency_row_matcher(idempotency_key)(row) for row in outcome.rows
     )
 
 
@@ -470,10 +470,6 @@ def _idempotency_row_statement(
     return INSERT_IDEMPOTENCY_ROW.bind(
         cart_id=cart_id, operation=str(idempotency_key), now=now, seconds=days * DAY
     )
-
-
-def _idempotency_row_matcher(idempotency_key: UUID) -> Any:
-    return lambda row: getattr(row, "kind", None) == "op" and row.key == str(idempotency_key)
 
 
 def _line_key(variant: Variant) -> str:

@@ -17,9 +17,9 @@ from cart import people, queries
 from cart.access import OWN, ROLE_NAMES, ROLES, Access, require_access
 from cart.entities import Cart
 from cart.errors import (
+    AlreadyInvited,
     CartBusy,
     InvitationOver,
-    InvitedAlready,
     NoSuchCart,
     NoSuchPerson,
     TooManyCarts,
@@ -30,7 +30,7 @@ from cart.limits import MAX_CARTS
 from cart.names import default_name
 from cart.operations.carts import ATTEMPTS, add_cart_to_list, created_cart_id, remove_cart_from_list
 from cart.operations.contents import CartChange, change_contents, get_contents
-from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, Invitation, Link, Member
+from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, CartUser, Invitation, Link
 from cassandra_db import (
     RAISE_UNKNOWN,
     SEND_AGAIN,
@@ -131,11 +131,13 @@ def withdraw_link(owner_id: UUID, cart_id: UUID, link_id: UUID) -> None:
     _delete_row(cart_id, LINK, str(link_id))
 
 
-def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: datetime) -> Invitation:
+def invite_person(
+    owner: CartUser, cart_id: UUID, email: str, role: str, now: datetime
+) -> Invitation:
     """Invite the owner of an e-mail address, and queue the mail; known and unknown addresses are treated alike.
 
     Inviting the same address in the same role again returns the existing invitation.
-    Raises NoSuchCart, NotAllowed, InvitedAlready, TooManyPeople, CartBusy, CassandraUnavailable; then nothing is sent.
+    Raises NoSuchCart, NotAllowed, AlreadyInvited, TooManyPeople, CartBusy, CassandraUnavailable; then nothing is sent.
     """
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
@@ -144,7 +146,7 @@ def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: date
     if any(
         email_key(person.email) == email_key(email) for person in people.get_people(cart_id).people
     ):
-        raise InvitedAlready(email)
+        raise AlreadyInvited(email)
     row = INSERT_INVITATION.bind(
         cart_id=cart_id,
         key=key,
@@ -159,7 +161,7 @@ def invite_person(owner: Member, cart_id: UUID, email: str, role: str, now: date
     if made is None:
         raise CartBusy  # withdrawn in the same moment
     if made.role != role:
-        raise InvitedAlready(email, str(ROLE_NAMES[made.role]).lower())
+        raise AlreadyInvited(email, str(ROLE_NAMES[made.role]).lower())
     _queue_invitation_mail(made, owner.user_id, now)
     return made
 
@@ -199,7 +201,7 @@ def delete_invitations(email: str) -> None:
     DELETE_INVITED.run(email=email_key(email))
 
 
-def accept_invitation(token: str, member: Member, now: datetime) -> UUID:
+def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
     """Let a member into the cart that an invitation names, and return the cart's id. An invitation lets one person in, once.
 
     A second call by the same member finishes what a first one left. Raises InvitationOver, WrongInvitee,
@@ -235,7 +237,9 @@ def accept_invitation(token: str, member: Member, now: datetime) -> UUID:
     raise CartBusy
 
 
-def _admit_person(invitation: Invitation, member: Member, mine: Row | None, now: datetime) -> None:
+def _admit_person(
+    invitation: Invitation, member: CartUser, mine: Row | None, now: datetime
+) -> None:
     """Replace the invitation by the person, in one batch. The caller reads what came of it."""
     key = str(member.user_id)
     used = DELETE_PERSON_ROW.bind(

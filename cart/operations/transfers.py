@@ -326,7 +326,7 @@ def save_line_for_later(
     return _swap_kind(person_id, cart_id, key, idempotency_key, now, "line", "later")
 
 
-def return_saved_line(
+def move_saved_line_to_cart(
     person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
 ) -> MoveResult:
     """Put a line saved for later back into the cart, at the price that it had. The same `idempotency_key` counts once.

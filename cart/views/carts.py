@@ -18,8 +18,8 @@ from django.views.decorators.http import require_safe
 
 from cart import limits, operations, owner, queries
 from cart.access import EDIT, OWN, VIEW, Access, require_access
-from cart.errors import BadName, CartError, NoSuchCart, NoSuchLine, NotAllowed
-from cart.forms import IdempotencyForm, NameForm, TargetCartForm
+from cart.errors import CartError, InvalidCartName, NoSuchCart, NoSuchLine, NotAllowed
+from cart.forms import CartNameForm, IdempotencyForm, TargetCartForm
 from cart.merge_preview import preview_merge
 from cart.request_cart import get_request_cart
 from cart.undo import Undo, parse_undo
@@ -43,7 +43,7 @@ def cart_list(request: HttpRequest) -> HttpResponse:
 @owner_only
 def create_cart(request: HttpRequest) -> HttpResponse:
     """Make a cart and make it the active one."""
-    form = NameForm(request.POST)
+    form = CartNameForm(request.POST)
     if not form.is_valid():
         return _cart_list_page(request, form=form, status=422)
     name, idempotency_key = form.cleaned_data["name"], form.cleaned_data["operation"]
@@ -67,7 +67,7 @@ def create_cart(request: HttpRequest) -> HttpResponse:
 def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a cart another name."""
     found = _require_access(request, cart_id, OWN)
-    form = NameForm(
+    form = CartNameForm(
         request.POST if request.method == "POST" else None, initial={"name": found.name}
     )
     if request.method == "POST" and form.is_valid():
@@ -75,7 +75,7 @@ def rename_cart(request: HttpRequest, cart_id: UUID) -> HttpResponse:
             name = operations.rename_cart(
                 _person_id(request), cart_id, form.cleaned_data["name"], current_time()
             )
-        except BadName as error:
+        except InvalidCartName as error:
             form.add_error("name", str(error))
         except CartError as error:
             form.add_error(None, str(error))
@@ -260,13 +260,13 @@ def save_line_for_later(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpR
 
 @post_only("cart:one", "cart_id")
 @owner_only
-def return_saved_line(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
+def move_saved_line_to_cart(request: HttpRequest, cart_id: UUID, key: UUID) -> HttpResponse:
     """Put a line saved for later back into the cart."""
     return _act_on_line(
         request,
         cart_id,
         key,
-        operations.return_saved_line,
+        operations.move_saved_line_to_cart,
         gettext_lazy("%(name)s was moved to your cart."),
     )
 
@@ -301,7 +301,7 @@ def _cart_list_page(
     request: HttpRequest,
     *,
     undo: Undo | None = None,
-    form: NameForm | None = None,
+    form: CartNameForm | None = None,
     refused: str = "",
     status: int = 200,
 ) -> HttpResponse:
@@ -310,7 +310,7 @@ def _cart_list_page(
     context = {
         "cards": cards,
         "undo": undo,
-        "form": form or NameForm(initial={"operation": uuid4()}),
+        "form": form or CartNameForm(initial={"operation": uuid4()}),
         "cart_limit_message": limits.cart_limit_message(len(cards)),
         "full": len(cards) >= limits.MAX_CARTS,
         "refused": refused,

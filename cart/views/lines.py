@@ -37,7 +37,7 @@ from cart.undo import parse_removed_line
 from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import find_product_and_variant, get_current_product, get_sellable_variant
+from catalogue.queries import find_product_and_variant, get_product_at_quorum, get_sellable_variant
 from inventory.products_with_stock import find_variant_with_stock
 from pricing.templatetags.money import format_money as in_words
 from web.decorators import owner_only, post_only
@@ -217,7 +217,7 @@ def restore_line(request: HttpRequest) -> HttpResponse:
     if undo is None:
         return render_refusal(request, str(TOO_LATE))
     try:
-        found = get_current_product(undo.product_id)
+        found = get_product_at_quorum(undo.product_id)
         variant = get_sellable_variant(found, undo.variant_id)
         if found is None or variant is None:
             raise NoLongerSold(undo.name)

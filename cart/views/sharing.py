@@ -14,9 +14,15 @@ from django.views.decorators.http import require_safe
 from cart import owner, people
 from cart.access import OWN, ROLE_DESCRIPTIONS, ROLE_NAMES, VIEW, Access, require_access
 from cart.errors import CartError, InvitationOver, NoSuchCart, NoSuchPerson, NotAllowed
-from cart.forms import IdempotencyForm, InviteForm, KeyForm, PersonForm, RoleForm
+from cart.forms import (
+    CartPersonForm,
+    CartRoleForm,
+    IdempotencyForm,
+    InvitationOrLinkForm,
+    InviteForm,
+)
 from cart.operations import sharing
-from cart.people import Member, SharedCart
+from cart.people import CartUser, SharedCart
 from cart.priced_cart import get_priced_cart
 from cassandra_db import current_time
 from mail.addresses import email_key
@@ -75,7 +81,7 @@ def withdraw_invitation(request: HttpRequest, cart_id: UUID) -> HttpResponse:
 
     def act(owner_id: UUID) -> str:
         sharing.withdraw_invitation(
-            owner_id, cart_id, str(_cleaned_data(KeyForm(request.POST))["key"])
+            owner_id, cart_id, str(_cleaned_data(InvitationOrLinkForm(request.POST))["key"])
         )
         return _("Invitation withdrawn. Its link no longer works.")
 
@@ -88,7 +94,7 @@ def change_role(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Give a person another role."""
 
     def act(owner_id: UUID) -> str:
-        sent = _cleaned_data(RoleForm(request.POST))
+        sent = _cleaned_data(CartRoleForm(request.POST))
         sharing.change_role(owner_id, cart_id, sent["person"], sent["role"])
         return _("This person %(role)s now.") % {"role": ROLE_DESCRIPTIONS[sent["role"]]}
 
@@ -101,7 +107,9 @@ def remove_person(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take a person out of the cart."""
 
     def act(owner_id: UUID) -> str:
-        sharing.remove_person(owner_id, cart_id, _cleaned_data(PersonForm(request.POST))["person"])
+        sharing.remove_person(
+            owner_id, cart_id, _cleaned_data(CartPersonForm(request.POST))["person"]
+        )
         return _("This person no longer has access to the cart.")
 
     return _run_action(request, cart_id, act)
@@ -126,7 +134,9 @@ def withdraw_link(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     """Take the link back."""
 
     def act(owner_id: UUID) -> str:
-        sharing.withdraw_link(owner_id, cart_id, _cleaned_data(KeyForm(request.POST))["key"])
+        sharing.withdraw_link(
+            owner_id, cart_id, _cleaned_data(InvitationOrLinkForm(request.POST))["key"]
+        )
         return _("Link turned off. It no longer works.")
 
     return _run_action(request, cart_id, act)
@@ -237,9 +247,9 @@ def _shared_cart_page(
     )
 
 
-def _member(request: HttpRequest) -> Member | None:
+def _member(request: HttpRequest) -> CartUser | None:
     user: Any = request.user  # the accounts' user, which this app does not import
-    return Member(user.pk, user.name, user.email) if user.is_authenticated else None
+    return CartUser(user.pk, user.name, user.email) if user.is_authenticated else None
 
 
 def _get_access(request: HttpRequest, cart_id: UUID, act: str) -> Access:

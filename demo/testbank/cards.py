@@ -11,7 +11,7 @@ REFUSED_LATER = "4000000000000044"
 
 
 @dataclass(frozen=True)
-class Card:
+class BankCard:
     """A number for trying out, and what comes of it."""
 
     digits: str
@@ -24,16 +24,16 @@ class Card:
 
 
 CARDS = (
-    Card(APPROVED, _("Approved")),
-    Card(DECLINED, _("Declined")),
-    Card(CHALLENGED, _("Asks for a code first")),
-    Card(LATE, _("Approved, but the bank confirms late")),
-    Card(AWAY, _("Approved, but the bank can’t be reached for a while")),
-    Card(SILENT, _("No answer until the time to pay is over")),
-    Card(TWICE, _("Approved, and the bank confirms twice")),
-    Card(OUT_OF_ORDER, _("Approved, and the bank sends its messages in the wrong order")),
-    Card(WRONG_AMOUNT, _("Approved for another amount: the shop refunds it")),
-    Card(REFUSED_LATER, _("Approved, then refused when the shop takes the money")),
+    BankCard(APPROVED, _("Approved")),
+    BankCard(DECLINED, _("Declined")),
+    BankCard(CHALLENGED, _("Asks for a code first")),
+    BankCard(LATE, _("Approved, but the bank confirms late")),
+    BankCard(AWAY, _("Approved, but the bank can’t be reached for a while")),
+    BankCard(SILENT, _("No answer until the time to pay is over")),
+    BankCard(TWICE, _("Approved, and the bank confirms twice")),
+    BankCard(OUT_OF_ORDER, _("Approved, and the bank sends its messages in the wrong order")),
+    BankCard(WRONG_AMOUNT, _("Approved for another amount: the shop refunds it")),
+    BankCard(REFUSED_LATER, _("Approved, then refused when the shop takes the money")),
 )
 # What the bank asks for where it asks for a code.
 CODE = "246810"

@@ -28,7 +28,7 @@ class CardForm(Form):
         return digits
 
 
-class CodeForm(Form):
+class ChallengeCodeForm(Form):
     code = forms.CharField(
         label=_("Verification code"),
         max_length=20,

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from cassandra_db import current_time
 from demo.testbank import operations, queries
 from demo.testbank.cards import CARDS, CODE
-from demo.testbank.forms import CardForm, CodeForm
+from demo.testbank.forms import CardForm, ChallengeCodeForm
 from pricing.money import from_minor_units
 from web.decorators import get_or_post, no_store, public
 from web.rendering import without_header
@@ -31,9 +31,9 @@ def pay(request: HttpRequest, payment_id: UUID) -> HttpResponse:
         operations.abandon_payment(payment_id, current_time())
         return redirect(payment.return_url)
     asks = payment.state == "asked"
-    form = CodeForm(request.POST or None) if asks else CardForm(request.POST or None)
+    form = ChallengeCodeForm(request.POST or None) if asks else CardForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        if isinstance(form, CodeForm):
+        if isinstance(form, ChallengeCodeForm):
             if not operations.submit_code(payment_id, form.cleaned_data["code"], current_time()):
                 form.add_error("code", _("This code is wrong. Check it and try again."))
         else:

@@ -18,7 +18,7 @@ from inventory.operations.movements import (
 )
 from inventory.operations.receipts import adjust_stock, receive_stock
 from inventory.operations.reservations import (
-    RESERVED_FOR,
+    RESERVATION_DURATION,
     clear_reservation_expiry,
     extend_reservations,
     record_reservation_expiries,

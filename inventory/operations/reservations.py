@@ -26,7 +26,7 @@ from inventory.queries import (
 from jobs.minutes import floor_to_minute
 
 # How long units are reserved for a shopper who is paying.
-RESERVED_FOR = timedelta(minutes=10)
+RESERVATION_DURATION = timedelta(minutes=10)
 # How often a reservation is planned again when others were faster, before it gives up.
 ROUNDS = 10
 
@@ -182,7 +182,7 @@ class _ReservationRun:
             left = [each for each in plan if each.reservation_id not in self.reserved]
             if left:
                 record_reservation_expiries(
-                    self.order_id, left, max(self.now, current_time()) + RESERVED_FOR
+                    self.order_id, left, max(self.now, current_time()) + RESERVATION_DURATION
                 )
             if all(self._reserve(each) for each in left):
                 return plan

@@ -21,7 +21,7 @@ from catalogue import operations as catalogue
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
 from inventory.queries import (
-    prefetch_current_stock,
+    prefetch_stock_at_quorum,
     prefetch_stock_numbers,
     product_availability,
     stock_from_rows,
@@ -127,7 +127,7 @@ def _update_availability(product_id: UUID) -> None:
     one sees what both have written.
     """
     for _ in retry_attempts(_TRIES):
-        stock, product = prefetch_current_stock(product_id), prefetch_availability(product_id)
+        stock, product = prefetch_stock_at_quorum(product_id), prefetch_availability(product_id)
         availability = product_availability(stock_from_rows(stock.rows()).values())
         row = product.one()
         if row is None or (row.availability or "out") == availability:

@@ -44,7 +44,7 @@ from orders.operations.placement import (
     place_order,
     unclaim_expired_order,
 )
-from orders.operations.refunds import settle_money
+from orders.operations.refunds import settle_captures_and_refunds
 from orders.operations.returns import (
     approve_return,
     decide_refund,

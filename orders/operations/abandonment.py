@@ -15,7 +15,7 @@ from cassandra_db import (
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation
-from inventory.operations import RESERVED_FOR
+from inventory.operations import RESERVATION_DURATION
 from jobs.minutes import MINUTE, minutes_between
 from orders.states import ABANDONED
 from promotions.operations import release_vouchers
@@ -63,7 +63,7 @@ def abandon_checkout(order_id: UUID) -> bool:
     release_vouchers(order_id)
     now = current_time()
     due = stock.list_reservation_expiries(
-        minutes_between(now - MAX_SWEEP_DELAY, now + RESERVED_FOR + MINUTE)
+        minutes_between(now - MAX_SWEEP_DELAY, now + RESERVATION_DURATION + MINUTE)
     )
     expiries = [
         (minute, expiry)

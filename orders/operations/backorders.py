@@ -17,7 +17,7 @@ from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
 from orders import queries
 from orders.entities import Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, TransitionRefused
 from orders.operations.effects import transition_order
 from orders.states import CONFIRMED, ON_HOLD
 from orders.transitions import Transition
@@ -74,7 +74,7 @@ def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | N
                 allocations_json=_allocations_with_arrivals(order, take, arrived),
             ),
         )
-    except (StaleOrder, TransitionRefused) as refused:
+    except (OrderChanged, TransitionRefused) as refused:
         log.warning("order %s: its stock has arrived, it is tried again: %s", order.number, refused)
         return None
     return True

@@ -20,14 +20,14 @@ from inventory.entities import BACKORDER_WAREHOUSE
 from orders import balance, queries
 from orders.entities import Order
 from orders.errors import TransitionRefused
-from orders.items import Item, spread_discount
+from orders.items import Item, prorate_discount
 from orders.operations.effects import transition_order
 from orders.parcels import units_to_pack
 from orders.transitions import Transition
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
+from pricing.proration import prorate_amount
 from pricing.quotes import Discount
-from pricing.shares import spread_amount
 
 
 def change_order(
@@ -43,7 +43,7 @@ def change_order(
 
     `quantities` are the new ones; a line that is not named stays. Units that are packed cannot be given up, the others
     can. `now` is in UTC. Raises TransitionRefused when that cannot happen to the order as it was read, or nothing would change;
-    StaleOrder when another write was faster, CassandraUnavailable.
+    OrderChanged when another write was faster, CassandraUnavailable.
     """
     change = plan_change(order, queries.list_items(order), quantities, address)
     return transition_order(
@@ -119,7 +119,7 @@ def recalculate_sums(
         )
         discount = min(most, _share_of_discount(order, subtotal))
         while True:
-            lines = spread_discount(whole, discount)
+            lines = prorate_discount(whole, discount)
             taxes = _taxes(order, lines)
             total = subtotal + order.delivery - discount
             if order.tax_added.amount:
@@ -132,7 +132,7 @@ def recalculate_sums(
             Discount(each.name, from_minor_units(amount, zero.currency.code))
             for each, amount in zip(
                 order.discounts,
-                spread_amount(
+                prorate_amount(
                     to_minor_units(discount),
                     [to_minor_units(each.amount) for each in order.discounts],
                 ),

@@ -10,7 +10,7 @@ from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 from orders import queries
 from orders.entities import Order
-from orders.errors import ConfirmationTooLate, StaleOrder
+from orders.errors import ConfirmationTooLate, OrderChanged
 from orders.operations.effects import transition_order
 from orders.operations.emails import compose_confirmation_mail, mail_context
 from orders.operations.payments import record_manual_attempt
@@ -26,7 +26,7 @@ def confirm_email(order: Order, now: datetime) -> Order:
     """Confirm an order's e-mail address; return the order. Confirming it again changes nothing.
 
     From now on an order by transfer has its days to be paid, and all others are confirmed. Raises ConfirmationTooLate when it has
-    ended, StaleOrder when something else keeps happening to it, CassandraUnavailable.
+    ended, OrderChanged when something else keeps happening to it, CassandraUnavailable.
     """
     for attempt in retry_attempts(_TRIES):
         if order.is_over(now) and not order.is_email_confirmed:
@@ -35,7 +35,7 @@ def confirm_email(order: Order, now: datetime) -> Order:
             return order
         try:
             return transition_order(order, _confirmation(order, now))
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             if attempt == _TRIES - 1:
                 raise
             order = stale.order
@@ -60,7 +60,7 @@ def _confirmation(order: Order, now: datetime) -> Transition:
 def reject_order(order: Order, now: datetime) -> Order:
     """Cancel an order of which whoever reads its mail says that it is not theirs; return the order.
 
-    One that has ended stays as it is. Raises TransitionRefused when it is packed or sent already, StaleOrder when something else
+    One that has ended stays as it is. Raises TransitionRefused when it is packed or sent already, OrderChanged when something else
     keeps happening to it, CassandraUnavailable.
     """
     for attempt in retry_attempts(_TRIES):
@@ -71,7 +71,7 @@ def reject_order(order: Order, now: datetime) -> Order:
                 order,
                 Transition("cancelled", actor="shopper", at=now, note="“This was not me.”"),
             )
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             if attempt == _TRIES - 1:
                 raise
             order = stale.order

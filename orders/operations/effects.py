@@ -21,18 +21,18 @@ from orders.items import Item
 from orders.operations.copies import write_copies
 from orders.operations.emails import queue_order_mails
 from orders.operations.pending_effects import clear_pending_effects
-from orders.operations.refunds import settle_money
-from orders.operations.sales import record_sale
+from orders.operations.refunds import settle_captures_and_refunds
+from orders.operations.sales import record_order_sale
 from orders.operations.transitions import append_event
 from orders.operations.unpaid_units import sync_unpaid_units
 from orders.operations.withdrawals import follow_withdrawal
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
-from orders.voucher_customers import find_voucher_customer
+from orders.voucher_customers import find_voucher_customer_key
 from payments.errors import GatewayUnavailable
 from payments.gateways import TRANSFER
 from promotions.errors import VoucherRefused
-from promotions.operations import claim_voucher, has_voucher_use, release_voucher
+from promotions.operations import has_voucher_use, redeem_voucher, release_voucher
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +40,9 @@ log = logging.getLogger(__name__)
 def transition_order(order: Order, transition: Transition, *, with_effects: bool = True) -> Order:
     """Apply a transition to the order as it was read; return the order after it.
 
-    Of two callers the faster wins: the other gets StaleOrder, and nothing of theirs is written. The effects (stock,
+    Of two callers the faster wins: the other gets OrderChanged, and nothing of theirs is written. The effects (stock,
     lists, mail) are applied at once, or by the worker if this process dies; `with_effects=False` leaves them to the worker.
-    Raises TransitionRefused when the order's state does not allow it, StaleOrder, CassandraUnavailable.
+    Raises TransitionRefused when the order's state does not allow it, OrderChanged, CassandraUnavailable.
     """
     fresh, pending_effect = append_event(order, transition)
     if not with_effects:
@@ -82,7 +82,7 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     _sync_voucher(order, now)
     payment_error: GatewayUnavailable | SettlementUnstable | None = None
     try:
-        order = settle_money(order, now)
+        order = settle_captures_and_refunds(order, now)
     except (GatewayUnavailable, SettlementUnstable) as error:
         payment_error = error
         order = queries.get_order(order_id) or order
@@ -94,7 +94,7 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
         order = queries.get_order(order_id) or order
     sync_unpaid_units(order)
     write_copies(order)
-    record_sale(order, items)
+    record_order_sale(order, items)
     inventory.copy_allocated_stock(order.list_allocations(items))
     _empty_cart(order, items, now)
     queue_order_mails(order, items, now)
@@ -163,9 +163,9 @@ def _sync_voucher(order: Order, now: datetime) -> None:
             return
         else:
             try:
-                claim_voucher(
+                redeem_voucher(
                     order.voucher,
-                    find_voucher_customer(order.user_id, order.email),
+                    find_voucher_customer_key(order.user_id, order.email),
                     order.order_id,
                     now,
                     late=True,

@@ -95,7 +95,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
 def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) -> dict[str, Any]:
     """Return the context of an order's mail. Nothing that was typed is in it unless the address is known to be the shopper's."""
     is_confirmed = order.is_email_confirmed
-    track_url = reverse("orders:track", args=[links.track_token(order.order_id)])
+    track_url = reverse("orders:track", args=[links.order_access_token(order.order_id)])
     return {
         "order": order,
         "items": order.current_lines(items) or items,

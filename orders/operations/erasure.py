@@ -15,7 +15,7 @@ from cassandra_db import applied_if, apply_batch, conditional_write, write
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
-from orders.errors import StaleOrder
+from orders.errors import OrderChanged
 from orders.operations.copies import copy_timestamp, write_copies
 from orders.operations.transitions import event_statement, new_event_id
 from orders.states import ERASED
@@ -47,7 +47,7 @@ OFF_EMAIL = write(
 def anonymize_order(order: Order, now: datetime) -> None:
     """Remove the person from an order and its copies; a second call finishes what a first one left.
 
-    `now` is in UTC. Raises StaleOrder when something else happened to the order meanwhile, CassandraUnavailable.
+    `now` is in UTC. Raises OrderChanged when something else happened to the order meanwhile, CassandraUnavailable.
     """
     if not order.is_erased:
         OFF_EMAIL.run(
@@ -64,7 +64,7 @@ def anonymize_order(order: Order, now: datetime) -> None:
         if fresh is None:
             raise LookupError(f"order {order.order_id} has vanished")
         if not outcome and not fresh.is_erased:
-            raise StaleOrder(fresh)
+            raise OrderChanged(fresh)
         order = fresh
     write_copies(order)
 

@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 
 from orders import queries
 from orders.entities import Order
-from orders.errors import StaleOrder
+from orders.errors import OrderChanged
 from orders.operations.effects import transition_order
 from orders.operations.payments import settle_payment
 from orders.states import PENDING
 from orders.transitions import Transition
-from payments.errors import NoGateway
+from payments.errors import GatewayMissing
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ def expire_order(order: Order, now: datetime) -> Order:
         if attempt.state == "started":
             try:
                 order = settle_payment(order.order_id, attempt.payment_id, now) or order
-            except (LookupError, NoGateway) as error:
+            except (LookupError, GatewayMissing) as error:
                 log.error(
                     "order %s expires: %s does not know its payment: %s",
                     order.number,
@@ -41,5 +41,5 @@ def expire_order(order: Order, now: datetime) -> Order:
     )
     try:
         return transition_order(order, Transition("expired", actor="system", at=now, note=note))
-    except StaleOrder as stale:
+    except OrderChanged as stale:
         return stale.order

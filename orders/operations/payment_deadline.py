@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 
 from cassandra_db import SEND_AGAIN
 from inventory import operations as inventory
-from inventory.operations import RESERVED_FOR
+from inventory.operations import RESERVATION_DURATION
 from orders import queries
 from orders.entities import Order
 from orders.errors import NotPayable
-from orders.operations.payments import EXTEND_DEADLINE, RESERVED_AT_MOST
+from orders.operations.payments import EXTEND_DEADLINE, MAX_RESERVATION_DURATION
 from orders.states import PENDING
 from payments import gateways
 
@@ -24,7 +24,7 @@ def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
         or order.pay_until <= now
     ):
         return None
-    until = min(now + RESERVED_FOR, order.placed_at + RESERVED_AT_MOST)
+    until = min(now + RESERVATION_DURATION, order.placed_at + MAX_RESERVATION_DURATION)
     return until if until - order.pay_until >= MIN_EXTENSION else None
 
 

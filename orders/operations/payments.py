@@ -16,10 +16,10 @@ from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, retr
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
-from inventory.operations import RESERVED_FOR
+from inventory.operations import RESERVATION_DURATION
 from orders import balance, queries
 from orders.entities import Order, PaymentAttempt
-from orders.errors import CheckoutBusy, NotPayable, StaleOrder, TooManyPaymentAttempts
+from orders.errors import CheckoutBusy, NotPayable, OrderChanged, TooManyPaymentAttempts
 from orders.items import Item
 from orders.operations.abandonment import abandon_checkout
 from orders.operations.effects import apply_effects, transition_order
@@ -34,18 +34,18 @@ from orders.operations.transitions import add_note
 from orders.payment_failures import PAYMENT_FAILURES
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
-from orders.voucher_customers import find_voucher_customer
+from orders.voucher_customers import find_voucher_customer_key
 from payments import gateways
 from payments.gateways import PaymentOutcome
 from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
-from promotions.operations import claim_voucher
+from promotions.operations import redeem_voucher
 
 log = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 20
 # However often a payment is tried, an order's units are not reserved for longer than this.
-RESERVED_AT_MOST = timedelta(hours=1)
+MAX_RESERVATION_DURATION = timedelta(hours=1)
 # After how long the worker asks the gateway about an attempt without an outcome.
 ASK_AFTER = timedelta(minutes=2)
 
@@ -77,7 +77,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     """Start an attempt to pay the order, or continue the open one. `origin` is "https://host".
 
     A further attempt reserves the order's units for another ten minutes. A cash-on-delivery order is confirmed by this, unless
-    its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, NoGateway, GatewayUnavailable, CassandraUnavailable.
+    its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, GatewayMissing, GatewayUnavailable, CassandraUnavailable.
     """
     if order.state != PENDING:
         raise NotPayable
@@ -109,7 +109,7 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
             confirm_order(order, payment_id, "shopper", now)
         return PaymentRedirect(payment_id, own_page)
     if attempts:
-        new_deadline = min(now + RESERVED_FOR, order.placed_at + RESERVED_AT_MOST)
+        new_deadline = min(now + RESERVATION_DURATION, order.placed_at + MAX_RESERVATION_DURATION)
         if new_deadline > order.pay_until:
             EXTEND_DEADLINE.apply(
                 if_lost=SEND_AGAIN,
@@ -138,7 +138,7 @@ def _request(
         order.number,
         order.total,
         gettext("Stoa, order %(number)s") % {"number": order.number},
-        return_url=origin + reverse("orders:payment_return", args=[order.number, payment_id]),
+        return_url=origin + reverse("orders:return_from_payment", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
         webhook_url=origin + reverse("orders:payment_webhook", args=[gateway_name]),
     )
@@ -170,7 +170,7 @@ def confirm_order(order: Order, payment_id: UUID | None, actor: str, now: dateti
             return transition_order(
                 order, Transition("confirmed", actor=actor, at=now, payment_id=payment_id)
             )
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             order = stale.order
     return order
 
@@ -224,7 +224,7 @@ def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime)
     elif order.state == EXPIRED and not order.is_erased and not order.refunds:
         try:
             order = _accept_late_payment(order, attempt, now, with_effects=True)
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             order = stale.order
         except CheckoutBusy:
             return order
@@ -272,7 +272,7 @@ def record_payment_failure(
                 Transition("payment_failed", actor="system", at=now, details={"cause": cause}),
                 with_effects=with_effects,
             )
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             order = stale.order
     return order
 
@@ -317,7 +317,7 @@ def _accept_payment(
             else:
                 reverse_payment(attempt, payment_outcome)
                 return _record_unwanted_payment(order, attempt, payment_outcome, now)
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             order = stale.order
         except CheckoutBusy:
             # It took too long to be sure of the units; the attempt is still open, and the worker asks again.
@@ -348,9 +348,9 @@ def _accept_late_payment(
     kind = "paid_too_late" if note else "paid_late"
     try:
         if order.voucher and not note:
-            claim_voucher(
+            redeem_voucher(
                 order.voucher,
-                find_voucher_customer(order.user_id, order.email),
+                find_voucher_customer_key(order.user_id, order.email),
                 order.order_id,
                 now,
                 late=True,
@@ -430,7 +430,7 @@ def record_manual_payment(
 
     The same `key` again records nothing. The order is paid, and a transfer's is confirmed, as soon as all is there; for
     an order that has ended the money is to be refunded. A missing amount or an excess is noted in the order's history;
-    the excess is no part of the order. Raises NotPayable when the order is paid otherwise, or in full; StaleOrder,
+    the excess is no part of the order. Raises NotPayable when the order is paid otherwise, or in full; OrderChanged,
     CassandraUnavailable.
     """
     zero = order.total * 0
@@ -491,7 +491,7 @@ def record_manual_refund(
 ) -> Order:
     """Record that staff have sent a due refund; return the order.
 
-    Raises NotPayable if staff are not the ones to send it, StaleOrder, CassandraUnavailable.
+    Raises NotPayable if staff are not the ones to send it, OrderChanged, CassandraUnavailable.
     """
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
     if refund is None or order.payment_method not in gateways.MANUAL_METHODS:

@@ -55,14 +55,14 @@ from orders.operations.unpaid_units import (
     release_unpaid_units,
 )
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
-from orders.voucher_customers import find_voucher_customer
+from orders.voucher_customers import find_voucher_customer_key
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from pricing import delivery, quotes
 from pricing.money import to_minor_units
 from pricing.quotes import snapshot_columns
 from promotions.errors import VoucherRefused
-from promotions.operations import claim_voucher
+from promotions.operations import redeem_voucher
 
 log = logging.getLogger(__name__)
 
@@ -213,7 +213,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
             seen_units=draft.stock,
         )
         claim.check()
-        _take_voucher(draft, allocations, now)
+        _redeem_voucher(draft, allocations, now)
     except (OutOfStock, CartError, CartOrdered, TooManyUnpaidUnits, VoucherRefused):
         release_unpaid_units(draft.order_id, draft.unpaid_unit_buckets)
         UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.claim_id)
@@ -401,13 +401,16 @@ def unclaim_expired_order(order: Order, claim: Claim) -> None:
     UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=order.order_id, me=claim.claim_id)
 
 
-def _take_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
+def _redeem_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now: datetime) -> None:
     """Claim a use of the draft's voucher, or release its units. Raises VoucherRefused, CassandraUnavailable."""
     if not draft.voucher:
         return
     try:
-        claim_voucher(
-            draft.voucher, find_voucher_customer(draft.user_id, draft.email), draft.order_id, now
+        redeem_voucher(
+            draft.voucher,
+            find_voucher_customer_key(draft.user_id, draft.email),
+            draft.order_id,
+            now,
         )
     except VoucherRefused:
         inventory.release_stock(allocations)

@@ -14,7 +14,7 @@ from moneyed import Money
 from cassandra_db import applied_if, conditional_write
 from orders import balance, queries
 from orders.entities import Order, PaymentAttempt
-from orders.errors import SettlementUnstable, StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, SettlementUnstable, TransitionRefused
 from orders.operations.transitions import append_event
 from orders.refunds import Refund
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
@@ -49,7 +49,7 @@ def record_attempt_state(
     return outcome.applied
 
 
-def settle_money(order: Order, now: datetime) -> Order:
+def settle_captures_and_refunds(order: Order, now: datetime) -> Order:
     """Do what is due with the order's money; return the order after that. `now` is in UTC.
 
     An authorised amount is captured once the order is confirmed, and voided if the order ended without being sent. What was
@@ -63,7 +63,7 @@ def settle_money(order: Order, now: datetime) -> Order:
             return order
         try:
             order = step(order, now)
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             order = stale.order  # changed by the worker, or another request, at the same time
         except TransitionRefused as refused:
             order = queries.get_order(order.order_id) or refused.order
@@ -194,7 +194,7 @@ def record_refund(
 ) -> Order:
     """Record that a due refund was sent, and from which payments; return the order.
 
-    Raises TransitionRefused, StaleOrder, CassandraUnavailable.
+    Raises TransitionRefused, OrderChanged, CassandraUnavailable.
     """
     sources = balance.refund_sources(order, refund.amount)
     details = {

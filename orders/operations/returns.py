@@ -1,6 +1,6 @@
 """Returns of an order, and decisions about refunds: one event each, guarded like all events of an order.
 
-`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, StaleOrder when another
+`order` is the order as it was read. All of them raise TransitionRefused when that cannot happen to it, OrderChanged when another
 write was faster, CassandraUnavailable; times are in UTC.
 """
 

@@ -17,7 +17,7 @@ from orders.items import Item
 from orders.refunds import Refund
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
-from pricing.shares import spread_amount
+from pricing.proration import prorate_amount
 
 
 @dataclass
@@ -34,7 +34,7 @@ class _LineSale:
     def left(self) -> int:
         return self.gross - self.back
 
-    def units_share(self, units: int) -> int:
+    def prorate_units(self, units: int) -> int:
         """Return what so many more units were paid for, and never more than is left."""
         more = min(units, self.item.quantity - self.units_back)
         if not more:
@@ -59,7 +59,7 @@ class _LineSale:
         )
 
 
-def record_sale(order: Order, items: Sequence[Item]) -> None:
+def record_order_sale(order: Order, items: Sequence[Item]) -> None:
     """Record in the figures what a paid order sold, or what is left of that; an unpaid one sold nothing. Raises CassandraUnavailable."""
     if sale := build_sale(order, items):
         analytics.record_sale(sale)
@@ -137,10 +137,10 @@ def _line_sale(item: Item, country: str) -> _LineSale:
 def _add_refund(refund: Refund, lines: Sequence[_LineSale]) -> None:
     named = {line.item.line_number: refund.lines.get(line.item.line_number, 0) for line in lines}
     if any(named.values()):
-        shares = [line.units_share(named[line.item.line_number]) for line in lines]
+        shares = [line.prorate_units(named[line.item.line_number]) for line in lines]
     else:
         shares = [line.left for line in lines]
     amount = min(to_minor_units(refund.amount), sum(shares))
-    for line, part in zip(lines, spread_amount(amount, shares), strict=True):
+    for line, part in zip(lines, prorate_amount(amount, shares), strict=True):
         line.back += part
         line.units_back = min(line.units_back + named[line.item.line_number], line.item.quantity)

@@ -14,7 +14,7 @@ from cassandra.util import uuid_from_time
 from cassandra_db import applied_if, apply_batch, conditional_write
 from orders import projection, queries
 from orders.entities import Order
-from orders.errors import StaleOrder
+from orders.errors import OrderChanged
 from orders.events import Event
 from orders.operations.pending_effects import PendingEffect, record_pending_effects
 from orders.parcels import plan_packing
@@ -98,7 +98,7 @@ def submit_under_way(submit_id: UUID) -> Iterator[None]:
 def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEffect]:
     """Apply a transition to the order as it was read; return the order after it, and its pending effect.
 
-    Raises TransitionRefused when the order's state does not allow it, StaleOrder when another write was faster, CassandraUnavailable.
+    Raises TransitionRefused when the order's state does not allow it, OrderChanged when another write was faster, CassandraUnavailable.
     """
     then, rows = order, []
     for kind, details in transition.events.items():
@@ -126,7 +126,7 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
         raise LookupError(f"order {order.order_id} has vanished")
     if not outcome:
         # The pending effect stays: in the same minute it is the winner's, too.
-        raise StaleOrder(fresh)
+        raise OrderChanged(fresh)
     return fresh, pending_effect
 
 

@@ -16,7 +16,7 @@ from mail.addresses import email_key
 from mail.operations import queue_mail
 from orders import queries
 from orders.entities import Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, TransitionRefused
 from orders.operations.emails import withdrawal_paragraphs
 from orders.operations.transitions import append_event
 from orders.returns import REJECTED
@@ -46,7 +46,7 @@ def record_withdrawal(statement: WithdrawalStatement, now: datetime) -> None:
     """Record a statement, and have it acknowledged; a second one with the same words changes nothing. `now` is in UTC.
 
     The order's worker does the rest: the answer takes as long whether there is such an order or not.
-    Raises StaleOrder when the order changes again and again, CassandraUnavailable.
+    Raises OrderChanged when the order changes again and again, CassandraUnavailable.
     """
     order = queries.get_order_by_number(statement.number)
     if order is None or order.is_erased or email_key(order.email) != email_key(statement.email):
@@ -58,11 +58,11 @@ def record_withdrawal(statement: WithdrawalStatement, now: datetime) -> None:
             return
         try:
             append_event(order, transition)
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             order = stale.order
         else:
             return
-    raise StaleOrder(order)
+    raise OrderChanged(order)
 
 
 def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
@@ -102,7 +102,7 @@ def follow_withdrawal(order: Order, now: datetime) -> Order:
             break
         try:
             order = append_event(order, transition)[0]
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             order = stale.order
         except TransitionRefused as refused:
             order = queries.get_order(order.order_id) or refused.order

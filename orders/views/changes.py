@@ -16,9 +16,9 @@ from django.utils.translation import gettext_noop
 
 from cassandra_db import current_time
 from orders import access, operations, parcels, presentation, queries
-from orders.change_forms import ChangeForm, DeliveryAddressForm, SendBackForm
+from orders.change_forms import ChangeForm, DeliveryAddressForm, ReturnForm
 from orders.entities import Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, TransitionRefused
 from orders.submits import Answer, handle_once
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
@@ -94,7 +94,7 @@ def request_return(request: HttpRequest, order: Order) -> HttpResponse:
     """Request a return of delivered units, within the shop's return period."""
     items = queries.list_items(order)
     contents = presentation.item_units(items, order.returnable_units(current_time()))
-    form = SendBackForm(request.POST or None, contents=contents)
+    form = ReturnForm(request.POST or None, contents=contents)
     context = {
         "form": form,
         "may": bool(contents),
@@ -135,7 +135,7 @@ def _handle_change_form(
     for _try in range(_TRIES):
         try:
             order = make_change(order, current_time())
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             if news := presentation.events_since(
                 stale.order, presentation.last_event_id(order), kinds
             ):

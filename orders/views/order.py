@@ -120,12 +120,12 @@ def order_invoice(request: HttpRequest, order: Order) -> HttpResponse:
 
 @require_safe
 @owner_only
-def open_tracking_link(request: HttpRequest, token: str) -> HttpResponse:
+def open_order_access_link(request: HttpRequest, token: str) -> HttpResponse:
     """The mailed link: remember the order in this browser and redirect to its page, which asks for the login to a member's.
 
     An old link opens no guest's order any more: the page says so, and asks for the number and the e-mail address.
     """
-    order_id = links.order_id_from_token(token)
+    order_id = links.order_id_from_access_token(token)
     order = queries.get_order(order_id) if order_id else None
     if order is None:
         raise Http404("no such order")

@@ -10,17 +10,17 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from accounts.access import send_to_login
+from accounts.access import redirect_to_login_page
 from cassandra_db import current_time
 from orders import access, numbers, operations, queries
 from orders.entities import Order
-from orders.errors import NotPayable, OrderError, StaleOrder, WebhookBusy
+from orders.errors import NotPayable, OrderChanged, OrderError, WebhookBusy
 from orders.payment_redirect import redirect_to_payment
 from orders.payment_status import poll_open_payment, poll_payment
 from orders.submits import find_submitted_event, handle_once
 from orders.transitions import Transition
 from payments import gateways
-from payments.errors import GatewayUnavailable, NoGateway
+from payments.errors import GatewayMissing, GatewayUnavailable
 from web.decorators import no_store, owner_only, post_only, public
 from web.durations import format_deadline
 from web.rendering import without_header
@@ -54,7 +54,7 @@ def _answer_giving_up(request: HttpRequest, order: Order) -> HttpResponse:
 @owner_only
 @access.order_owner_required
 @handle_once(_answer_giving_up)
-def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
+def cancel_unpaid_order(request: HttpRequest, order: Order) -> HttpResponse:
     """Cancel an unpaid order: its units are released, and its lines are still in the cart."""
     order = poll_open_payment(order)
     try:
@@ -63,7 +63,7 @@ def give_up_order(request: HttpRequest, order: Order) -> HttpResponse:
         operations.transition_order(
             order, Transition("cancelled", actor="shopper", at=current_time())
         )
-    except StaleOrder as stale:
+    except OrderChanged as stale:
         if find_submitted_event(request, stale.order):
             return _answer_giving_up(request, stale.order)
         messages.error(request, str(stale))
@@ -92,10 +92,10 @@ def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
 
 @require_safe
 @owner_only
-def payment_return(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
+def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it for the payment's outcome, whatever the address says."""
     if not request.user.is_authenticated and _has_lost_session(number, payment_id):
-        return send_to_login(request)
+        return redirect_to_login_page(request)
     order = access.get_own_order(request, number)
     poll_payment(order, payment_id)
     return redirect("orders:detail", order.number)
@@ -122,7 +122,7 @@ def payment_webhook(request: HttpRequest, gateway: str) -> HttpResponse:
         webhook = gateways.get_gateway(gateway).parse_webhook(request.body, request.headers)
         if webhook:
             operations.process_webhook(gateway, webhook, current_time())
-    except NoGateway as nobody:
+    except GatewayMissing as nobody:
         raise Http404("no such gateway here") from nobody
     except (PermissionError, LookupError, ValueError) as refused:
         log.warning("a payment webhook was refused: %s", refused)

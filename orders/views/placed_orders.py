@@ -20,12 +20,12 @@ from cart.access import EDIT, Access
 from cart.errors import CartError
 from cart.operations.bulk_lines import VariantQuantity, add_variants
 from cassandra_db import (
-    BadPageToken,
+    InvalidPageToken,
     current_time,
 )
 from orders import access, operations, presentation, queries
 from orders.entities import Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.errors import OrderChanged, TransitionRefused
 from orders.events import Event
 from orders.forms import HistoryForm, ReorderForm
 from orders.reorder import list_reorder_items
@@ -61,7 +61,7 @@ def order_history(request: HttpRequest) -> HttpResponse:
         listed, next_token = queries.list_orders_between(
             visitor.user_id, years, since, before, request.GET.get("after", ""), limit=PAGE_SIZE
         )
-    except BadPageToken:
+    except InvalidPageToken:
         return redirect("orders:history")
     filters = {name: value for name in form.fields if (value := request.GET.get(name))}
     context |= {
@@ -189,7 +189,7 @@ def cancel_order(request: HttpRequest, order: Order) -> HttpResponse:
             operations.transition_order(
                 order, Transition("cancelled", actor="shopper", at=current_time())
             )
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             # For example its payment, at the same moment; what matters to the shopper is shown before anything is done.
             if news := presentation.events_since(
                 stale.order, presentation.last_event_id(order), presentation.CHANGE_KINDS

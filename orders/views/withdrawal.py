@@ -52,6 +52,7 @@ def _initial(request: HttpRequest) -> dict[str, str]:
 
 
 @require_safe
+@no_store
 @public
 def withdrawal_received(request: HttpRequest) -> HttpResponse:
     """Say that a statement was received, and what comes next."""

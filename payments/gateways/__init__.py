@@ -19,8 +19,8 @@ from django.conf import settings
 from django.utils.translation import gettext_noop as _
 from moneyed import Money
 
-from inventory.operations import RESERVED_FOR
-from payments.errors import GatewayUnavailable, NoGateway
+from inventory.operations import RESERVATION_DURATION
+from payments.errors import GatewayMissing, GatewayUnavailable
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class PaymentMethod:
     code: str
     name: str
     description: str
-    pay_within: timedelta = RESERVED_FOR
+    pay_within: timedelta = RESERVATION_DURATION
 
 
 CARD, TRANSFER, CASH_ON_DELIVERY = "card", "transfer", "cod"
@@ -164,7 +164,7 @@ def list_enabled_methods() -> tuple[PaymentMethod, ...]:
 
 
 def resolve_gateway_name(method: str) -> str:
-    """Return the name of a payment method's gateway, as stored with the payment. Raises NoGateway if there is none."""
+    """Return the name of a payment method's gateway, as stored with the payment. Raises GatewayMissing if there is none."""
     if method in MANUAL_METHODS:
         return method
     get_gateway(settings.PAYMENT_GATEWAY)
@@ -172,12 +172,12 @@ def resolve_gateway_name(method: str) -> str:
 
 
 def get_gateway(name: str) -> Gateway:
-    """Return the gateway of that name. Raises NoGateway if this shop has no such gateway, or may not use it."""
+    """Return the gateway of that name. Raises GatewayMissing if this shop has no such gateway, or may not use it."""
     if name not in settings.PAYMENT_GATEWAYS or (name == STRIPE and not settings.STRIPE_SECRET_KEY):
-        raise NoGateway
+        raise GatewayMissing
     found = load_gateway(name)
     if found.is_test and not (settings.DEMO or settings.DEBUG):
-        raise NoGateway
+        raise GatewayMissing
     return _GuardedGateway(name, found)
 
 

@@ -17,13 +17,13 @@ from django.views.decorators.http import require_safe
 from cart.forms import build_add_form
 from cart.shipping_country import get_shipping_country
 from cassandra_db import current_time
-from cassandra_db.errors import BadPageToken
+from cassandra_db.errors import InvalidPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
 from inventory.queries import prefetch_stock, stock_from_rows
 from payments.gateways import list_enabled_methods
 from pricing.tax import tax_added_countries
-from promotions.queries import list_current_promotions, prefetch_automatic_promotions
+from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from storefront import choices, recently_viewed, structured_data
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.delivery_tables import delivery_rows, usual_delivery_rows, weight_rows
@@ -46,7 +46,7 @@ def home(request: HttpRequest) -> HttpResponse:
     tiles = [child for root in queries.list_root_categories() for child in root.children or [root]]
     context = {
         "tiles": tiles,
-        "promotions": list_current_promotions(current_time()),
+        "promotions": list_running_promotions(current_time()),
         "canonical": structured_data.absolute_url("/"),
     }
     return render_page(request, "storefront/home.html", rows | context)
@@ -67,7 +67,7 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
         cards = queries.get_category_page(
             node.category_id, sort, after, queries.PAGE_LENGTH if after else card_count
         )
-    except BadPageToken as error:
+    except InvalidPageToken as error:
         raise Http404 from error
     context = _category_context(node, sort, cards, card_count) | {"after": after}
     if not after:
@@ -138,7 +138,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "add_form": build_add_form(product_id, chosen.sku),
         "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
         "tax_added": get_shipping_country(request) in tax_added_countries(),
-        "promotions": list_current_promotions(current_time(), found.category_id),
+        "promotions": list_running_promotions(current_time(), found.category_id),
         "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
@@ -149,7 +149,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         ),
     }
     context["viewed_any"] = any(
-        each != product_id for each in recently_viewed.read_viewed_ids(request)
+        each != product_id for each in recently_viewed.list_viewed_product_ids(request)
     )
     response = render_page(request, "storefront/product.html", context, part="chosen")
     recently_viewed.remember_viewed(request, response, product_id)
@@ -166,7 +166,9 @@ def _trail(found: Product) -> list[CategoryNode]:
 def viewed_products(request: HttpRequest) -> HttpResponse:
     """Show what this browser has looked at lately, without the product that the address names."""
     without = request.GET.get("without", "")
-    ids = [each for each in recently_viewed.read_viewed_ids(request) if str(each) != without]
+    ids = [
+        each for each in recently_viewed.list_viewed_product_ids(request) if str(each) != without
+    ]
     return render_page(
         request,
         "storefront/viewed.html",
@@ -193,7 +195,7 @@ def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
     """Draw a variant's picture. The same address always gives the same picture."""
     try:
         drawing, etag = _drawing(shape, colours)
-    except pictures.UnknownPicture as error:
+    except pictures.NoSuchPicture as error:
         raise Http404 from error
     known = etag in request.headers.get("If-None-Match", "")
     answer = (

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from cassandra_db import page_key, page_token
-from cassandra_db.errors import BadPageToken
+from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
 from storefront import choices
 from storefront.card_lists import list_url, next_page_url, requested_card_count
@@ -18,7 +18,7 @@ from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
 from web.text import clean_text
 
-LONGEST_QUERY = 100
+MAX_QUERY_LENGTH = 100
 
 
 SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
@@ -29,7 +29,7 @@ SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what was found for the words asked for; a SKU leads straight to its product."""
     hit_local_rate_limit(request, "search")
-    query = " ".join(clean_text(request.GET.get("q", "")).split())[:LONGEST_QUERY]
+    query = " ".join(clean_text(request.GET.get("q", "")).split())[:MAX_QUERY_LENGTH]
     queries.prefetch_categories()
     if (sku := _find_sku(query)) and (address := _sku_address(sku)):
         return redirect(address)
@@ -42,7 +42,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
             requested_card_count(request),
         )
         context = _search_context(query, sort, offset, card_count)
-    except BadPageToken as error:
+    except InvalidPageToken as error:
         raise Http404 from error
     if not offset:
         return render_page(request, "storefront/search.html", context)
@@ -63,7 +63,7 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
             query, queries.PAGE_LENGTH if offset else card_count, offset, sort
         )
         near = search.find_near_queries(query) if query and not found.total else []
-    except search.NoIndex:
+    except search.SearchIndexMissing:
         return context | {"cards": queries.list_cards_by_prefix(query)}
     end = offset + len(found.cards)
     more = found.cards and end < min(found.total, search.DEEPEST)
@@ -108,7 +108,7 @@ def _sku_address(sku: str) -> str:
 def suggestions(request: HttpRequest) -> HttpResponse:
     """Show the products that a typed beginning may mean."""
     hit_local_rate_limit(request, "suggestions")
-    typed = clean_text(request.GET.get("q", ""))[:LONGEST_QUERY]
+    typed = clean_text(request.GET.get("q", ""))[:MAX_QUERY_LENGTH]
     found = queries.list_suggestions(typed)
     return render_page(
         request, "storefront/suggest.html", {"suggestions": found, "query": typed}, part="options"

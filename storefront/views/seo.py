@@ -31,7 +31,7 @@ NOT_FOR_ROBOTS = (
 def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
     """Hand out a file of the sitemap."""
     # An index names at most so many files, and no file has a longer name.
-    file = sitemap.find_sitemap_file(number) if number <= sitemap.MOST_ADDRESSES else None
+    file = sitemap.find_sitemap_file(number) if number <= sitemap.MAX_SITEMAP_URLS else None
     if file:
         return HttpResponse(file.read_bytes(), content_type="application/xml")
     if number:

@@ -279,7 +279,7 @@ def test_carts_that_are_too_busy_to_come_along_keep_nobody_from_logging_in(
     client.post(reverse("cart:make"), {"name": "Gifts", "operation": str(uuid4())})
     user = make_user()
     with monkeypatch.context() as busy:
-        busy.setattr("accounts.login.adopt_guest_carts", Mock(side_effect=CartBusy))
+        busy.setattr("accounts.login.claim_guest_carts", Mock(side_effect=CartBusy))
         assert client.post(LOGIN, {"email": user.email, "password": PASSWORD}).status_code == 303
     assert logged_in(client)
     assert client.cookies[settings.CART_COOKIE_NAME].value  # the next login finds them

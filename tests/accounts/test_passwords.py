@@ -14,7 +14,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from accounts import operations, queries
-from accounts.errors import ChangedMeanwhile
+from accounts.errors import AccountChanged
 from accounts.models import User
 from accounts.sessions import SessionStore, list_sessions
 from cassandra_db import count_statements
@@ -111,7 +111,7 @@ def test_of_two_who_change_a_password_at_once_one_does() -> None:
     def change(new: str) -> bool:
         try:
             operations.change_password(alice, new, datetime.now(UTC))
-        except ChangedMeanwhile:
+        except AccountChanged:
             return False
         return True
 

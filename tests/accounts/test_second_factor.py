@@ -19,7 +19,7 @@ from django.urls import reverse
 from accounts import second_factor as factors
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
-from accounts.sessions import SECOND_FACTOR, STAFF_IDLE, STAFF_LONGEST, SessionStore
+from accounts.sessions import MAX_STAFF_SESSION_SECONDS, SECOND_FACTOR, STAFF_IDLE, SessionStore
 from cassandra_db import read
 from demo import logins as demo
 from tests.accounts.test_sessions import row_of
@@ -170,7 +170,7 @@ def test_s32_it_leads_to_nobody_elses_site(subtests: pytest.Subtests) -> None:
 def test_a_clock_may_be_one_step_off() -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
     taken = {
-        ahead: factors.use_code(
+        ahead: factors.verify_totp_code(
             make_ann().pk, code_at(moment + timedelta(seconds=30 * ahead)), moment
         )
         for ahead in range(-2, 3)
@@ -181,11 +181,11 @@ def test_a_clock_may_be_one_step_off() -> None:
 def test_s17_a_step_is_used_once_and_none_before_it_afterwards(ann: User) -> None:
     moment = datetime(2030, 1, 1, 12, 0, 10, tzinfo=UTC)
     before, present = code_at(moment - timedelta(seconds=30)), code_at(moment)
-    assert factors.use_code(ann.pk, present, moment)
-    assert not factors.use_code(ann.pk, present, moment)
-    assert not factors.use_code(ann.pk, before, moment)
+    assert factors.verify_totp_code(ann.pk, present, moment)
+    assert not factors.verify_totp_code(ann.pk, present, moment)
+    assert not factors.verify_totp_code(ann.pk, before, moment)
     assert (
-        factors.use_code(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment)
+        factors.verify_totp_code(ann.pk, f" {code_at(moment + timedelta(seconds=30))[:3]} ", moment)
         is False
     )
 
@@ -193,7 +193,7 @@ def test_s17_a_step_is_used_once_and_none_before_it_afterwards(ann: User) -> Non
 def test_s17_the_code_that_enrolled_is_used_up(client: Client) -> None:
     ben = make_user("Ben", password=None, role="support")
     assert factors.enrol_second_factor(ben, SECRET, code_at(NOW), NOW)
-    assert not factors.use_code(ben.pk, code_at(NOW), NOW)
+    assert not factors.verify_totp_code(ben.pk, code_at(NOW), NOW)
 
 
 @pytest.mark.timeout(300)
@@ -252,7 +252,7 @@ def test_a_recovery_code_lets_in_once_however_it_is_typed(ann: User, ann_signed_
     other.force_login(ann)
     again = other.post(PAGE, {"way": "recovery", "code": code})
     assert again.status_code == 422
-    assert "not one of your recovery codes" in again.content.decode()
+    assert "isn’t one of your recovery codes" in again.content.decode()
     assert "9 of 10" in ann_signed_in.get(PAGE).content.decode()
 
 
@@ -306,9 +306,9 @@ def test_a_new_key_of_the_shop_keeps_what_the_old_one_encrypted_and_encrypts_it_
     later = datetime.now(UTC) + timedelta(minutes=5)
     with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
         assert factors.use_recovery_code(ann.pk, codes[0])
-        assert factors.use_code(ann.pk, code_at(later), later)
+        assert factors.verify_totp_code(ann.pk, code_at(later), later)
     with override_settings(SECRET_KEY="new" * 20, SECRET_KEY_FALLBACKS=[]):
-        assert factors.use_code(ann.pk, code_at(later + timedelta(seconds=30)), later)
+        assert factors.verify_totp_code(ann.pk, code_at(later + timedelta(seconds=30)), later)
 
 
 # ---- Reset
@@ -340,7 +340,7 @@ def test_s26_a_staff_session_lasts_half_an_hour_and_twelve_hours_at_most(
     now = time.time()
     assert STAFF_IDLE - 60 < seconds_left(client) <= STAFF_IDLE
     assert client.session[SECOND_FACTOR] == str(ann.pk)
-    with time_machine.travel(now + STAFF_LONGEST - 120, tick=True):
+    with time_machine.travel(now + MAX_STAFF_SESSION_SECONDS - 120, tick=True):
         client.get("/staff/")
         assert 0 < seconds_left(client) <= 120
         session = client.session
@@ -383,7 +383,7 @@ def test_the_demo_shop_shows_the_code_of_its_own_staff_and_of_nobody_else(
     factors.enrol_demo_second_factor(toni, moment)
     code, wait = factors.get_demo_code(toni, moment)
     assert wait == 0
-    assert factors.use_code(toni.pk, code, moment)
+    assert factors.verify_totp_code(toni.pk, code, moment)
     following, _ = factors.get_demo_code(toni, moment)
     assert following != code
     assert factors.get_demo_code(ann, moment) == ("", 0)

@@ -30,7 +30,7 @@ from pytest_django import Settings
 
 import accounts.sessions
 from accounts import operations, queries
-from accounts.sessions import LONGEST, OF_USER, SessionStore, end_sessions
+from accounts.sessions import MAX_SESSION_SECONDS, OF_USER, SessionStore, end_sessions
 from cassandra_db import scan
 from tests.accounts.test_sessions import row_of
 from tests.factories import PASSWORD, make_order, make_user
@@ -254,7 +254,7 @@ def test_s4_a_session_expires_when_idle_and_at_last_in_any_time_zone(
                 int(client.cookies[settings.SESSION_COOKIE_NAME]["max-age"])
                 == settings.SESSION_COOKIE_AGE
             )
-            with time_machine.travel(time.time() + LONGEST - 5, tick=True):
+            with time_machine.travel(time.time() + MAX_SESSION_SECONDS - 5, tick=True):
                 client.get(LOGIN)  # at work to the last: the row has five more seconds
             row = row_of(key_of(client))
             assert row

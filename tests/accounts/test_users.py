@@ -9,7 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client, override_settings
 
 from accounts import queries
-from accounts.errors import CannotSave, ChangedMeanwhile, EmailTaken
+from accounts.errors import AccountChanged, EmailTaken, SaveRefused
 from accounts.hashers import CheapArgon2PasswordHasher
 from accounts.models import User
 from accounts.operations import change_password, save_profile
@@ -110,7 +110,7 @@ def test_another_password_is_written_by_save_and_only_where_the_one_that_was_rea
     assert client.get("/account/").status_code == 302
     assert "password" in list_mails_to(alice.email)[-1].subject
     late.name, late.password = "Late", alice.password + "x"
-    with pytest.raises(ChangedMeanwhile):
+    with pytest.raises(AccountChanged):
         late.save()
     assert (stored(alice).name, stored(alice).check_password(NEW)) == ("Alice", True)
     # Once written, it is what was read: it can be saved again, and nothing is in the way of another one.
@@ -144,7 +144,7 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
             found = stored(alice)
             found.name = "Mallory"
             setattr(found, column, value)
-            with pytest.raises(CannotSave, match=column):
+            with pytest.raises(SaveRefused, match=column):
                 found.save()
     found = stored(alice)
     found.name, found.role = "Mallory", "pilot"
@@ -152,10 +152,10 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
         found.save()
     with pytest.raises(ValueError, match="no first_name"):
         stored(alice).save(update_fields=["first_name"])
-    with pytest.raises(CannotSave, match="create_user"):
+    with pytest.raises(SaveRefused, match="create_user"):
         User(user_id=uuid4(), email=fresh(), name="Nobody").save()
     for blind in (alice.delete, alice.update):
-        with pytest.raises(CannotSave):
+        with pytest.raises(SaveRefused):
             blind()
     stored_user = stored(alice)
     assert (

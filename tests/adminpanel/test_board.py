@@ -54,7 +54,7 @@ def test_x73_more_than_500_are_not_counted_further(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "orders.queries.count_board_entries", lambda: {"to_pack": CappedCount(500, has_more=True)}
+        "orders.queries.count_board_orders", lambda: {"to_pack": CappedCount(500, has_more=True)}
     )
     assert (
         '<span class="tally__count">500+</span>To pack' in staff_client.get(BOARD).content.decode()
@@ -117,7 +117,7 @@ def test_what_it_does_not_understand_shows_the_orders_to_pack(staff_client: Clie
 def test_x16_an_empty_column_says_what_next(
     staff_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orders.queries.list_board_entries", lambda status, after, limit: ([], ""))
+    monkeypatch.setattr("orders.queries.list_board_orders", lambda status, after, limit: ([], ""))
     text = staff_client.get(BOARD, {"column": "partly_shipped"}).content.decode()
     assert "No orders here" in text
     assert f'href="{BOARD}?column=to_pack"' in text
@@ -166,10 +166,10 @@ def test_an_order_that_waits_for_over_two_days_is_marked(staff_client: Client) -
     late = next(
         row
         for row in queries.get_board("to_pack", "", now).rows
-        if row.ticket.number == order.number
+        if row.order.number == order.number
     )
     assert late.is_late
-    assert not queries._late(late.ticket, late.ticket.placed_at + timedelta(hours=47))
+    assert not queries._late(late.order, late.order.placed_at + timedelta(hours=47))
 
 
 def test_x3_the_pages_address_gives_the_whole_page(staff_client: Client) -> None:

@@ -167,7 +167,7 @@ def test_an_admin_resets_the_second_factor_of_another(admin: Client) -> None:
 @pytest.fixture
 def only_these_two(ada: User) -> tuple[User, User]:
     bea = make_user("Bea", password=None, role="admin")
-    for user_id in queries.get_role_holders(ADMIN)[1] - {ada.pk, bea.pk}:
+    for user_id in queries.list_role_holders(ADMIN)[1] - {ada.pk, bea.pk}:
         operations.set_role(user_id, "", datetime.now(UTC))
     return ada, bea
 
@@ -197,4 +197,4 @@ def test_of_two_admins_who_take_the_role_from_each_other_at_once_one_stays(
 
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(take, only_these_two)) == [False, True]
-    assert len(queries.get_role_holders(ADMIN)[1]) == 1
+    assert len(queries.list_role_holders(ADMIN)[1]) == 1

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from promotions import queries
-from promotions.operations import claim_voucher
+from promotions.operations import redeem_voucher
 from promotions.queries import CODE
 from promotions.rules import PERCENTAGE, Promotion, code_key
 from tests.factories import make_user, sign_in_staff
@@ -45,7 +45,12 @@ def test_a_code_is_made_with_its_terms(cleo: Client) -> None:
     answer = cleo.post(MAKE, sent)
     assert (answer.status_code, answer["Location"]) == (303, LIST)
     found = made(sent["voucher"])
-    assert (found.percent, found.minimum, found.uses, found.per_person) == (Decimal(10), 2000, 5, 1)
+    assert (found.percent, found.minimum, found.uses, found.limit_per_customer) == (
+        Decimal(10),
+        2000,
+        5,
+        1,
+    )
     zone = timezone.get_default_timezone()
     assert found.starts_at
     assert found.ends_at
@@ -91,7 +96,7 @@ def test_a_code_is_taken_once(cleo: Client) -> None:
 def test_the_list_shows_the_uses_and_a_submit_ends_it(cleo: Client) -> None:
     sent = typed(title=f"Offer {uuid4().hex[:6]}", uses="7")
     cleo.post(MAKE, sent)
-    claim_voucher(sent["voucher"], somebody(), uuid4(), datetime.now(UTC))
+    redeem_voucher(sent["voucher"], somebody(), uuid4(), datetime.now(UTC))
     page = cleo.get(LIST).content.decode()
     assert sent["title"] in page
     assert "1 of 7" in page

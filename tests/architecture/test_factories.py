@@ -15,7 +15,7 @@ from tests.factories import make_category, make_product, make_stock
 
 
 def without_ids(product_id: UUID) -> Product:
-    found = queries.get_current_product(product_id)
+    found = queries.get_product_at_quorum(product_id)
     assert found
     assert queries.find_product_id_by_slug(found.slug) == product_id
     for each in found.variants:

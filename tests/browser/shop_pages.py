@@ -265,7 +265,7 @@ URLS_WITHOUT_PAGE = {
     "cart:panel": "a part of a page, for htmx",
     "orders:invoice": "a PDF",
     "orders:track": "a redirect to the order",
-    "orders:payment_return": "a redirect to the order",
+    "orders:return_from_payment": "a redirect to the order",
     "orders:payment_webhook": "for a gateway's machines",
     "viewed_forget": _SUBMIT,
     "accounts:export": _SUBMIT,

@@ -9,16 +9,16 @@ from django.urls import reverse
 from accounts.models import User
 from cart import operations, people, queries
 from cart.operations import sharing
-from cart.people import Member
+from cart.people import CartUser
 from tests.cart.products import make_mug
 from tests.factories import make_user
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 
-def as_cart_user(user: User) -> Member:
+def as_cart_user(user: User) -> CartUser:
     """Return a user as a cart's member."""
-    return Member(user.user_id, user.name, user.email)
+    return CartUser(user.user_id, user.name, user.email)
 
 
 def make_shared_cart(owner: User, name: str = "Gifts for Mom", *, mugs: int = 1) -> UUID:

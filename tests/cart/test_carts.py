@@ -11,8 +11,8 @@ from django.test import Client
 from django.urls import reverse
 
 from cart import jobs, limits, operations, queries
-from cart.errors import BadName, CartFull, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
-from cart.names import LONGEST, adopted_name, clean_name, free_name, name_key
+from cart.errors import CartFull, InvalidCartName, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
+from cart.names import MAX_NAME_LENGTH, adopted_name, clean_name, free_name, name_key
 from cart.operations import carts, cleanup
 from cart.undo import parse_undo
 from cassandra_db import RAISE_UNKNOWN
@@ -73,8 +73,8 @@ def test_names_are_unique_to_a_reader(subtests: pytest.Subtests) -> None:
 
 
 def test_what_is_no_name_is_refused_in_words(subtests: pytest.Subtests) -> None:
-    for bad in ("", "   ", "\u200b", "\u202e", "\n\t", "x" * (LONGEST + 1)):
-        with subtests.test(bad), pytest.raises(BadName):
+    for bad in ("", "   ", "\u200b", "\u202e", "\n\t", "x" * (MAX_NAME_LENGTH + 1)):
+        with subtests.test(bad), pytest.raises(InvalidCartName):
             make(uuid4(), bad)
 
 
@@ -92,7 +92,7 @@ def test_a_name_is_kept_as_it_reads() -> None:
 
 def test_a_taken_name_gets_a_number() -> None:
     assert free_name("Gifts", {name_key("gifts"), name_key("Gifts (2)")}) == "Gifts (3)"
-    assert len(free_name("x" * LONGEST, {"x" * LONGEST})) <= LONGEST
+    assert len(free_name("x" * MAX_NAME_LENGTH, {"x" * MAX_NAME_LENGTH})) <= MAX_NAME_LENGTH
 
 
 def test_a_cart_is_renamed_also_in_its_case_alone() -> None:
@@ -227,7 +227,7 @@ def test_x44_each_guest_cart_comes_along_and_named_ones_keep_their_names() -> No
     kitchen = make(guest, "Kitchen")
     make(member, "KITCHEN")
     add(member, product)
-    names = operations.adopt_guest_carts(guest, member, NOW, "tablet").names
+    names = operations.claim_guest_carts(guest, member, NOW, "tablet").names
     assert set(names) == {
         "From your tablet, 21 November",
         "Gifts",
@@ -248,14 +248,14 @@ def test_x44_what_is_saved_for_later_comes_along() -> None:
     operations.save_line_for_later(
         guest, cart_id, str(product.variants[0].variant_id), uuid4(), NOW
     )
-    assert operations.adopt_guest_carts(guest, member, NOW, "phone").names == (
+    assert operations.claim_guest_carts(guest, member, NOW, "phone").names == (
         "From your phone, 21 November",
     )
 
 
 def test_a_name_that_comes_from_elsewhere_fits() -> None:
-    long = "x" * LONGEST
-    assert len(adopted_name(long, "computer", NOW, {long})) <= LONGEST
+    long = "x" * MAX_NAME_LENGTH
+    assert len(adopted_name(long, "computer", NOW, {long})) <= MAX_NAME_LENGTH
     assert adopted_name("My cart (2)", "phone", NOW, ()) == "From your phone, 21 November"
 
 

@@ -14,7 +14,7 @@ from django.test import Client
 from cart import operations, queries
 from cart.errors import CartFull
 from cart.limits import MAX_LINES
-from cart.pages import MOST_DRAWN
+from cart.pages import MAX_LINES_DRAWN
 from cassandra_db import write_batch
 from cassandra_db.session import get_session
 from catalogue.entities import Product
@@ -25,9 +25,9 @@ from tests.factories import make_product, make_stock
 PRODUCTS = 125
 SIZES = tuple(f"{number} ml" for number in range(100, 900, 100))
 # The list of carts in parallel with the lines; then the products, a hundred at a time, in parallel with the header's sums.
-MOST_ROUNDS = 1 + -(-PRODUCTS // 100)
+MAX_ROUNDS = 1 + -(-PRODUCTS // 100)
 # Without compression. A submit answers with the cart's part of the page, too.
-MOST_BYTES, MOST_BYTES_OF_ALL = 400_000, 4_000_000
+MAX_BYTES, MAX_BYTES_OF_ALL = 400_000, 4_000_000
 
 
 @pytest.fixture(scope="module")
@@ -77,14 +77,14 @@ def test_x45_the_page_of_a_cart_with_a_thousand_lines(products: list[Product]) -
     answer = client.get("/cart/")
     text = answer.content.decode()
     assert answer.status_code == 200
-    assert text.count("data-row") == MOST_DRAWN
-    assert f"Showing the first {MOST_DRAWN} of {MAX_LINES} items" in text
+    assert text.count("data-row") == MAX_LINES_DRAWN
+    assert f"Showing the first {MAX_LINES_DRAWN} of {MAX_LINES} items" in text
     assert "€12,000.00" in text, "all of them count"
-    assert len(answer.content) < MOST_BYTES
-    assert counted(client, "/cart/")["rounds"] <= MOST_ROUNDS
+    assert len(answer.content) < MAX_BYTES
+    assert counted(client, "/cart/")["rounds"] <= MAX_ROUNDS
     answer = client.get("/cart/?all=1")
     assert answer.content.decode().count("data-row") == MAX_LINES
-    assert len(answer.content) < MOST_BYTES_OF_ALL
+    assert len(answer.content) < MAX_BYTES_OF_ALL
 
 
 def test_x45_a_cart_with_a_thousand_lines_takes_no_more_and_says_so(

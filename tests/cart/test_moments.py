@@ -124,7 +124,7 @@ def test_what_is_added_to_a_guests_empty_cart_at_the_login_comes_along(
         ),
         monkeypatch,
     )
-    operations.adopt_guest_carts(guest, member, NOW, "phone")
+    operations.claim_guest_carts(guest, member, NOW, "phone")
     assert items(member) == 3
     assert names(guest) == []
 
@@ -138,13 +138,13 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
     before(
         lines,
         "_put_units",
-        lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
+        lambda: operations.claim_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
     )
     operations.add_line(guest, product, product.variants[0], 3, uuid4(), NOW, guest=True)
     # the response to the add sets the guest's cookie again, and the next login brings the cart
     assert items(guest) == 3
-    operations.adopt_guest_carts(guest, member, NOW, "phone")
+    operations.claim_guest_carts(guest, member, NOW, "phone")
     assert items(member) == 3
 
 
@@ -156,7 +156,7 @@ def test_a_cart_that_comes_along_while_it_is_swept_stays_and_takes_more(
     before(
         cleanup,
         "remove_cart_from_list",
-        lambda: operations.adopt_guest_carts(guest, member, LATE, "phone"),
+        lambda: operations.claim_guest_carts(guest, member, LATE, "phone"),
         monkeypatch,
     )
     assert not swept(cart_id)
@@ -171,7 +171,7 @@ def test_a_cart_that_comes_along_before_anything_is_in_it_is_no_guests_cart(
     before(
         bulk_lines,
         "change_contents",
-        lambda: operations.adopt_guest_carts(guest, member, NOW, "phone"),
+        lambda: operations.claim_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
     )
     variants = [VariantQuantity(product, product.variants[0], 2)]

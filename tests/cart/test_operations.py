@@ -316,7 +316,7 @@ def test_x44_a_guests_cart_arrives_at_login_as_a_cart_of_its_own() -> None:
     guest, member, product = uuid4(), uuid4(), make_mug()
     add(member, product, 0, 1)
     theirs = add(guest, product, 1, 2).cart_id
-    adopted = operations.adopt_guest_carts(guest, member, NOW, "phone")
+    adopted = operations.claim_guest_carts(guest, member, NOW, "phone")
     assert (adopted.names, adopted.unadopted_count) == (("From your phone, 21 November",), 0)
     rows = queries.CARTS.all(owner_id=member)
     assert {row.cart_name for row in rows} == {"My cart", "From your phone, 21 November"}
@@ -329,7 +329,7 @@ def test_x44_a_guests_cart_arrives_at_login_as_a_cart_of_its_own() -> None:
 def test_a_guests_cart_becomes_active_for_a_member_without_lines() -> None:
     guest, member, product = uuid4(), uuid4(), make_mug()
     add(guest, product, 1, 2)
-    assert operations.adopt_guest_carts(guest, member, NOW).names == (
+    assert operations.claim_guest_carts(guest, member, NOW).names == (
         "From your device, 21 November",
     )
     assert cart_of(member).item_count == 2
@@ -340,7 +340,7 @@ def test_an_empty_guest_cart_is_not_carried_over() -> None:
     operations.remove_line(
         guest, add(guest, product).cart_id, str(product.variants[0].variant_id), NOW
     )
-    assert operations.adopt_guest_carts(guest, member, NOW).names == ()
+    assert operations.claim_guest_carts(guest, member, NOW).names == ()
     assert queries.get_active_cart(member) is None
 
 
@@ -355,10 +355,10 @@ def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(carts, "remove_cart_from_list", crash)
         with pytest.raises(KeyboardInterrupt):
-            operations.adopt_guest_carts(guest, member, NOW)
+            operations.claim_guest_carts(guest, member, NOW)
     assert queries.get_active_cart(guest) is not None
-    operations.adopt_guest_carts(guest, member, NOW + timedelta(days=1))
-    operations.adopt_guest_carts(guest, member, NOW)
+    operations.claim_guest_carts(guest, member, NOW + timedelta(days=1))
+    operations.claim_guest_carts(guest, member, NOW)
     assert [row.cart_id for row in queries.CARTS.all(owner_id=member)].count(cart_id) == 1
     assert queries.get_active_cart(guest) is None
 
@@ -366,13 +366,13 @@ def test_adopting_goes_on_where_a_crash_stopped_it(monkeypatch: pytest.MonkeyPat
 def test_carts_beyond_the_limit_stay_with_the_guest() -> None:
     guest, member, product = uuid4(), full(uuid4()), make_mug()
     add(guest, product)
-    assert operations.adopt_guest_carts(guest, member, NOW).unadopted_count == 1
+    assert operations.claim_guest_carts(guest, member, NOW).unadopted_count == 1
     assert cart_of(guest).item_count == 1
 
 
 def test_a_guest_may_start_anew_after_the_carts_have_moved() -> None:
     guest, member, product = uuid4(), uuid4(), make_mug()
     add(guest, product)
-    operations.adopt_guest_carts(guest, member, NOW)
+    operations.claim_guest_carts(guest, member, NOW)
     add(guest, product, quantity=3)
     assert cart_of(guest).item_count == 3

@@ -207,7 +207,7 @@ def test_x44_two_logins_at_once_bring_each_cart_along_once() -> None:
     add(guest, product, 0, 3)
     make(guest, "Kitchen")
     add(guest, product, 1, 2)
-    at_once(*(lambda: operations.adopt_guest_carts(guest, member, NOW, "phone") for _ in range(3)))
+    at_once(*(lambda: operations.claim_guest_carts(guest, member, NOW, "phone") for _ in range(3)))
     assert set(named(member)) == {"Gifts", "Kitchen"}
     assert total(member) == 5
     assert named(guest) == {}

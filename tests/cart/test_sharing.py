@@ -14,8 +14,8 @@ from accounts.models import User
 from cart import operations, people, queries
 from cart.access import BUY, EDIT, OWN, VIEW, require_access
 from cart.errors import (
+    AlreadyInvited,
     InvitationOver,
-    InvitedAlready,
     NoSuchCart,
     NoSuchPerson,
     NotAllowed,
@@ -185,19 +185,19 @@ def test_one_address_is_invited_once_and_in_one_role(ann: User, gifts: UUID) -> 
     email = f"{uuid4().hex}@example.com"
     made = invite(ann, gifts, email, "viewer")
     assert invite(ann, gifts, f" {email.upper()}", "viewer").token == made.token
-    with pytest.raises(InvitedAlready, match="with the role viewer"):
+    with pytest.raises(AlreadyInvited, match="with the role viewer"):
         invite(ann, gifts, email, "buyer")
     ben = make_person(ann, gifts, "viewer")
-    with pytest.raises(InvitedAlready, match="already has access to this cart"):
+    with pytest.raises(AlreadyInvited, match="already has access to this cart"):
         invite(ann, gifts, ben.email)
 
 
 def test_one_who_is_in_already_gets_the_role_of_another_invitation(ann: User, gifts: UUID) -> None:
     ben = make_user("Ben")
     made = invite(ann, gifts, ben.email, "buyer")
-    other = people.Member(ben.user_id, "Ben", ben.email)
+    other = people.CartUser(ben.user_id, "Ben", ben.email)
     again = invite(ann, gifts, f"second-{ben.email}", "viewer")
-    sharing.accept_invitation(again.token, people.Member(ben.user_id, "Ben", again.email), now())
+    sharing.accept_invitation(again.token, people.CartUser(ben.user_id, "Ben", again.email), now())
     sharing.accept_invitation(made.token, other, now())
     assert require_access(ben.user_id, gifts, BUY).role == "buyer"
     assert get_row_count(gifts) == 1

@@ -170,7 +170,7 @@ class Carts(RuleBasedStateMachine):
         cart_id, key = self.chosen(pick), self.key(place)
         model = self.carts[cart_id]
         source, target = (model.later, model.lines) if back else (model.lines, model.later)
-        act = operations.return_saved_line if back else operations.save_line_for_later
+        act = operations.move_saved_line_to_cart if back else operations.save_line_for_later
         if key not in source or not fits(target, {key: source[key]}):
             with pytest.raises(CartError):
                 act(self.person, cart_id, key, uuid4(), NOW)

@@ -177,13 +177,13 @@ def test_what_is_saved_for_later_is_out_of_the_sums_and_comes_back(two: Two) -> 
     assert checked(two.first).subtotal == from_minor_units(1200, "EUR")
     operations.switch_cart(two.person, two.first, NOW)
     add(two.person, two.product, 0, 4)
-    operations.return_saved_line(two.person, two.first, two.small, uuid4(), NOW)
+    operations.move_saved_line_to_cart(two.person, two.first, two.small, uuid4(), NOW)
     assert (units(two.first), saved_units(two.first)) == ({two.small: 7, two.large: 1}, {})
     operations.save_line_for_later(two.person, two.first, two.large, uuid4(), NOW)
     operations.remove_saved_line(two.person, two.first, two.large, uuid4(), NOW)
     assert (units(two.first), saved_units(two.first)) == ({two.small: 7}, {})
     with pytest.raises(NoSuchLine):
-        operations.return_saved_line(two.person, two.first, two.large, uuid4(), NOW)
+        operations.move_saved_line_to_cart(two.person, two.first, two.large, uuid4(), NOW)
 
 
 def test_x44_a_preview_shows_what_a_merge_then_does(two: Two) -> None:

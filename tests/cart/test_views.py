@@ -19,7 +19,7 @@ from moneyed import EUR, Money
 from accounts.operations import register_user
 from cart import queries
 from cart.entities import Cart
-from cart.operations import adopt_guest_carts
+from cart.operations import claim_guest_carts
 from catalogue.entities import Product
 from catalogue.operations import save_product
 from tests.factories import make_product, make_stock, make_user
@@ -120,7 +120,7 @@ def test_a_submit_sent_again_after_the_active_cart_was_switched_counts_once(
 def test_a_submit_sent_again_after_signing_in_counts_once(client: Client, mug: Product) -> None:
     member, operation = make_user(), str(uuid4())
     submit_add(client, mug, operation=operation)
-    adopt_guest_carts(owner(client), member.user_id, datetime.now(UTC))
+    claim_guest_carts(owner(client), member.user_id, datetime.now(UTC))
     client.force_login(member)
     submit_add(client, mug, operation=operation)
     submit_add(client, mug, operation=operation)

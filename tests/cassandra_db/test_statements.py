@@ -11,7 +11,7 @@ from cassandra_db import (
     RAISE_UNKNOWN,
     REFUSED_MEANS_DONE,
     SEND_AGAIN,
-    BadPageToken,
+    InvalidPageToken,
     UnknownOutcome,
     applied_if,
     apply_batch,
@@ -216,7 +216,7 @@ def test_a_page_token_holds_its_key_and_only_for_its_list() -> None:
         ("", "Q2:all"),
         ("\x00", "Q2:all"),
     ):
-        with pytest.raises(BadPageToken):
+        with pytest.raises(InvalidPageToken):
             page_key(wrong, list_name=of)
 
 

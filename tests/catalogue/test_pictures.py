@@ -9,8 +9,8 @@ import pytest
 
 from catalogue.pictures import (
     SHAPES,
-    BadDrawing,
-    UnknownPicture,
+    InvalidDrawing,
+    NoSuchPicture,
     backdrop_tone,
     draw_picture,
     parse_picture,
@@ -120,16 +120,16 @@ def test_it_parses_the_text_that_a_variant_keeps() -> None:
     repr,
 )
 def test_it_refuses_what_it_cannot_draw(picture: str) -> None:
-    with pytest.raises(UnknownPicture):
+    with pytest.raises(NoSuchPicture):
         parse_picture(picture)
 
 
 def test_draw_refuses_the_same_as_parse() -> None:
-    with pytest.raises(UnknownPicture, match="no shape"):
+    with pytest.raises(NoSuchPicture, match="no shape"):
         draw_picture("unicorn", ("4f6d7a",))
-    with pytest.raises(UnknownPicture, match="colours"):
+    with pytest.raises(NoSuchPicture, match="colours"):
         draw_picture("mug", ("blue",))
-    with pytest.raises(UnknownPicture, match="colours"):
+    with pytest.raises(NoSuchPicture, match="colours"):
         draw_picture("mug", ())
 
 
@@ -181,7 +181,7 @@ def test_a_slot_holds_a_colour_and_what_is_done_to_it() -> None:
     repr,
 )
 def test_a_slot_holds_nothing_else(text: str) -> None:
-    with pytest.raises(BadDrawing):
+    with pytest.raises(InvalidDrawing):
         parse_slot(text, frozenset({"a", "b"}))
 
 

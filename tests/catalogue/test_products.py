@@ -13,9 +13,9 @@ from uuid import uuid4
 import pytest
 from moneyed import EUR, Money
 
-from cassandra_db import BadPageToken, CassandraUnavailable, write_batch
+from cassandra_db import CassandraUnavailable, InvalidPageToken, write_batch
 from catalogue import operations, queries
-from catalogue.entities import Card, CategoryNode, Product
+from catalogue.entities import CategoryNode, Product, ProductCard
 from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
 from tests.factories import make_category, make_product
 from tests.rules import for_each
@@ -98,7 +98,7 @@ def test_q2_the_parts_of_a_list_are_the_list(sort: str) -> None:
     category = five_of_one_name()
     whole = queries.get_category_page(category.category_id, sort)
     assert whole.next_token == ""
-    parts: list[Card] = []
+    parts: list[ProductCard] = []
     token = ""
     while True:
         part = queries.get_category_page(category.category_id, sort, token, limit=2)
@@ -121,7 +121,7 @@ def test_a_page_token_fits_one_list_and_cannot_be_made_up() -> None:
         (category.category_id, "price", token[:-1]),
         (category.category_id, "price", "\0"),
     ):
-        with pytest.raises(BadPageToken):
+        with pytest.raises(InvalidPageToken):
             queries.get_category_page(category_id, sort, sent)
 
 
@@ -322,7 +322,7 @@ def test_two_who_save_at_once_leave_one_card() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        found = queries.get_current_product(product.product_id)
+        found = queries.get_product_at_quorum(product.product_id)
         assert found is not None
         cards = queries.get_category_page(category.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]

@@ -225,7 +225,7 @@ def test_an_availability_and_a_price_are_those_of_the_product() -> None:
 
 
 def test_without_an_index_it_says_so(tmp_path: Path) -> None:
-    with override_settings(SEARCH_INDEX_DIR=tmp_path), pytest.raises(search.NoIndex):
+    with override_settings(SEARCH_INDEX_DIR=tmp_path), pytest.raises(search.SearchIndexMissing):
         search.search_products("kettle")
 
 

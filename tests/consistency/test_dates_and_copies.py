@@ -20,7 +20,7 @@ from devtools.keyspaces import list_models
 from inventory.operations import copy_stock
 from jobs.leases import get_lease
 from mail.operations import queue_mail
-from promotions.operations import claim_voucher
+from promotions.operations import redeem_voucher
 from tests.consistency.test_check_consistency import cql, found, repair
 from tests.factories import make_order, make_product, make_stock, make_user
 from tests.jobs.test_clock import leave_in_future
@@ -149,7 +149,7 @@ def test_i14_what_a_list_has_to_lead_to_is_there() -> None:
     now, user = datetime.now(UTC), make_user()
     mail_id = queue_mail(uuid4(), "asked", user.email, "registration", {"url": "x"}, now)
     code, order_id = make_voucher(uses=5), make_order().order_id
-    claim_voucher(code, "", order_id, now)
+    redeem_voucher(code, "", order_id, now)
     audit_log.add_entry("login", now, by=user.pk)
     month = now.date().replace(day=1)
     cql("DELETE FROM mails_by_recipient WHERE recipient = %s AND mail_id = %s", user.email, mail_id)

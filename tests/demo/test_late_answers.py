@@ -34,7 +34,10 @@ def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     ("name", "load"),
     [
         ("operations.save_category", loader.load_categories),
-        ("queries.get_current_product", lambda step: loader.load_products(NOW, step, renew=False)),
+        (
+            "queries.get_product_at_quorum",
+            lambda step: loader.load_products(NOW, step, renew=False),
+        ),
         ("receive_stock", lambda step: loader.load_stock(NOW, step)),
         ("register_user", lambda step: loader.load_logins(NOW, step)),
         ("create_promotion", lambda step: loader.load_promotions(NOW, step)),
@@ -49,7 +52,7 @@ def test_one_late_answer_does_not_end_the_load(
     # Nothing is written: what each step calls is called once more, no more and no less is looked at.
     for called in (
         *("operations.save_category", "operations.save_product", "operations.refresh_cards"),
-        *("queries.get_current_product", "receive_stock", "copy_stock", "register_user"),
+        *("queries.get_product_at_quorum", "receive_stock", "copy_stock", "register_user"),
         *("enrol_demo_second_factor", "create_promotion", "operations.pin_related"),
         *("queries.iterate_products", "operations.rebuild_featured", "operations.rebuild_related"),
         *("operations.rebuild_prefixes", "search.build_index", "write_sitemap"),

@@ -70,7 +70,7 @@ def looked_at():
         "negative": sum(min(n.available, n.reserved, n.committed, n.shipped) < 0 for n in kept),
         "received": sum(n.received for n in kept),
         "sams": sum(order.email == "shopper@stoa.example" for order in placed),
-        "board": {name: count.number for name, count in orders.count_board_entries().items()},
+        "board": {name: count.number for name, count in orders.count_board_orders().items()},
         "suggested": [each.name for each in queries.list_suggestions("mu")],
         "found": search.search_products("mug").total,
     }

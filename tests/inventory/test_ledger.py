@@ -213,7 +213,7 @@ def test_a_ledger_is_spread_over_its_partitions() -> None:
     right = StockNumbers(40, 8, 0, 16, 16)
     entries = [
         queries.LEDGER.all(variant_id=variant_id, warehouse_id="berlin", shard=shard)
-        for shard in range(queries.SHARDS_AT_MOST)
+        for shard in range(queries.MAX_SHARDS)
     ]
     assert all(len(rows) >= 2 for rows in entries), "each has its order's: committed, and sent"
     assert sum(map(len, entries)) == len(queries.list_ledger_entries(variant_id, "berlin"))

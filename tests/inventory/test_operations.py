@@ -13,7 +13,7 @@ import pytest
 from cassandra_db import CassandraUnavailable, count_statements, statements
 from cassandra_db import session as sessions
 from catalogue import operations as catalogue
-from catalogue.queries import get_current_product
+from catalogue.queries import get_product_at_quorum
 from inventory import operations, queries
 from inventory.entities import SENTINEL, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
@@ -186,7 +186,8 @@ def test_the_expiry_is_written_before_the_reservation(monkeypatch: pytest.Monkey
     with pytest.raises(RuntimeError):
         operations.reserve_stock(order_id, [want(variant_id)], before)
     minutes = [
-        floor_to_minute(before + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)
+        floor_to_minute(before + operations.RESERVATION_DURATION) + timedelta(minutes=n)
+        for n in (0, 1)
     ]
     expiries = [row for rows in queries.list_reservation_expiries(minutes).values() for row in rows]
     assert order_id in {row.order_id for row in expiries}
@@ -198,7 +199,8 @@ def test_a_past_date_does_not_hide_the_expiry_from_the_sweeper() -> None:
     start = datetime.now(UTC)
     operations.reserve_stock(order_id, [want(variant_id)], NOW - timedelta(days=90))
     minutes = [
-        floor_to_minute(start + operations.RESERVED_FOR) + timedelta(minutes=n) for n in (0, 1)
+        floor_to_minute(start + operations.RESERVATION_DURATION) + timedelta(minutes=n)
+        for n in (0, 1)
     ]
     assert order_id in {
         row.order_id for rows in queries.list_reservation_expiries(minutes).values() for row in rows
@@ -278,7 +280,7 @@ def test_a_product_says_what_is_left_of_all_its_variants_though_one_was_copied()
         allocations = operations.reserve_stock(uuid4(), [wanted], NOW)
         with count_statements() as meter:
             operations.copy_allocated_stock(allocations)
-        found = get_current_product(product.product_id)
+        found = get_product_at_quorum(product.product_id)
         words.append((found and found.availability, meter.row_count))
     assert words[0] == ("in", 1), "one variant has changed, and one row is written"
     assert words[1][0] == "out"
@@ -304,7 +306,7 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     monkeypatch.setattr(catalogue, "set_availability", set_late)
     catalogue.UPDATE_AVAILABILITY.run(product_id=product.product_id, word="out")
     operations.copy_stock(product.product_id)
-    found = get_current_product(product.product_id)
+    found = get_product_at_quorum(product.product_id)
     assert found
     assert found.availability == "out"
 

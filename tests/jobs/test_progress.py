@@ -11,7 +11,7 @@ from jobs import registry as registered
 from jobs.leases import claim_lease, get_lease, hold_lease, list_leases, save_position, worker_name
 from jobs.management.commands import worker as command
 from jobs.progress import TOO_LATE, list_progress
-from jobs.registry import SHARDS, Job, sharded
+from jobs.registry import SHARDS, Job, make_sharded_jobs
 from jobs.shards import Shard
 from jobs.worker import Worker
 
@@ -35,7 +35,7 @@ def test_each_thing_belongs_to_one_shard_and_none_is_left_out() -> None:
         ]
         return f"{len(found[shard.job_name])} things"
 
-    jobs = sharded(name, timedelta(hours=1), run)
+    jobs = make_sharded_jobs(name, timedelta(hours=1), run)
     assert [job.name for job in jobs] == [
         f"{name} {number} of {SHARDS}" for number in range(1, SHARDS + 1)
     ]

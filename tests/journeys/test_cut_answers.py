@@ -22,7 +22,7 @@ from tests.sidecars import Proxy, Toxiproxy
 from tests.web_server import WebServer
 
 CHECKOUTS = 200 if LONG else 24
-MOST_CROWDS = 5
+MAX_CROWDS = 5
 # What the shop notes of a conditional write whose answer was lost, once it has asked again.
 OUTCOME = re.compile(r"a conditional write of (.+) had no answer \((.+)\): it (.+)")
 MEANS = {
@@ -79,7 +79,7 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
         try:
             web.start()
             # Of few checkouts it may happen that none loses the answer of a conditional write.
-            while not lost and len(crowds) < MOST_CROWDS:
+            while not lost and len(crowds) < MAX_CROWDS:
                 crowds.append(Crowd(web.port, CHECKOUTS))
                 with cut_now_and_then(line):
                     asyncio.run(run_buyers(crowds[-1].buyers, within=20))

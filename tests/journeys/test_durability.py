@@ -173,9 +173,9 @@ def test_what_was_acknowledged_survives_a_kill_of_the_web_server(tmp_path: Path)
 KEYSPACE_OF_THREE = "stoa_three"
 THREE_COPIES = "replication = {'class': 'SimpleStrategy', 'replication_factor': 3}"
 # While one of three nodes dies, a submit may be answered 503 ("try again"): those under way, and each once more.
-MOST_REFUSED = 2 * CONNECTIONS
+MAX_REFUSED = 2 * CONNECTIONS
 # What a page could not read from the dead node is read from another, before its visitor notices.
-MOST_PAGES_REFUSED = 2
+MAX_PAGES_REFUSED = 2
 # Where an order is found: its copies in five partitions, written in one go.
 COPIES = {
     "orders_by_status",
@@ -333,9 +333,9 @@ def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     assert again == at_survivor, "the node that comes back has the same"
     assert len(by_then) < stream.all_of_them, "the node died after the last submit"
     assert_complete(stream, at_survivor)
-    assert len(stream.unanswered) <= MOST_REFUSED, stream.unanswered
+    assert len(stream.unanswered) <= MAX_REFUSED, stream.unanswered
     assert len(pages) > len(refused)
-    assert len(refused) <= MOST_PAGES_REFUSED, refused
+    assert len(refused) <= MAX_PAGES_REFUSED, refused
 
 
 def report_submits(report: ProofReport, stream: Stream, survivor: Found, back: Found) -> None:

@@ -48,7 +48,7 @@ from cassandra_db import REGISTRY
 from cassandra_db.session import get_session
 from notifications.queries import Subscription, unsubscribe_token
 from orders import queries as orders
-from orders.links import confirmation_url, track_token
+from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
@@ -139,7 +139,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "orders:give_up": [ask(**_ORDER), ask(number="{unpaid}")],
     "orders:extend_deadline": [ask(**_ORDER), ask(number="{unpaid}")],
     # A payment's own id is a secret: a visitor who has it has been at the bank, and is asked to log in.
-    "orders:payment_return": [ask(number="{unpaid}", payment_id=str(uuid4()))],
+    "orders:return_from_payment": [ask(number="{unpaid}", payment_id=str(uuid4()))],
     "orders:reorder": [
         ask(**_ORDER),
         ask({"cart": "{cart}"}, **_ORDER),
@@ -496,7 +496,7 @@ def make_world() -> World:
         "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com")
         .rstrip("/")
         .rpartition("/")[2],
-        "orders:track": track_token(paid.order_id),
+        "orders:track": order_access_token(paid.order_id),
         "orders:confirm": confirmation_url(unpaid.order_id).rstrip("/").split("/")[-2],
     }
     return World(alice, theirs, nobodys, tokens, (paid.order_id, unpaid.order_id), cart_id)

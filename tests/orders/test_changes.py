@@ -13,7 +13,7 @@ from lxml import html
 
 from orders import operations, queries
 from orders.entities import Order
-from orders.links import track_token
+from orders.links import order_access_token
 from pricing.money import to_minor_units
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 
@@ -34,7 +34,7 @@ def text(answer: Any) -> str:
 def open_browser(order: Order) -> Client:
     """A guest's browser that may open the order."""
     client = Client()
-    client.get(reverse("orders:track", args=[track_token(order.order_id)]))
+    client.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
     return client
 
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts import queries as accounts
 from inventory import queries as stock
-from inventory.operations import RESERVED_FOR
+from inventory.operations import RESERVATION_DURATION
 from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
 from orders.entities import Order
@@ -82,7 +82,7 @@ def test_a_reservation_lasts_for_ten_minutes(subtests: pytest.Subtests) -> None:
         with subtests.test(name):
             with time_machine.travel(moment, tick=True):
                 order = place_order(moment)
-            assert order.pay_until - order.placed_at == RESERVED_FOR
+            assert order.pay_until - order.placed_at == RESERVATION_DURATION
             # In local time that may be an hour and ten minutes, or minus fifty.
             with time_machine.travel(moment + timedelta(minutes=9), tick=True):
                 run_worker(moment, moment + timedelta(minutes=9))

@@ -26,7 +26,7 @@ from orders import links, operations, privacy, queries
 from orders.entities import Order
 from orders.errors import (
     ConfirmationTooLate,
-    StaleOrder,
+    OrderChanged,
     TooManyUnpaidUnits,
     TransitionRefused,
 )
@@ -52,7 +52,7 @@ from tests.orders.crashes import (
 )
 from tests.orders.paper_orders import apply_event, make_items, make_paper_order
 from tests.orders.test_pages import Shopper, count_reserved, make_stocked_product, text, token_in
-from web.personal_data import Person
+from web.personal_data import DataSubject
 
 ORIGIN = "http://testserver"
 LURE = "Your account is locked! Visit http://evil.example/login now"
@@ -301,7 +301,7 @@ def test_s57_confirmed_and_run_out_at_once_it_is_one_of_both() -> None:
             return operations.expire_order(order, now())
 
         def attempt(act: Callable[[], object]) -> None:
-            with suppress(StaleOrder, ConfirmationTooLate):
+            with suppress(OrderChanged, ConfirmationTooLate):
                 act()
 
         with ThreadPoolExecutor(2) as pool:
@@ -362,7 +362,7 @@ def test_s59_who_did_not_order_cancels_by_a_button_once_and_is_written_to_no_mor
 
 def test_s59_a_link_of_another_kind_confirms_nothing() -> None:
     order = place_unproved("cod")
-    for token in ("made-up", links.track_token(order.order_id)):
+    for token in ("made-up", links.order_access_token(order.order_id)):
         for method in ("get", "post"):
             answer = getattr(Client(), method)(reverse("orders:confirm", args=[token]))
             assert answer.status_code == 404
@@ -371,7 +371,7 @@ def test_s59_a_link_of_another_kind_confirms_nothing() -> None:
 
 def test_s59_an_unproved_order_is_in_nobodys_way_who_wants_to_be_forgotten() -> None:
     user = make_user("Alice")
-    person = Person(user.pk, user.email, user.name)
+    person = DataSubject(user.pk, user.email, user.name)
     order = operations.place_order(
         replace(make_unproved_draft("transfer"), email=user.email, network="192.0.2.1"), now()
     )

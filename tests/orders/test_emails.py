@@ -14,7 +14,7 @@ from mail.queries import list_recipient_mails
 from orders import operations, queries
 from orders.carriers import tracking_url
 from orders.entities import Order
-from orders.links import order_id_from_token
+from orders.links import order_id_from_access_token
 from orders.operations.emails import MailContent, compose_mail, queue_order_mails
 from pricing.delivery import DELIVERY_METHODS
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
@@ -240,7 +240,7 @@ def test_each_event_is_mailed_once_however_often_effects_are_applied() -> None:
             assert order.number in part
             link = re.search(r"/o/([^/\"<\s]+)/", part)
             assert link
-            assert order_id_from_token(link[1]) == order.order_id
+            assert order_id_from_access_token(link[1]) == order.order_id
         assert "style=" not in row.html
     parcel = list_mails(order)[1]
     for part in (parcel.text, parcel.html):

@@ -13,8 +13,8 @@ from moneyed import Money
 from inventory import operations as inventory
 from jobs.minutes import minutes_between
 from orders import balance, jobs, operations, queries
-from orders.entities import BoardEntry, Order
-from orders.errors import StaleOrder, TransitionRefused
+from orders.entities import BoardOrder, Order
+from orders.errors import OrderChanged, TransitionRefused
 from orders.operations import effects, transitions
 from orders.transitions import Transition
 from pricing.money import from_minor_units
@@ -65,7 +65,7 @@ def make_delivered_order(quantity: int = 3) -> Order:
 AFTERWARDS = (
     "apply_effects",
     "sync_stock",
-    "settle_money",
+    "settle_captures_and_refunds",
     "write_copies",
     "queue_order_mails",
     "clear_pending_effects",
@@ -150,12 +150,12 @@ def test_killed_before_the_event_nothing_has_happened() -> None:
 
 def test_two_who_pack_the_same_things_make_one_parcel_and_the_other_reads_who() -> None:
     order = make_order(quantity=2, paid=True)
-    lost: list[StaleOrder] = []
+    lost: list[OrderChanged] = []
 
     def pack(who: str) -> bool:
         try:
             operations.pack_parcel(order, "berlin", {1: 2}, actor=who, now=now())
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             lost.append(stale)
             return False
         return True
@@ -233,14 +233,14 @@ def test_of_a_change_and_a_packing_at_once_one_wins() -> None:
     def change(_: int) -> str:
         try:
             operations.change_order(order, {1: 1}, actor="shopper", now=now())
-        except StaleOrder:
+        except OrderChanged:
             return "lost"
         return "changed"
 
     def pack(_: int) -> str:
         try:
             operations.transition_order(order, Transition("packed", actor="Ann", at=now()))
-        except StaleOrder:
+        except OrderChanged:
             return "lost"
         return "packed"
 
@@ -324,7 +324,7 @@ def test_never_more_goes_back_than_was_taken_however_many_decide_at_once() -> No
         for _ in range(9):
             try:
                 operations.decide_refund(fresh(order), half, {}, "Sorry", actor=who, now=now())
-            except StaleOrder:
+            except OrderChanged:
                 continue
             except TransitionRefused:
                 return False
@@ -359,8 +359,8 @@ def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
 
 def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.MonkeyPatch) -> None:
     order, other = make_order(paid=True), make_order(paid=True)
-    entries = [_board_entry(order), _board_entry(other)]
-    monkeypatch.setattr(queries, "list_board_entries", lambda *_, **__: (entries, ""))
+    entries = [_board_order(order), _board_order(other)]
+    monkeypatch.setattr(queries, "list_board_orders", lambda *_, **__: (entries, ""))
     assert jobs.mark_late_orders(now() + timedelta(hours=47)) == ""
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == "2 orders are late"
     assert jobs.mark_late_orders(now() + timedelta(hours=49)) == ""
@@ -375,8 +375,8 @@ def test_an_order_that_was_to_pack_for_two_days_is_late(monkeypatch: pytest.Monk
     assert assert_order_consistent(sent.order_id).board_column == "shipped"
 
 
-def _board_entry(order: Order) -> BoardEntry:
-    return BoardEntry(
+def _board_order(order: Order) -> BoardOrder:
+    return BoardOrder(
         order.order_id,
         order.number,
         order.placed_at,

@@ -227,7 +227,9 @@ def test_what_a_guest_ordered_joins_the_account_that_proves_the_address() -> Non
     assert client.get(reverse("orders:detail", args=[other.number])).status_code == 404
     # The mailed link still works.
     assert (
-        Client().get(reverse("orders:track", args=[links.track_token(order.order_id)])).status_code
+        Client()
+        .get(reverse("orders:track", args=[links.order_access_token(order.order_id)]))
+        .status_code
         == 302
     )
 
@@ -389,7 +391,7 @@ def test_s22_nobody_puts_things_into_anothers_cart_or_from_anothers_order() -> N
 def test_a_guest_may_buy_again_too() -> None:
     order = place_paid_order((make_stocked_product("Mug"), 1))
     guest = Client()
-    guest.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
+    guest.get(reverse("orders:track", args=[links.order_access_token(order.order_id)]))
     answer = submit_reorder(guest, order, cart="new", operation=str(uuid4()))
     assert answer.status_code == 303
     assert "Mug" in text(guest.get(answer["Location"]))
@@ -486,7 +488,7 @@ def test_s71_a_members_order_asks_for_the_login_whatever_leads_to_it(way: str) -
 
 
 def mailed_link(order: Order) -> str:
-    return reverse("orders:track", args=[links.track_token(order.order_id)])
+    return reverse("orders:track", args=[links.order_access_token(order.order_id)])
 
 
 def text_of_links(answer: Any) -> list[str]:
@@ -577,7 +579,7 @@ def test_s22_an_unpaid_order_of_a_member_is_given_up_by_the_member_alone() -> No
 def test_a_guests_order_is_changed_by_its_cookie() -> None:
     order = place_paid_order((make_stocked_product(), 2))
     guest = Client()
-    guest.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
+    guest.get(reverse("orders:track", args=[links.order_access_token(order.order_id)]))
     page = guest.get(reverse("orders:detail", args=[order.number])).content.decode()
     for name in ("reorder", "change", "cancel", "change_address"):
         assert reverse(f"orders:{name}", args=[order.number]) in page
@@ -613,7 +615,7 @@ def test_a_member_whose_session_ended_at_the_bank_signs_in_and_comes_back() -> N
     order = make_order(user_id=alice.pk)
     started = operations.start_payment(order, "http://testserver", now)
     bank.submit_card(started.payment_id, cards.APPROVED, now)
-    back = reverse("orders:payment_return", args=[order.number, started.payment_id])
+    back = reverse("orders:return_from_payment", args=[order.number, started.payment_id])
     client = Client()
     answer = client.get(back)
     assert answer.status_code == 302
@@ -624,7 +626,9 @@ def test_a_member_whose_session_ended_at_the_bank_signs_in_and_comes_back() -> N
     # Visitors who do not know the payment learn nothing, not even that there is such an order.
     for number, payment_id in ((order.number, uuid4()), ("0000-0000", started.payment_id)):
         assert (
-            Client().get(reverse("orders:payment_return", args=[number, payment_id])).status_code
+            Client()
+            .get(reverse("orders:return_from_payment", args=[number, payment_id]))
+            .status_code
             == 404
         )
     assert signed_in(make_user("Bob")).get(back).status_code == 404

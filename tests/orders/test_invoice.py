@@ -22,7 +22,7 @@ from orders.entities import Order
 from orders.events import Event
 from orders.invoice import render_invoice
 from orders.items import Item
-from orders.links import track_token
+from orders.links import order_access_token
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
 from tests.environment import ROOT
@@ -63,7 +63,7 @@ def pages(pdf: bytes) -> list[str]:
 def open_browser(order: Order) -> Client:
     """A guest's browser that may open the order."""
     client = Client()
-    client.get(reverse("orders:track", args=[track_token(order.order_id)]))
+    client.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
     return client
 
 
@@ -149,7 +149,7 @@ def test_s65_few_drawn_invoices_are_kept_and_none_for_long(
 
     monkeypatch.setattr("orders.drawn_invoices.threading.Timer", timer)
     monkeypatch.setattr("orders.invoice.render_invoice", lambda order, items: b"%PDF-")
-    monkeypatch.setattr(drawn_invoices, "MOST_KEPT", 3)
+    monkeypatch.setattr(drawn_invoices, "MAX_KEPT", 3)
     order = make_order(paid=True)
     for version in range(5):
         drawn_invoices.get_invoice(replace(order, version=version), ())

@@ -38,7 +38,7 @@ from orders.errors import (
     CheckoutBusy,
     CheckoutUsed,
     NotPayable,
-    StaleOrder,
+    OrderChanged,
     TooManyPaymentAttempts,
     TransitionRefused,
 )
@@ -51,7 +51,7 @@ from orders.operations import (
     transitions,
 )
 from orders.transitions import Transition
-from payments.errors import GatewayUnavailable, NoGateway
+from payments.errors import GatewayMissing, GatewayUnavailable
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
 from tests.orders.consistency_checks import (
@@ -456,7 +456,7 @@ def test_trying_again_keeps_the_units_longer_but_not_for_ever() -> None:
     old = make_order(now=now() - timedelta(minutes=55))
     make_payment(old, cards.DECLINED)
     operations.start_payment(fresh(old), ORIGIN, now())
-    assert fresh(old).pay_until <= old.placed_at + payments.RESERVED_AT_MOST
+    assert fresh(old).pay_until <= old.placed_at + payments.MAX_RESERVATION_DURATION
 
 
 # ---- Not paid in time
@@ -560,7 +560,7 @@ def test_only_one_takes_the_units_of_a_late_payment() -> None:
 def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> None:
     for module, name in (
         (payments, "transition_order"),
-        (effects, "settle_money"),
+        (effects, "settle_captures_and_refunds"),
         (refunds, "record_attempt_state"),
     ):
         with subtests.test(name):
@@ -621,14 +621,14 @@ def test_the_whole_way_to_the_delivery() -> None:
 def test_of_two_at_once_one_wins_and_the_other_reads_who() -> None:
     order = make_order(paid=True)
 
-    lost: list[tuple[str, StaleOrder]] = []
+    lost: list[tuple[str, OrderChanged]] = []
 
     def transition(who: str) -> str:
         try:
             operations.transition_order(
                 order, Transition("held" if who == "Ann" else "packed", actor=who, at=now())
             )
-        except StaleOrder as stale:
+        except OrderChanged as stale:
             lost.append((who, stale))
             return "lost"
         return "won"
@@ -655,7 +655,7 @@ def test_a_cancelled_order_gives_back_the_units_and_the_money() -> None:
 
 
 def test_killed_while_cancelling(subtests: pytest.Subtests) -> None:
-    for name in ("sync_stock", "settle_money", "write_copies"):
+    for name in ("sync_stock", "settle_captures_and_refunds", "write_copies"):
         order = make_order(quantity=2, stock=5, paid=True)
         cancel = partial(
             operations.transition_order, order, Transition("cancelled", actor="Ann", at=now())
@@ -714,7 +714,11 @@ def test_with_the_bank_away_the_rest_is_done_and_the_money_follows(
 def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
     subtests: pytest.Subtests,
 ) -> None:
-    for error in (LookupError("no such payment"), ValueError("nothing was taken"), NoGateway()):
+    for error in (
+        LookupError("no such payment"),
+        ValueError("nothing was taken"),
+        GatewayMissing(),
+    ):
         with subtests.test(error=error):
             order = make_order(quantity=2, stock=5, paid=True)
             with patch.object(TestBank, "refund", side_effect=error):
@@ -736,7 +740,7 @@ def test_with_another_bank_than_it_was_paid_at_all_but_the_money_is_done(
 def test_an_order_whose_bank_is_no_longer_ours_expires_and_is_paid_late_if_it_answers(
     subtests: pytest.Subtests,
 ) -> None:
-    for error in (LookupError("no such payment"), NoGateway()):
+    for error in (LookupError("no such payment"), GatewayMissing()):
         with subtests.test(error=error):
             order = make_order(quantity=3, stock=5)
             started = operations.start_payment(order, ORIGIN, now())
@@ -822,22 +826,22 @@ def test_the_board_pages_over_days_the_oldest_first() -> None:
     seen: list[UUID] = []
     after = ""
     while not set(order_ids) <= set(seen):
-        entries, after = queries.list_board_entries("to_pack", after, limit=2)
+        entries, after = queries.list_board_orders("to_pack", after, limit=2)
         seen += [entry.order_id for entry in entries]
         assert after or set(order_ids) <= set(seen)
     assert [order_id for order_id in seen if order_id in order_ids] == order_ids
     assert len(seen) == len(set(seen))
-    counts = queries.count_board_entries()
+    counts = queries.count_board_orders()
     assert counts["to_pack"].number >= 5
 
 
 def test_counts_are_exact_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     make_order()
-    before = queries.count_board_entries()["to_pay"]
+    before = queries.count_board_orders()["to_pay"]
     make_order()
-    assert queries.count_board_entries()["to_pay"].number == before.number + 1
+    assert queries.count_board_orders()["to_pay"].number == before.number + 1
     monkeypatch.setattr(queries, "MAX_COUNTED", 1)
-    assert str(queries.count_board_entries()["to_pay"]) == "1+"
+    assert str(queries.count_board_orders()["to_pay"]) == "1+"
 
 
 def test_an_emptied_day_is_forgotten_later_and_a_fresh_one_stays() -> None:
@@ -974,7 +978,7 @@ def test_who_is_too_late_leaves_the_pending_effects_of_who_was_faster() -> None:
     faster = operations.transition_order(
         order, Transition("held", actor="Ann", at=moment), with_effects=False
     )
-    with pytest.raises(StaleOrder):
+    with pytest.raises(OrderChanged):
         operations.transition_order(order, Transition("held", actor="Bob", at=moment))
     assert faster.state == "on_hold"
     assert any(

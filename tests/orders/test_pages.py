@@ -761,7 +761,7 @@ def test_coming_back_without_paying_believes_the_bank_alone(mug: Product) -> Non
     shopper = Shopper((mug, 1))
     order, url = shopper.place()
     payment_id = url.rstrip("/").rpartition("/")[2]
-    back = reverse("orders:payment_return", args=[order.number, payment_id])
+    back = reverse("orders:return_from_payment", args=[order.number, payment_id])
     answer = shopper.client.get(back + "?state=paid&outcome=paid&amount=0", follow=True)
     assert "Waiting for payment" in text(answer)
     assert assert_order_consistent(order.order_id).state == "pending_payment"
@@ -770,7 +770,7 @@ def test_coming_back_without_paying_believes_the_bank_alone(mug: Product) -> Non
 def test_too_late_to_pay_is_explained() -> None:
     order = make_order(now=datetime.now(UTC) - timedelta(minutes=30))
     visitor = Client()
-    visitor.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
+    visitor.get(reverse("orders:track", args=[links.order_access_token(order.order_id)]))
     answer = visitor.post(reverse("orders:pay", args=[order.number]), follow=True)
     assert "time to pay for this order has run out" in text(answer)
 
@@ -835,7 +835,7 @@ def test_x15_the_print_has_lines_tax_and_addresses(mug: Product) -> None:
 def visit(order: Order, client: Client | None = None) -> Any:
     client = client or Client()
     answer = client.get(
-        reverse("orders:track", args=[links.track_token(order.order_id)]), follow=True
+        reverse("orders:track", args=[links.order_access_token(order.order_id)]), follow=True
     )
     assert answer.status_code == 200
     return answer
@@ -884,7 +884,7 @@ def not_there(number: str) -> list[tuple[str, str]]:
     return [
         ("get", reverse("orders:detail", args=[number])),
         ("post", reverse("orders:pay", args=[number])),
-        ("get", reverse("orders:payment_return", args=[number, uuid4()])),
+        ("get", reverse("orders:return_from_payment", args=[number, uuid4()])),
     ]
 
 
@@ -927,7 +927,7 @@ def test_a_made_up_cookie_opens_nothing(subtests: pytest.Subtests) -> None:
 
 def test_x71_the_mailed_link_opens_the_order_in_this_browser() -> None:
     order, client = make_order(paid=True), Client()
-    answer = client.get(reverse("orders:track", args=[links.track_token(order.order_id)]))
+    answer = client.get(reverse("orders:track", args=[links.order_access_token(order.order_id)]))
     assert answer["Location"] == reverse("orders:detail", args=[order.number])
     assert client.get(answer["Location"]).status_code == 200
     cookie = client.cookies[settings.ORDER_COOKIE_NAME]
@@ -1012,7 +1012,7 @@ def test_with_the_bank_away_the_order_is_shown_as_it_is(
         monkeypatch.setattr(bank_gateway.TestBank, name, away)
     answer = shopper.client.post(reverse("orders:pay", args=[order.number]), follow=True)
     assert "We can’t reach the bank" in text(answer)
-    back = reverse("orders:payment_return", args=[order.number, payment_id])
+    back = reverse("orders:return_from_payment", args=[order.number, payment_id])
     assert "Waiting for payment" in text(shopper.client.get(back, follow=True))
     body, signature = make_webhook(payment_id, order.number)
     webhook_url = reverse("orders:payment_webhook", args=["testbank"])

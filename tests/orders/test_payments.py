@@ -21,14 +21,14 @@ from inventory.entities import WantedLine
 from jobs.minutes import floor_to_minute
 from orders import balance, jobs, operations, queries
 from orders.entities import Order
-from orders.errors import NotPayable, SettlementUnstable, StaleOrder, TransitionRefused
+from orders.errors import NotPayable, OrderChanged, SettlementUnstable, TransitionRefused
 from orders.operations import payments, refunds
 from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from payments.gateways import CaptureRefused
 from pricing.money import from_minor_units, to_minor_units
-from pricing.quotes import QuotedLine, Reduction
+from pricing.quotes import LineDiscounts, QuotedLine
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import kill_in
@@ -407,7 +407,7 @@ def test_many_at_once_give_no_more_back_than_there_is() -> None:
     def give(_: int) -> bool:
         try:
             decide_refund(order, half)
-        except (TransitionRefused, StaleOrder):
+        except (TransitionRefused, OrderChanged):
             return False
         return True
 
@@ -686,9 +686,11 @@ class Gift:
 
     title = "A gift"
 
-    def compute_reduction(self, lines: Sequence[QuotedLine], remaining: Sequence[int]) -> Reduction:
+    def compute_line_discounts(
+        self, lines: Sequence[QuotedLine], remaining: Sequence[int]
+    ) -> LineDiscounts:
         """Return the whole remaining amount."""
-        return Reduction(tuple(remaining), has_free_delivery=True)
+        return LineDiscounts(tuple(remaining), has_free_delivery=True)
 
 
 def test_what_costs_nothing_asks_no_bank() -> None:

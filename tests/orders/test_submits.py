@@ -31,7 +31,7 @@ from tests.orders.test_changes import (
 PAGES = {
     "orders:detail",
     "orders:invoice",
-    "orders:payment_return",
+    "orders:return_from_payment",
     "adminpanel:order",
 }
 

@@ -14,8 +14,8 @@ from moneyed import EUR, Money
 from orders import numbers
 from pricing import delivery, quotes, tax
 from pricing.money import to_minor_units
+from pricing.proration import prorate_amount, prorate_units
 from pricing.quotes import QuotedLine
-from pricing.shares import spread_amount, units_share
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion
 
 
@@ -271,7 +271,7 @@ def test_s36_everything_adds_up_to_the_cent(
 @given(st.integers(0, 10_000_000), st.lists(st.integers(0, 1_000_000), min_size=1, max_size=30))
 def test_s36_an_amount_is_spread_without_a_cent_lost(amount: int, over: list[int]) -> None:
     amount = min(amount, sum(over))
-    parts = spread_amount(amount, over)
+    parts = prorate_amount(amount, over)
     assert sum(parts) == amount
     for part, each in zip(parts, over, strict=True):
         assert 0 <= part <= each
@@ -282,7 +282,7 @@ def test_s36_an_amount_is_spread_without_a_cent_lost(amount: int, over: list[int
 def test_s36_refunds_of_parts_of_a_line_add_up_to_the_line(amount: int, cuts: list[int]) -> None:
     given_back, before = 0, 0
     for units in cuts:
-        given_back += units_share(amount, max(sum(cuts), 1), units, before)
+        given_back += prorate_units(amount, max(sum(cuts), 1), units, before)
         before += units
     assert given_back == (amount if sum(cuts) else 0)
 

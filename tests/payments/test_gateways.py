@@ -18,7 +18,7 @@ from demo.testbank import queries as books
 from orders import operations, queries
 from orders.entities import Order
 from payments import gateways
-from payments.errors import GatewayUnavailable, NoGateway
+from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest
 from pricing.money import from_minor_units
 from tests.factories import make_order
@@ -166,7 +166,7 @@ def test_what_is_signed_by_nobody_is_refused(case: GatewayCase) -> None:
 
 def test_there_are_no_others(subtests: pytest.Subtests) -> None:
     for name in ("", "none", "other", "transfer", "cod"):
-        with subtests.test(name), pytest.raises(NoGateway):
+        with subtests.test(name), pytest.raises(GatewayMissing):
             gateways.get_gateway(name)
 
 
@@ -214,7 +214,7 @@ def test_each_card_behaves_as_it_says(client: Client, subtests: pytest.Subtests)
             order, url, payment_id = start_payment()
             back = client.post(url, {"card": card})
             assert back["Location"].endswith(
-                reverse("orders:payment_return", args=[order.number, payment_id])
+                reverse("orders:return_from_payment", args=[order.number, payment_id])
             )
             assert settle_payment(order, payment_id).customer_label == word
 

@@ -23,7 +23,7 @@ from orders.entities import Order
 from orders.transitions import Transition
 from payments import gateways
 from payments.checks import check_payment_settings
-from payments.errors import GatewayUnavailable, NoGateway
+from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, PaymentRequest, stripe
 from pricing.money import from_minor_units, to_minor_units
 from tests.environment import ROOT
@@ -535,7 +535,7 @@ def test_the_checks_know_the_ways_to_pay() -> None:
 
 def test_without_its_key_stripe_takes_nothing() -> None:
     with override_settings(PAYMENT_GATEWAY="stripe", STRIPE_SECRET_KEY=""):
-        with pytest.raises(NoGateway):
+        with pytest.raises(GatewayMissing):
             gateways.resolve_gateway_name("card")
         assert post_webhook(b"{}", "x") == 404
 

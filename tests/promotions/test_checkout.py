@@ -9,7 +9,7 @@ from lxml import html
 from cart import queries as carts
 from orders import queries
 from pricing.templatetags.money import format_money
-from promotions.operations import claim_voucher, end_promotion, voucher_customer_key
+from promotions.operations import end_promotion, redeem_voucher, voucher_customer_key
 from promotions.queries import CODE
 from promotions.rules import code_key
 from tests.cart.test_voucher import make_code
@@ -25,7 +25,7 @@ def with_code(code: str, price: str = "20.00") -> Shopper:
 
 
 def test_the_discount_that_was_shown_is_charged_and_the_code_goes_with_the_order() -> None:
-    code = make_code(uses=5, per_person=1)
+    code = make_code(uses=5, limit_per_customer=1)
     shopper = with_code(code)
     page_text = text(shopper.look())
     for words in ("Ten per cent off", "−€2.00", "€22.90"):
@@ -66,7 +66,7 @@ def test_s37_the_last_use_that_goes_to_another_on_the_way_is_explained() -> None
     code = make_code(uses=1)
     shopper = with_code(code)
     token = shopper.token()
-    claim_voucher(code, somebody(), uuid4(), datetime.now(UTC))
+    redeem_voucher(code, somebody(), uuid4(), datetime.now(UTC))
     answer = shopper.send(token)
     assert answer.status_code == 409
     assert "has reached its usage limit" in text(answer)
@@ -74,8 +74,8 @@ def test_s37_the_last_use_that_goes_to_another_on_the_way_is_explained() -> None
 
 
 def test_s37_a_guest_is_known_by_the_address_at_the_checkout() -> None:
-    code, email = make_code(per_person=1), f"{uuid4().hex}@example.com"
-    claim_voucher(code, voucher_customer_key(None, email), uuid4(), datetime.now(UTC))
+    code, email = make_code(limit_per_customer=1), f"{uuid4().hex}@example.com"
+    redeem_voucher(code, voucher_customer_key(None, email), uuid4(), datetime.now(UTC))
     shopper = with_code(code)
     page = shopper.look(email=email.upper())
     assert "You’ve already used code" in text(page)

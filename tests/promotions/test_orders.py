@@ -21,7 +21,7 @@ from orders.operations import effects, placement
 from orders.transitions import Transition
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
-from promotions.operations import claim_voucher, has_voucher_use, release_voucher
+from promotions.operations import has_voucher_use, redeem_voucher, release_voucher
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_payment, make_product, make_stock
@@ -105,7 +105,7 @@ def test_s37_fifty_checkouts_with_one_use_left_make_one_order_with_it() -> None:
 
 
 def test_s37_one_person_on_a_second_cart_reads_so() -> None:
-    code, alice = make_code(per_person=1), uuid4()
+    code, alice = make_code(limit_per_customer=1), uuid4()
     placed(code, user_id=alice)
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
         placed(code, user_id=alice)
@@ -116,7 +116,7 @@ def test_s37_one_person_on_a_second_cart_reads_so() -> None:
 
 
 def test_a_member_who_orders_as_a_guest_is_one_person() -> None:
-    code, email = make_code(per_person=1), f"bob-{uuid4().hex}@example.com"
+    code, email = make_code(limit_per_customer=1), f"bob-{uuid4().hex}@example.com"
     bob = register_user(email, "Bob", "seven wet otters", now(), verified=True)
     placed(code, user_id=bob.user_id)
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
@@ -134,7 +134,7 @@ def test_placed_twice_is_one_use() -> None:
 
 
 def test_s37_cancelled_gives_the_use_back_once() -> None:
-    code, alice = make_code(uses=1, per_person=1), uuid4()
+    code, alice = make_code(uses=1, limit_per_customer=1), uuid4()
     order = make_payment(placed(code, user_id=alice))
     assert used(code) == 1
     cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
@@ -216,7 +216,7 @@ def test_a_late_payment_whose_code_is_used_by_another_is_refunded() -> None:
     order = placed(code)
     payment_id = _expired_and_paid(order)
     other = uuid4()
-    claim_voucher(code, somebody(), other, now())
+    redeem_voucher(code, somebody(), other, now())
     operations.settle_payment(order.order_id, payment_id, now())
     ended = _fresh(order)
     assert (ended.state, ended.payment) == ("expired", "voided")
@@ -247,7 +247,7 @@ def test_a_use_that_was_lost_under_way_is_taken_again() -> None:
 def test_the_use_of_a_guests_order_stays_when_it_becomes_a_members(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    code, email = make_code(uses=1, per_person=1), f"{uuid4().hex}@example.com"
+    code, email = make_code(uses=1, limit_per_customer=1), f"{uuid4().hex}@example.com"
     order = placed(code, email=email)
     payment_id = _expired_and_paid(order)
     operations.settle_payment(order.order_id, payment_id, now())

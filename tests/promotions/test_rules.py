@@ -49,7 +49,7 @@ def off(kind: str, code: str = "", **terms: Any) -> Promotion:
 
 def taken(promotion: Promotion, *lines: QuotedLine) -> list[int]:
     return list(
-        promotion.compute_reduction(
+        promotion.compute_line_discounts(
             lines, [to_minor_units(each.total) for each in lines]
         ).line_amounts
     )
@@ -81,7 +81,7 @@ def test_only_its_category_gets_cheaper() -> None:
 
 
 def test_free_delivery_takes_nothing_off_the_subtotal() -> None:
-    reduction = off(FREE_DELIVERY).compute_reduction([line("8.00")], [800])
+    reduction = off(FREE_DELIVERY).compute_line_discounts([line("8.00")], [800])
     assert (reduction.line_amounts, reduction.has_free_delivery) == ((0,), True)
 
 

@@ -15,9 +15,9 @@ from promotions import queries
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.operations import (
     PromotionTerms,
-    claim_voucher,
     create_promotion,
     end_promotion,
+    redeem_voucher,
     release_voucher,
     release_vouchers,
     voucher_customer_key,
@@ -44,7 +44,7 @@ def somebody() -> str:
 
 def claimed(code: str, person: str, order_id: UUID) -> bool:
     try:
-        claim_voucher(code, person, order_id, NOW)
+        redeem_voucher(code, person, order_id, NOW)
     except VoucherRefused:
         return False
     return True
@@ -64,30 +64,30 @@ def test_s37_of_fifty_at_once_one_gets_the_last_use() -> None:
 
 
 def test_s37_one_person_uses_it_once_however_many_carts_there_are() -> None:
-    code, alice, bob = make_voucher(per_person=1), somebody(), somebody()
+    code, alice, bob = make_voucher(limit_per_customer=1), somebody(), somebody()
     with ThreadPoolExecutor(10) as pool:
         won = list(pool.map(lambda _: claimed(code, alice, uuid4()), range(10)))
     assert won.count(True) == 1
     assert claimed(code, bob, uuid4())
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
-        claim_voucher(code, alice, uuid4(), NOW)
+        redeem_voucher(code, alice, uuid4(), NOW)
     assert used(code) == 2
 
 
 def test_s37_two_uses_a_person_are_two() -> None:
-    code, alice = make_voucher(per_person=2), somebody()
+    code, alice = make_voucher(limit_per_customer=2), somebody()
     assert [claimed(code, alice, uuid4()) for _ in range(3)] == [True, True, False]
 
 
 def test_s37_taken_twice_for_one_order_is_one_use() -> None:
-    code, alice, order_id = make_voucher(uses=5, per_person=1), somebody(), uuid4()
+    code, alice, order_id = make_voucher(uses=5, limit_per_customer=1), somebody(), uuid4()
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda _: claimed(code, alice, order_id), range(8)))
     assert used(code) == 1
 
 
 def test_s37_given_back_twice_is_one_use_back_and_can_be_taken_again() -> None:
-    code, alice, order_id = make_voucher(uses=2, per_person=1), somebody(), uuid4()
+    code, alice, order_id = make_voucher(uses=2, limit_per_customer=1), somebody(), uuid4()
     assert claimed(code, alice, order_id)
     assert claimed(code, somebody(), uuid4())
     with ThreadPoolExecutor(8) as pool:
@@ -100,7 +100,12 @@ def test_s37_given_back_twice_is_one_use_back_and_can_be_taken_again() -> None:
 
 
 def test_s37_an_order_that_is_tried_again_as_somebody_else_takes_their_use() -> None:
-    code, alice, bob, order_id = make_voucher(uses=1, per_person=1), somebody(), somebody(), uuid4()
+    code, alice, bob, order_id = (
+        make_voucher(uses=1, limit_per_customer=1),
+        somebody(),
+        somebody(),
+        uuid4(),
+    )
     assert claimed(code, alice, order_id)
     assert claimed(code, bob, order_id)
     assert used(code) == 1
@@ -121,7 +126,7 @@ def test_all_that_an_order_has_tried_goes_back_but_the_code_that_it_has() -> Non
 def test_x57_case_spaces_and_dashes_do_not_matter() -> None:
     code = make_voucher()
     typed = f" {code.lower().replace('-', ' – ')} "
-    assert claim_voucher(typed, somebody(), uuid4(), NOW).code == code
+    assert redeem_voucher(typed, somebody(), uuid4(), NOW).code == code
 
 
 def refusal(act: Callable[..., object], *given: object) -> str:
@@ -138,7 +143,7 @@ def test_x51_a_code_outside_its_window_is_refused_in_words() -> None:
         make_voucher(ends_at=NOW): "expired on 8 May 2026",
         make_voucher(starts_at=NOW + timedelta(days=2)): "is valid from 10 May 2026",
     }
-    refusals = {code: refusal(claim_voucher, code, somebody(), uuid4(), NOW) for code in expected}
+    refusals = {code: refusal(redeem_voucher, code, somebody(), uuid4(), NOW) for code in expected}
     assert [
         (why, refusals[code]) for code, why in expected.items() if why not in refusals[code]
     ] == []
@@ -148,14 +153,14 @@ def test_x51_a_code_that_was_used_up_or_ended_or_never_was_is_refused_in_words()
     code = make_voucher(uses=1)
     assert claimed(code, somebody(), uuid4())
     with pytest.raises(VoucherRefused, match="has reached its usage limit"):
-        claim_voucher(code, somebody(), uuid4(), NOW)
+        redeem_voucher(code, somebody(), uuid4(), NOW)
     ended = make_voucher()
     assert end_promotion(CODE, ended.replace("-", "").lower(), NOW)
     assert not end_promotion(CODE, ended.replace("-", "").lower(), NOW + timedelta(hours=1))
     with pytest.raises(VoucherRefused, match="is no longer valid"):
-        claim_voucher(ended, somebody(), uuid4(), NOW)
+        redeem_voucher(ended, somebody(), uuid4(), NOW)
     with pytest.raises(VoucherRefused, match="We can’t find the code"):
-        claim_voucher("nothing of ours", somebody(), uuid4(), NOW)
+        redeem_voucher("nothing of ours", somebody(), uuid4(), NOW)
     assert not end_promotion(CODE, "nothing", NOW)
 
 

@@ -630,7 +630,7 @@ def test_the_sitemap_names_what_is_sold(client: Client, jug: Product, tmp_path: 
 def test_a_large_sitemap_has_an_index(
     client: Client, jug: Product, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sitemap, "MOST_ADDRESSES", 100)
+    monkeypatch.setattr(sitemap, "MAX_SITEMAP_URLS", 100)
     many = [replace(jug, slug=f"jug-{place}") for place in range(250)]
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         count = sitemap.write_sitemap(many, datetime.now(UTC))

@@ -13,7 +13,7 @@ from django.urls import reverse
 from lxml import html
 
 from cassandra_db import count_statements
-from checkout.offers import CheckoutSnapshot
+from checkout.orderable_carts import CheckoutSnapshot
 from web.checkout_queue import CheckoutQueue, QueueTicket, QueueVisitor, QueueWait, get_queue_ticket
 
 NOW = 1_800_000_000.0

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from cassandra_db import LOCAL_ONE, CassandraUnavailable, Row
-from cassandra_db.statements import Pending
+from cassandra_db.statements import PendingResult
 from tests.factories import make_product, make_stock, make_user
 
 
@@ -16,9 +16,9 @@ from tests.factories import make_product, make_stock, make_user
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The statements that were waited for in vain: from now on all that one node cannot answer alone."""
     found: list[str] = []
-    rows = Pending.rows
+    rows = PendingResult.rows
 
-    def silent(self: Pending) -> list[Row]:
+    def silent(self: PendingResult) -> list[Row]:
         if self.statement.consistency == LOCAL_ONE:
             return rows(self)
         found.append(self.statement.question)
@@ -28,7 +28,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(first.prepared_statement.query_string)
         raise CassandraUnavailable("no answer")
 
-    monkeypatch.setattr(Pending, "rows", silent)
+    monkeypatch.setattr(PendingResult, "rows", silent)
     monkeypatch.setattr("cassandra_db.statements._apply_with_retries", conditional)
     return found
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-def spread_amount(amount: int, over: Sequence[int]) -> list[int]:
+def prorate_amount(amount: int, over: Sequence[int]) -> list[int]:
     """Divide an amount in proportion to sums; the parts add up to it exactly.
 
     Each part is rounded down, and the cents that are left go one by one to those that lost most by that, the first of
@@ -22,7 +22,7 @@ def spread_amount(amount: int, over: Sequence[int]) -> list[int]:
     return parts
 
 
-def units_share(amount: int, quantity: int, units: int, before: int = 0) -> int:
+def prorate_units(amount: int, quantity: int, units: int, before: int = 0) -> int:
     """Return what `units` of a line of `quantity` have of its amount, when `before` units had their share already.
 
     However a line is cut into parts, one after the other, their shares add up to its amount exactly.

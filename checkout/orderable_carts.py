@@ -91,11 +91,11 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
 
 
 @dataclass(frozen=True)
-class Offer:
+class OrderableCart:
     """What of a cart can be ordered now, and in words how it differs from the cart's own lines."""
 
     lines: tuple[QuotedLine, ...]
-    reasons: Mapping[UUID, str]  # by variant: why the offer differs from the cart
+    reasons: Mapping[UUID, str]  # by variant: why it differs from the cart
     # prices higher than in the cart, which nobody has accepted
     price_rises: Sequence[PriceConsent] = ()
     applied: AppliedPromotions = field(default_factory=AppliedPromotions)
@@ -114,11 +114,11 @@ class Offer:
         return any((each.key, each.new_price) not in shown_prices for each in self.price_rises)
 
     def calculate_sums(self, method: delivery.DeliveryMethod, country: str) -> quotes.Quote:
-        """Return the offer's sums. Raises ValueError if nothing is left to order."""
+        """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
         return quotes.compute_quote(self.lines, country, method, self.applied.promotions)
 
     def take_snapshot(self, sums: quotes.Quote, owner_id: UUID, order_id: UUID) -> CheckoutSnapshot:
-        """Return the snapshot of a page that shows this offer."""
+        """Return the snapshot of a page that shows this."""
         lines = tuple(
             (line.variant_id, line.quantity, to_minor_units(line.unit_price)) for line in self.lines
         )
@@ -134,15 +134,21 @@ class Offer:
         )
 
 
-def get_offer(
-    cart: Cart, shortages: Mapping[UUID, int] | None = None, *, person: str = "", refused: str = ""
-) -> Offer:
+def get_orderable_cart(
+    cart: Cart,
+    shortages: Mapping[UUID, int] | None = None,
+    *,
+    customer_key: str = "",
+    refused: str = "",
+) -> OrderableCart:
     """Return what of a cart can be ordered at today's prices and stock; `shortages` has newer stock of some variants.
 
-    `person` is who orders (promotions.operations.voucher_customer_key), '' where that is not known yet; `refused` is why the
+    `customer_key` is who orders (promotions.operations.voucher_customer_key), '' where that is not known yet; `refused` is why the
     cart's voucher is known to give no discount. Raises CassandraUnavailable.
     """
-    priced_cart = get_priced_cart(cart, shortages, customer_key=person, refusal_reason=refused)
+    priced_cart = get_priced_cart(
+        cart, shortages, customer_key=customer_key, refusal_reason=refused
+    )
     reasons = {
         each.line.variant_id: reason for each in priced_cart.lines if (reason := _reason(each))
     }
@@ -156,7 +162,7 @@ def get_offer(
         for each in priced_cart.lines
         if (backorder := each.backorder)
     }
-    return Offer(
+    return OrderableCart(
         priced_cart.quoted_lines,
         reasons,
         priced_cart.price_consents,
@@ -182,23 +188,23 @@ def _reason(each: PricedLine) -> str:
 
 
 def describe_changes(
-    snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Quote | None
+    snapshot: CheckoutSnapshot, orderable: OrderableCart, sums: quotes.Quote | None
 ) -> list[str]:
     """Say exactly what has changed since the snapshot; nothing if all is the same."""
-    now = {line.variant_id: line for line in offer.lines}
+    now = {line.variant_id: line for line in orderable.lines}
     found = []
     for variant_id, quantity, price in snapshot.lines:
         line = now.pop(variant_id, None)
         if line is None:
             found.append(
-                offer.reasons.get(
+                orderable.reasons.get(
                     variant_id, _("An item was removed from your cart, so it isn’t in this order.")
                 )
             )
             continue
         if line.quantity != quantity:
             found.append(
-                offer.reasons.get(variant_id)
+                orderable.reasons.get(variant_id)
                 or _("Your cart now has %(now)s of %(item)s. It was %(before)s before.")
                 % {"now": line.quantity, "item": line.label, "before": quantity}
             )
@@ -216,17 +222,17 @@ def describe_changes(
         _("%(item)s was added to your cart, so it’s now in this order.") % {"item": line.label}
         for line in now.values()
     ]
-    return found + (_describe_sum_changes(snapshot, offer, sums) if sums else [])
+    return found + (_describe_sum_changes(snapshot, orderable, sums) if sums else [])
 
 
 def _describe_sum_changes(
-    snapshot: CheckoutSnapshot, offer: Offer, sums: quotes.Quote
+    snapshot: CheckoutSnapshot, orderable: OrderableCart, sums: quotes.Quote
 ) -> list[str]:
     """Say what has changed since the snapshot besides the lines."""
     found = []
     if to_minor_units(sums.discount) != snapshot.discount:
         found.append(
-            offer.applied.refusal_reason
+            orderable.applied.refusal_reason
             or _("Your discount is now %(now)s. It was %(before)s before.")
             % _now_and_before(sums.discount, snapshot.discount, snapshot)
         )
