@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from cart import owner
 from cart.errors import CartChanged, CartError
 from cart.middleware import reads_active_cart
+from cart.pages import refresh_badge
 from cart.shipping_country import get_shipping_country
 from cassandra_db import current_time
 from checkout import orderable_carts
@@ -255,6 +256,7 @@ def _place_order(
         return response
     except CartChanged as changed:
         visit = reload_cart(visit, current_time())
+        refresh_badge(request)
         return step_page(
             request,
             visit,

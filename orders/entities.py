@@ -214,7 +214,9 @@ class Order:
         return (
             bool(self.withdrawals)
             and self.state in (states.CONFIRMED, states.CLOSED)
-            and (self.has_units_to_pack or self.has_packed_parcel or self.has_parcel_under_way)
+            and (
+                self.fulfilment in ("unfulfilled", "partially_shipped") or self.has_parcel_under_way
+            )
         )
 
     @property
@@ -262,7 +264,9 @@ class Order:
         return (
             not self.is_email_confirmed
             and not to_minor_units(self.captured)
-            and not any(event.kind in states.CONFIRMING_EVENTS for event in self.events)
+            and not any(
+                event.kind in (*states.CONFIRMING_EVENTS, "paid_too_late") for event in self.events
+            )
         )
 
     @property

@@ -1,11 +1,13 @@
 """An order reserves its units: all of them or none, and nothing is read before (Q17)."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from cassandra_db import (
+    CassandraUnavailable,
     current_time,
     retry_attempts,
     write,
@@ -24,6 +26,8 @@ from inventory.queries import (
     prefetch_stock_numbers,
 )
 from jobs.minutes import floor_to_minute
+
+log = logging.getLogger(__name__)
 
 # How long units are reserved for a shopper who is paying.
 RESERVATION_DURATION = timedelta(minutes=10)
@@ -75,7 +79,10 @@ def reserve_stock(
         return run.reserve_planned()
     finally:
         # Their stock may have been copied meanwhile, without the units that were ours for a moment.
-        copy_allocated_stock(run.released)
+        try:
+            copy_allocated_stock(run.released)
+        except CassandraUnavailable as error:
+            log.warning("order %s: left to the sweeper of its reservations: %s", order_id, error)
 
 
 @dataclass

@@ -4,13 +4,14 @@ Within a process one copy of a product runs at a time; who asks meanwhile waits 
 copy that somebody has waited for began after whatever they had written before.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from uuid import UUID
 
 from cassandra_db import (
     CassandraUnavailable,
+    Row,
     current_microseconds,
     read,
     retry_attempts,
@@ -21,7 +22,6 @@ from catalogue import operations as catalogue
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
 from inventory.queries import (
-    prefetch_stock_at_quorum,
     prefetch_stock_numbers,
     product_availability,
     stock_from_rows,
@@ -30,16 +30,17 @@ from inventory.queries import (
 # A variant and a warehouse.
 StockItemKey = tuple[UUID, str]
 
-STOCK_ITEMS = read(
+COPIED = read(
     "Q16",
-    "SELECT variant_id, warehouse_id FROM stock_by_product WHERE product_id = :product_id",
+    """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on, WRITETIME(available) AS written
+       FROM stock_by_product WHERE product_id = :product_id""",
 )
 COPY = write(
     "Q16",
     """UPDATE stock_by_product USING TIMESTAMP :read_at SET available = :available, threshold = :threshold
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
-# How often a product's availability is set again because another process has copied meanwhile.
+# How often a copy is looked at again because others have sold, or copied, meanwhile.
 _TRIES = 10
 
 
@@ -60,11 +61,11 @@ _turns = tuple(Lock() for _ in range(64))  # by product
 def copy_stock(product_id: UUID, stock_items: Iterable[StockItemKey] | None = None) -> None:
     """Rewrite a product's stock for its pages, from a read of the numbers themselves: of these stock items, or of all.
 
-    The copy carries the time at which its read began: of two that overtake each other the later read stays. When the
-    product's availability changes (in stock, few left, to come, out), its cards are updated. Raises CassandraUnavailable.
+    When the product's availability changes (in stock, few left, to come, out), its cards are updated. Raises CassandraUnavailable.
     """
     if stock_items is None:
-        stock_items = map(tuple, STOCK_ITEMS.all(product_id=product_id))
+        rows = COPIED.all(product_id=product_id)
+        stock_items = [(row.variant_id, row.warehouse_id) for row in rows]
     with _guard:
         copy = _next_copies.setdefault(product_id, _Copy())
         copy.stock_items.update(stock_items)
@@ -88,8 +89,7 @@ def _run_copy(product_id: UUID, copy: _Copy) -> None:
     with _guard:
         del _next_copies[product_id]  # what is asked for from now on needs a later read
     try:
-        if _copy_numbers(product_id, copy.stock_items):
-            _update_availability(product_id)
+        _copy_numbers(product_id, sorted(copy.stock_items))
     except CassandraUnavailable as error:
         copy.error = error
     except BaseException as error:
@@ -99,37 +99,55 @@ def _run_copy(product_id: UUID, copy: _Copy) -> None:
         copy.is_over = True
 
 
-def _copy_numbers(product_id: UUID, stock_items: Iterable[StockItemKey]) -> bool:
-    read_at = current_microseconds()
-    reading = [(key, prefetch_stock_numbers(*key)) for key in sorted(stock_items)]
-    found = [(key, numbers) for key, pending in reading if (numbers := pending.one())]
-    if found:
-        write_batch(
-            [
-                COPY.bind(
-                    product_id=product_id,
-                    read_at=read_at,
-                    variant_id=variant_id,
-                    warehouse_id=warehouse_id,
-                    available=numbers.available,
-                    threshold=numbers.threshold,
-                )
-                for (variant_id, warehouse_id), numbers in found
-            ]
-        )
-    return bool(found)
+def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
+    """Write what differs, then look again, until the copy says what the numbers do, and the product what its copy does.
 
-
-def _update_availability(product_id: UUID) -> None:
-    """Set the product's availability to what its copied stock says.
-
-    Both are read after the copy was written, and again after the availability was set: of two processes at once the later
-    one sees what both have written.
+    So of two processes at once the later one sees what both have written. A copy carries the time at which its read began, or a
+    later one than the copy that it has seen: of two that overtake each other the later read stays, however their clocks differ.
     """
     for _ in retry_attempts(_TRIES):
-        stock, product = prefetch_stock_at_quorum(product_id), prefetch_availability(product_id)
-        availability = product_availability(stock_from_rows(stock.rows()).values())
-        row = product.one()
-        if row is None or (row.availability or "out") == availability:
+        read_at = current_microseconds()
+        reading, product = COPIED.start(product_id=product_id), prefetch_availability(product_id)
+        pending = [(key, prefetch_stock_numbers(*key)) for key in stock_items]
+        copied = {(row.variant_id, row.warehouse_id): row for row in reading.rows()}
+        found = [(key, numbers) for key, each in pending if (numbers := each.one())]
+        outdated = [
+            (key, numbers) for key, numbers in found if not _is_copied(copied.get(key), numbers)
+        ]
+        if outdated:
+            seen = [copied[key].written or 0 for key, _ in outdated if key in copied]
+            _write_copies(product_id, outdated, max([read_at, *(each + 1 for each in seen)]))
+            continue
+        row, availability = (
+            product.one(),
+            product_availability(stock_from_rows(copied.values()).values()),
+        )
+        if not found or row is None or (row.availability or "out") == availability:
             return
         catalogue.set_availability(product_id, availability)
+    raise CassandraUnavailable(f"the stock of product {product_id} keeps changing")
+
+
+def _is_copied(row: Row | None, numbers: Row) -> bool:
+    return row is not None and (row.available, row.threshold) == (
+        numbers.available,
+        numbers.threshold,
+    )
+
+
+def _write_copies(
+    product_id: UUID, outdated: Iterable[tuple[StockItemKey, Row]], read_at: int
+) -> None:
+    write_batch(
+        [
+            COPY.bind(
+                product_id=product_id,
+                read_at=read_at,
+                variant_id=variant_id,
+                warehouse_id=warehouse_id,
+                available=numbers.available,
+                threshold=numbers.threshold,
+            )
+            for (variant_id, warehouse_id), numbers in outdated
+        ]
+    )

@@ -47,7 +47,7 @@ def allocate_backorders(now: datetime) -> int:
 def _allocate_order(order_id: UUID, variant_id: UUID, now: datetime) -> bool | None:
     """Return whether an order got its units of a variant; None when it cannot take any now."""
     order = queries.get_order(order_id)
-    if order is None or order.state not in (CONFIRMED, ON_HOLD):
+    if order is None or order.state not in (CONFIRMED, ON_HOLD) or order.withdrawals:
         return None
     take = json.loads(order.allocations_json)["take"]
     waiting_units = order.reserved_units.get(BACKORDER_WAREHOUSE, {})

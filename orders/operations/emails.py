@@ -117,7 +117,8 @@ def _news_period(order: Order, event: Event) -> timedelta:
 def compose_mail(order: Order, event: Event, items: Iterable[Item]) -> MailContent | None:
     """Return the mail about an event, None for an event that needs none."""
     kind = "confirmed" if event.kind in CONFIRMING_EVENTS else event.kind
-    if order.is_unproved and kind != "placed":
+    # Whoever withdraws from a contract has it acknowledged, with none of the words that were typed.
+    if order.is_unproved and kind not in ("placed", "withdrawn"):
         return None
     compose = _COMPOSERS.get(kind)
     return compose(order, event, tuple(items)) if compose else None

@@ -45,16 +45,15 @@ class WithdrawalStatement:
 def record_withdrawal(statement: WithdrawalStatement, now: datetime) -> None:
     """Record a statement, and have it acknowledged; a second one with the same words changes nothing. `now` is in UTC.
 
-    The order's worker does the rest: the answer takes as long whether there is such an order or not.
-    Raises OrderChanged when the order changes again and again, CassandraUnavailable.
+    The order's worker does the rest: the answer takes as long whether there is such an order or not. What cannot be written
+    to its order, since that changes again and again, goes to the shop's mailbox, too. Raises CassandraUnavailable.
     """
     order = queries.get_order_by_number(statement.number)
-    if order is None or order.is_erased or email_key(order.email) != email_key(statement.email):
-        _queue_unmatched(statement, now)
-        return
     transition = Transition("withdrawn", actor="shopper", at=now, details={"name": statement.name})
     for _ in retry_attempts(_MAX_TRIES):
-        if any(event.details["name"] == statement.name for event in order.withdrawals):
+        if order is None or order.is_erased or email_key(order.email) != email_key(statement.email):
+            break
+        if any(event.details.get("name") == statement.name for event in order.withdrawals):
             return
         try:
             append_event(order, transition)
@@ -62,7 +61,7 @@ def record_withdrawal(statement: WithdrawalStatement, now: datetime) -> None:
             order = stale.order
         else:
             return
-    raise OrderChanged(order)
+    _queue_unmatched(statement, now)
 
 
 def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:

@@ -67,7 +67,5 @@ def resend_confirmation_mail(request: HttpRequest, order: Order) -> HttpResponse
     """Mail the link that confirms an order once more."""
     hit_rate_limit(request, "confirmation", email_key(order.email), order.number)
     if operations.resend_confirmation_mail(order, current_time()):
-        messages.success(
-            request, _("We’ve sent the email to %(email)s again.") % {"email": order.email}
-        )
+        messages.success(request, _("We’ve sent the email again."))
     return redirect("orders:detail", order.number)

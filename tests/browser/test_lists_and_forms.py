@@ -263,11 +263,11 @@ def test_x73_a_stale_order_page_is_refused_and_overwrites_nothing(
     ann, bob = open_page(who="staff"), open_page(who="admin")
     for page in (ann, bob):
         page.goto(f"/staff/orders/{shop.things['order']}/")
-    ann.locator("button[id^=move-]").first.click()
+    ann.locator("button[id^=transition-]").first.click()
     expect(ann.locator("#order .timeline li").first).to_contain_text(
         re.compile("[Pp]acked|[Ss]hipped|[Hh]old")
     )
-    bob.locator("button[id^=move-]").last.click()
+    bob.locator("button[id^=transition-]").last.click()
     expect(bob.locator("#conflict")).to_contain_text("Nothing was changed")
     expect(bob.locator("#conflict")).to_be_focused()
     assert_accessible(bob, "the conflict")

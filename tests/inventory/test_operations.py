@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from threading import Barrier
+from threading import Barrier, Event
 from time import sleep
 from typing import Any
 from uuid import UUID, uuid4
@@ -286,6 +286,23 @@ def test_a_product_says_what_is_left_of_all_its_variants_though_one_was_copied()
     assert words[1][0] == "out"
 
 
+def test_a_copy_of_a_host_whose_clock_is_ahead_is_overwritten() -> None:
+    product = make_product()
+    variant_id = product.variants[0].variant_id
+    make_stock(3, product_id=product.product_id, variant_id=variant_id)
+    ahead = (datetime.now(UTC) + timedelta(seconds=4)).timestamp()
+    sessions.get_session().execute(
+        "UPDATE stock_by_product USING TIMESTAMP %s SET available = 9 WHERE product_id = %s AND variant_id = %s AND warehouse_id = %s",
+        (int(ahead * 1_000_000), product.product_id, variant_id, "berlin"),
+    )
+    wanted = WantedLine(1, product.product_id, variant_id, 3)
+    operations.copy_allocated_stock(operations.reserve_stock(uuid4(), [wanted], NOW))
+    assert queries.get_stock(product.product_id)[variant_id].available == 0
+    found = get_product_at_quorum(product.product_id)
+    assert found
+    assert found.availability == "out"
+
+
 def test_two_copies_at_once_leave_what_the_later_one_has_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -300,7 +317,6 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
         wanted = WantedLine(1, product_id, variant_id, 5)
         operations.reserve_stock(uuid4(), [wanted], NOW)
         stock_copies._copy_numbers(product_id, [(variant_id, "berlin")])
-        stock_copies._update_availability(product_id)
         set_availability(product_id, availability)
 
     monkeypatch.setattr(catalogue, "set_availability", set_late)
@@ -314,12 +330,13 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
 def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     product_id = uuid4()
     copied: list[set[Any]] = []
+    under_way = Event()
 
-    def copy_once_all_have_asked(product_id: UUID, stock_items: Any) -> bool:
+    def copy_once_all_have_asked(product_id: UUID, stock_items: Any) -> None:
+        under_way.set()
         while not copied and len(waiting()) < 7:
             sleep(0.001)
         copied.append(set(stock_items))
-        return False
 
     def waiting() -> set[Any]:
         copy = stock_copies._next_copies.get(product_id)
@@ -329,8 +346,7 @@ def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.Monk
     stock_items = [(uuid4(), "berlin") for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(operations.copy_stock, product_id, stock_items[:1])
-        while stock_items[0] in waiting():
-            sleep(0.001)
+        assert under_way.wait(10)
         others = [
             pool.submit(operations.copy_stock, product_id, [each]) for each in stock_items[1:]
         ]
@@ -342,7 +358,7 @@ def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.Monk
 def test_a_copy_that_fails_is_told_to_all_who_waited_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def fail(product_id: UUID, stock_items: Any) -> bool:
+    def fail(product_id: UUID, stock_items: Any) -> None:
         raise CassandraUnavailable("away")
 
     product_id = uuid4()

@@ -31,7 +31,9 @@ from orders.errors import (
     TransitionRefused,
 )
 from orders.operations import OrderDraft, unpaid_units
+from orders.operations.emails import compose_mail
 from orders.transitions import Transition
+from pricing.money import to_minor_units
 from tests.checkout.test_checkout import get_cart, list_orders, make_email
 from tests.factories import (
     make_draft,
@@ -216,6 +218,21 @@ def test_s58_the_first_mail_has_none_of_a_strangers_words() -> None:
     assert "Total: €28.90" in mail.text
 
 
+def test_s58_whoever_paid_too_late_hears_of_it() -> None:
+    order = operations.place_order(make_unproved_draft("card"), now())
+    for kind, details in (
+        ("expired", {}),
+        ("paid_too_late", {"payment_id": str(uuid4()), "amount": to_minor_units(order.total)}),
+    ):
+        order = operations.transition_order(
+            order,
+            Transition(kind, actor="system", at=now(), details=details),
+            with_effects=False,
+        )
+    assert not order.is_unproved
+    assert compose_mail(order, order.events[0], ())
+
+
 def test_s58_a_card_order_mails_nobody_before_it_is_paid_and_then_none_of_its_words() -> None:
     order = operations.place_order(make_unproved_draft("card"), now())
     failed = operations.record_payment_failure(order, "declined", now())
@@ -315,7 +332,7 @@ def test_s57_an_order_is_confirmed_by_its_events_alone() -> None:
     placed = replace(waiting.events[0], details={"email_confirmed": False})
     unproved = replace(waiting, events=(placed,))
     assert unproved.board_column == "unconfirmed"
-    with pytest.raises(TransitionRefused, match="not confirmed yet"):
+    with pytest.raises(TransitionRefused, match="isn’t confirmed yet"):
         apply_event(unproved, "confirmed")
     until = (unproved.pay_until + timedelta(days=7)).isoformat()
     confirmed = apply_event(unproved, "email_confirmed", pay_until=until)

@@ -1,7 +1,6 @@
 """Placed orders: found by year and days, claimed for an account, bought again, cancelled."""
 
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ from unittest.mock import patch
 from uuid import UUID, uuid4
 
 import pytest
+import time_machine
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
@@ -522,10 +522,8 @@ def test_s71_what_ends_a_members_sessions_closes_their_orders_links_and_cookies(
     assert answer.redirect_chain[-1][0].startswith(reverse("accounts:login"))
 
 
-def test_s72_links_and_cookies_of_a_guests_order_have_an_age(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    order = place_paid_order((make_stocked_product(), 1))
+def test_s72_links_and_cookies_of_a_guests_order_have_an_age() -> None:
+    order, other = place_paid_order((make_stocked_product(), 1)), make_order()
     detail, link, guest = (
         reverse("orders:detail", args=[order.number]),
         mailed_link(order),
@@ -533,24 +531,23 @@ def test_s72_links_and_cookies_of_a_guests_order_have_an_age(
     )
     assert guest.get(link)["Location"] == detail
     assert guest.cookies[settings.ORDER_COOKIE_NAME]["max-age"] == settings.ORDER_LINK_SECONDS
-    later = time.time() + settings.ORDER_LINK_SECONDS - 60
-    monkeypatch.setattr(time, "time", lambda: later)
-    assert guest.get(detail).status_code == 200
-    assert Client().get(link)["Location"] == detail
-    # To open another one does not make this one younger.
-    other = make_order()
-    guest.get(mailed_link(other))
-    later += 120
-    assert guest.get(detail).status_code == 404
-    assert guest.get(reverse("orders:detail", args=[other.number])).status_code == 200
-    expired = guest.get(link)
-    assert expired.status_code == 410
-    assert f"opens an order for {settings.ORDER_LINK_DAYS} days" in text(expired)
-    # The page has the way on.
-    (form,) = html.fromstring(expired.content).xpath("//main//form")
-    typed = {"number": order.number, "email": order.email}
-    assert guest.post(form.get("action"), typed)["Location"] == detail
-    assert guest.get(detail).status_code == 200
+    almost = datetime.now(UTC) + timedelta(seconds=settings.ORDER_LINK_SECONDS - 60)
+    with time_machine.travel(almost, tick=True) as traveller:
+        assert guest.get(detail).status_code == 200
+        assert Client().get(link)["Location"] == detail
+        # To open another one does not make this one younger.
+        guest.get(mailed_link(other))
+        traveller.shift(120)
+        assert guest.get(detail).status_code == 404
+        assert guest.get(reverse("orders:detail", args=[other.number])).status_code == 200
+        expired = guest.get(link)
+        assert expired.status_code == 410
+        assert f"opens an order for {settings.ORDER_LINK_DAYS} days" in text(expired)
+        # The page has the way on.
+        (form,) = html.fromstring(expired.content).xpath("//main//form")
+        typed = {"number": order.number, "email": order.email}
+        assert guest.post(form.get("action"), typed)["Location"] == detail
+        assert guest.get(detail).status_code == 200
 
 
 def test_s56_s71_a_logout_forgets_the_orders_that_were_opened_here_and_keeps_the_cart() -> None:

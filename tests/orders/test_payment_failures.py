@@ -40,7 +40,7 @@ def test_x82_a_payment_that_failed_says_why(card: str, cause: str, words: str) -
     assert order.payment == "failed"
     shown = text(open_browser(order).get(reverse("orders:detail", args=[order.number])))
     (mail,) = (
-        row.text for row in list_recipient_mails(order.email) if "payment did not" in row.subject
+        row.text for row in list_recipient_mails(order.email) if "payment didn’t" in row.subject
     )
     attempts = {"Your bank declined", "You left the payment page", "approved for another amount"}
     for told in (shown, mail):

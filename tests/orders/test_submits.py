@@ -26,6 +26,7 @@ from tests.orders.test_changes import (
     place_paid_order,
     text,
 )
+from tests.orders.test_confirmation import place_unproved
 
 # Addresses of an order without a form.
 PAGES = {
@@ -86,6 +87,7 @@ FORMS: dict[str, list[Form]] = {
     "orders:pay": [Form(unpaid, {})],
     "orders:extend_deadline": [Form(unpaid, {})],
     "orders:give_up": [Form(unpaid, {})],
+    "orders:confirmation_mail": [Form(lambda: place_unproved("transfer"), {})],
     "orders:cancel": [Form(paid, lambda order: {"seen": seen(order)}), Form(paid, {})],
     "orders:reorder": [
         Form(paid, {"cart": "new", "operation": "2f1f7a52-5d0c-4d52-9f5a-6a2f3b1c9d10"})
@@ -229,4 +231,4 @@ def test_x81_what_is_not_possible_is_said_with_why() -> None:
     assert "different from what you saw" in text(answer)
     answer = open_browser(order).post(reverse("orders:cancel", args=[order.number]))
     assert (answer.status_code, "can no longer be cancelled" in text(answer)) == (409, True)
-    assert "It is on its way" in text(answer)
+    assert "It’s on its way" in text(answer)

@@ -14,7 +14,8 @@ from pytest_django import Settings
 from mail.queries import list_recipient_mails
 from orders import operations
 from orders.entities import Order
-from orders.operations import apply_effects
+from orders.errors import OrderChanged
+from orders.operations import apply_effects, withdrawals
 from orders.transitions import Transition
 from tests.factories import make_order, make_user
 from tests.orders.test_changes import (
@@ -25,6 +26,7 @@ from tests.orders.test_changes import (
     sent,
     text,
 )
+from tests.orders.test_confirmation import place_unproved
 
 WITHDRAW = reverse("orders:withdraw")
 NAME = "Ada Lovelace"
@@ -143,7 +145,7 @@ def test_x78_what_names_no_order_is_acknowledged_too_and_goes_to_the_shop(
 
 
 def test_s77_an_unconfirmed_orders_address_gets_none_of_the_typed_words() -> None:
-    order = make_order(email=fresh_email())
+    order = place_unproved("transfer")
     withdraw(order, name="Your account is locked")
     found = mails(order.email)
     assert any("received your withdrawal" in subject for subject in found)
@@ -252,3 +254,19 @@ def test_s77_a_mailbox_is_sent_so_many_acknowledgements_and_no_more(settings: Se
     assert [answer.status_code for answer in answers] == [303, 303, 429]
     assert len(mails(email)) == 2
     assert "4444-4444" in answers[-1].content.decode(), "what was typed is still there"
+
+
+def test_s77_what_cannot_be_written_to_its_order_goes_to_the_shop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order = make_order(email=fresh_email())
+
+    def changed_again(order: Order, *_: Any) -> Any:
+        raise OrderChanged(order)
+
+    monkeypatch.setattr(withdrawals, "append_event", changed_again)
+    assert Client().post(WITHDRAW, statement(order, confirm="1")).status_code == 303
+    assert events(order).count("withdrawn") == 0
+    assert any("received your withdrawal" in subject for subject in mails(order.email))
+    shops = list_recipient_mails(settings.SELLER["email"])
+    assert any(order.number in row.subject for row in shops)
