@@ -449,6 +449,7 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
         board=event.board_after,
         details="{}",
         request_id=None,
+        submit_id=None,
     )
 
 
