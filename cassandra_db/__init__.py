@@ -4,6 +4,7 @@ from cassandra_db.clock import (
     compare_clocks,
     current_time,
     earliest_node_time,
+    has_wrong_node,
     is_clock_right,
     is_in_future,
     require_right_clock,

@@ -14,7 +14,8 @@ import logging
 import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from statistics import median
+from math import inf
+from statistics import median_high, median_low
 from time import monotonic, time
 
 from cassandra import OperationTimedOut
@@ -28,7 +29,7 @@ from cassandra_db.session import DRIVER_ERRORS, get_session
 from cassandra_db.timestamps import CLOCK_JUMP
 
 MAX_CLOCK_ERROR = timedelta(seconds=5)
-# So far apart two right clocks may be.
+# So far apart two right clocks may be. A node that is further off the median counts for nothing.
 CLOCKS_APART = 2 * MAX_CLOCK_ERROR
 CHECK_EVERY = timedelta(seconds=10)
 # While the clock is wrong, or no node says the time, it is compared again this soon.
@@ -42,6 +43,7 @@ NODE_TIME = "SELECT toTimestamp(now()) AS node_time FROM system.local"
 log = logging.getLogger(__name__)
 _lock = threading.Lock()
 _last: ClockComparison | None = None
+_failed_at = -inf  # when no node said the time (of `monotonic`)
 
 
 def current_time() -> datetime:
@@ -64,10 +66,18 @@ class ClockComparison:
 
     @property
     def ahead(self) -> timedelta:
-        """How far the clock is ahead of the nodes' median."""
-        return timedelta(
-            seconds=median(each.total_seconds() for each in self.ahead_by_node.values())
-        )
+        """How far the clock is ahead of the nodes' median; of two in the middle the one that is nearer to ours counts.
+
+        So it is right if half of the nodes agree: with one node away and another one wrong the shop goes on.
+        """
+        found = self.ahead_by_node.values()
+        return min(median_low(found), median_high(found), key=abs)
+
+    @property
+    def wrong_nodes(self) -> dict[str, timedelta]:
+        """The nodes whose clocks are wrong, each with how far it is ahead of the median (below zero: behind)."""
+        offsets = {node: self.ahead - ahead for node, ahead in self.ahead_by_node.items()}
+        return {node: offset for node, offset in offsets.items() if abs(offset) > CLOCKS_APART}
 
     @property
     def is_right(self) -> bool:
@@ -88,9 +98,7 @@ class ClockComparison:
         """What is wrong with the clock, in words; '' if nothing is."""
         if self.is_right:
             return ""
-        how = "ahead of" if self.ahead > timedelta(0) else "behind"
-        seconds = round(abs(self.ahead).total_seconds())
-        return f"the clock of this process is {timedelta(seconds=seconds)} {how} the nodes' clocks"
+        return f"the clock of this process is {_in_words(self.ahead)} the nodes' clocks"
 
 
 def require_right_clock() -> None:
@@ -121,23 +129,42 @@ def is_clock_right() -> bool:
 
 def compare_clocks() -> ClockComparison:
     """Compare the clock with the nodes' now. Raises CassandraUnavailable when no node says the time."""
+    called_at = monotonic()
     with _lock:
+        # What another thread has found while this one waited for it is as good.
+        if _last and _last.checked_at >= called_at and not _last.has_jumped:
+            return _last
         return _compare(FIRST_PATIENCE)
 
 
 def earliest_node_time() -> datetime:
-    """Return what the node says whose clock is the last one. Raises CassandraUnavailable when no node says the time."""
+    """Return what the node says whose clock is the last one that is right. Raises CassandraUnavailable when no node says the time."""
     known = _last
     if known is None or known.has_jumped:
         known = compare_clocks()
-    return current_time() - max(known.ahead_by_node.values())
+    right = [ahead for node, ahead in known.ahead_by_node.items() if node not in known.wrong_nodes]
+    return current_time() - max(right)
+
+
+def has_wrong_node() -> bool:
+    """Return whether a node's clock is known to be wrong. Raises CassandraUnavailable when no node says the time."""
+    return bool((_last or compare_clocks()).wrong_nodes)
 
 
 def _compare(patience: float) -> ClockComparison:
-    global _last
+    global _last, _failed_at
+    if monotonic() - _failed_at < CHECK_AGAIN_AFTER.total_seconds():
+        raise CassandraUnavailable("no Cassandra node said the time a moment ago")
     before = _last
-    found = ClockComparison(_ask_nodes(patience), monotonic(), time() - monotonic())
+    try:
+        found = ClockComparison(_ask_nodes(patience), monotonic(), time() - monotonic())
+    except CassandraUnavailable:
+        _failed_at = monotonic()
+        raise
     _last = found
+    for node, offset in found.wrong_nodes.items():
+        if not before or node not in before.wrong_nodes:
+            log.error("the clock of the node %s is %s the other nodes'", node, _in_words(offset))
     if found.problem and not (before and before.problem):
         log.error("%s: nothing is written until they agree", found.problem)
     elif before and before.problem and not found.problem:
@@ -145,10 +172,16 @@ def _compare(patience: float) -> ClockComparison:
     return found
 
 
+def _in_words(ahead: timedelta) -> str:
+    how = "ahead of" if ahead > timedelta(0) else "behind"
+    return f"{timedelta(seconds=round(abs(ahead).total_seconds()))} {how}"
+
+
 def _ask_nodes(patience: float) -> dict[str, timedelta]:
     """Return by how much this clock is ahead of each node's that answers. Raises CassandraUnavailable when none does."""
     session = get_session()
-    hosts = [host for host in session.cluster.metadata.all_hosts() if host.is_up is not False]
+    # To the nodes of other data centres there are no connections.
+    hosts = [pool.host for pool in tuple(session.get_pools()) if pool.host.is_up is not False]
     answering = [host for host in hosts if not SilentNodesLastPolicy.is_silent(host)]
     asked = [
         (host, datetime.now(UTC), _ask_node(session, host, patience))
@@ -159,7 +192,9 @@ def _ask_nodes(patience: float) -> dict[str, timedelta]:
         try:
             told = pending.result().one().node_time.replace(tzinfo=UTC)
         except OperationTimedOut:
-            SilentNodesLastPolicy.mark_silent(host)
+            # A node that is slow for a second is asked again the next time.
+            if patience >= FIRST_PATIENCE:
+                SilentNodesLastPolicy.mark_silent(host)
         except DRIVER_ERRORS as error:
             log.debug("node %s does not say the time: %s", host, error)
         else:

@@ -32,6 +32,7 @@ from cassandra_db import (
     conditional_write,
     current_time,
     earliest_node_time,
+    has_wrong_node,
     is_in_future,
     read,
 )
@@ -94,7 +95,9 @@ class LeaseRow:
     result_at: datetime | None = None
     duration: timedelta | None = None
     failure: str = ""
-    position_saved_at: datetime | None = None  # by the clock of a node
+    position_saved_at: datetime | None = (
+        None  # by the clock of a node; None while one of them is wrong
+    )
 
     def is_running(self, now: datetime) -> bool:
         """Return whether a worker is at it, or was until a moment ago."""
@@ -161,7 +164,7 @@ def _lease_row(job: str, row: Row | None) -> LeaseRow:
         timedelta(milliseconds=row.duration_ms) if row.duration_ms is not None else None,
         row.failure or "",
         datetime.fromtimestamp(row.position_written // 1000 / 1000, UTC)
-        if row.position_written
+        if row.position_written and not has_wrong_node()
         else None,
     )
 
@@ -322,7 +325,7 @@ def get_position(job: str) -> str:
 
 
 def save_position(job: str, position: str) -> None:
-    """Note how far the job has come, no further than the time of the earliest node.
+    """Note how far the job has come, no further than the time of the earliest node whose clock is right.
 
     Only its holder may: call it from the job's `run`, or within `with hold_lease(job):`.
 
@@ -332,10 +335,19 @@ def save_position(job: str, position: str) -> None:
     lease = _held_leases.get({}).get(job)
     reached = _parse_position(position)
     if reached is not None:
-        position = min(reached, earliest_node_time()).isoformat()
+        position = _limit_position(job, reached).isoformat()
     if (
         lease is None
         or lease.is_lost
         or not SAVE_POSITION.apply(if_lost=SEND_AGAIN, job=job, me=lease.holder, position=position)
     ):
         raise LeaseLost(f"{job}: this process does not hold the job")
+
+
+def _limit_position(job: str, reached: datetime) -> datetime:
+    """Return `reached`, or the earliest node's time if that is earlier; but no clock takes a job back behind its position."""
+    earliest = earliest_node_time()
+    if reached <= earliest:
+        return reached
+    before = _parse_position(get_position(job)) or earliest
+    return min(reached, max(earliest, before))

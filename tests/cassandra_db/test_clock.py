@@ -3,15 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from math import inf
 from time import monotonic, time
-from uuid import uuid4
+from unittest.mock import Mock
+from uuid import UUID, uuid4
 
 import pytest
 import time_machine
+from cassandra import OperationTimedOut
 from django.test import Client
 from django.urls import reverse
 
-from cassandra_db import ClockWrong, bulk, clock, current_time
+from cassandra_db import CassandraUnavailable, ClockWrong, bulk, clock, current_time
+from cassandra_db.configuration import SilentNodesLastPolicy
+from cassandra_db.session import get_session
 from cassandra_db.timestamps import WriteTimestamps
 from jobs.leases import SAVE_POSITION, SELECT_LEASE, hold_lease
 from tests.factories import make_product, make_stock
@@ -25,6 +30,7 @@ def strict_clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forbid what other tests may do: to write at another time than the nodes'."""
     monkeypatch.setattr(clock, "MAX_CLOCK_ERROR", timedelta(seconds=5))
     monkeypatch.setattr(clock, "_last", None)
+    monkeypatch.setattr(clock, "_failed_at", -inf)
     yield
     clock._last = None
 
@@ -68,6 +74,83 @@ def test_i11_the_median_decides_and_a_slow_answer_says_little() -> None:
     assert clock._clock_ahead(told - 30 * second, told, told + 30 * second) == timedelta(0)
     assert clock._clock_ahead(told + 7 * second, told, told + 8 * second) == 7 * second
     assert clock._clock_ahead(told - 9 * second, told, told - 7 * second) == -7 * second
+
+
+def test_i11_with_one_node_away_half_of_the_others_are_enough(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for ahead in ((0, 12), (-12, 0), (0, 1, 12, 86_400)):
+        assert comparison(*ahead).is_right, ahead
+    for ahead in ((12, 86_400), (-12, -86_400), (-12, 12)):
+        assert not comparison(*ahead).is_right, ahead
+    assert comparison(0, 12, -9).wrong_nodes == {"1": timedelta(seconds=-12)}
+
+    told = {"one": timedelta(0), "two": timedelta(seconds=12)}
+    monkeypatch.setattr(clock, "_ask_nodes", lambda patience: told)
+    for _ in range(2):
+        assert clock.compare_clocks().is_right
+    said = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]
+    assert said == ["the clock of the node two is 0:00:12 behind the other nodes'"]
+
+
+def test_i11_a_node_that_is_slow_for_a_second_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(SilentNodesLastPolicy, "_silent", {})
+    late = Mock(result=Mock(side_effect=OperationTimedOut()))
+    monkeypatch.setattr(clock, "_ask_node", lambda *_: late)
+    silent = []
+    for patience in (clock.PATIENCE, clock.FIRST_PATIENCE):
+        with pytest.raises(CassandraUnavailable):
+            clock._ask_nodes(patience)
+        silent.append(len(SilentNodesLastPolicy._silent))
+    assert silent[0] == 0 < silent[1]
+
+
+def test_i11_nodes_of_another_data_centre_take_no_nodes_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    metadata = get_session().cluster.metadata
+    remote = [
+        Mock(is_up=True, host_id=UUID(int=number), endpoint=f"remote {number}")
+        for number in range(2 * clock.MAX_NODES)
+    ]
+    every = remote + metadata.all_hosts()
+    monkeypatch.setattr(metadata, "all_hosts", lambda: every)
+    assert clock.compare_clocks().is_right
+
+
+def test_i11_who_waits_for_another_threads_comparison_takes_what_it_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[float] = []
+
+    def ask(patience: float) -> dict[str, timedelta]:
+        asked.append(patience)
+        raise CassandraUnavailable("no Cassandra node says the time")
+
+    class HeldByAnotherThread:
+        def __enter__(self) -> None:
+            clock._last = comparison(0)
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(clock, "_ask_nodes", ask)
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "_lock", HeldByAnotherThread())
+        assert clock.compare_clocks() is clock._last
+    assert asked == []
+    # That nobody answers is known for a moment, too; then it is asked again.
+    clock._last = None
+    for _ in range(2):
+        with pytest.raises(CassandraUnavailable):
+            clock.require_right_clock()
+    assert len(asked) == 1
+    clock._failed_at -= clock.CHECK_AGAIN_AFTER.total_seconds()
+    with pytest.raises(CassandraUnavailable):
+        clock.require_right_clock()
+    assert len(asked) == 2
 
 
 def test_i11_timestamps_follow_a_clock_that_was_set_back() -> None:

@@ -166,10 +166,7 @@ def test_i11_what_lies_in_the_future_counts_as_unknown(monkeypatch: pytest.Monke
 
 def test_i11_a_position_never_passes_the_earliest_node(monkeypatch: pytest.MonkeyPatch) -> None:
     job, now = f"test-{uuid4()}", datetime.now(UTC)
-    behind = clock.ClockComparison(
-        {"one": timedelta(0), "two": timedelta(seconds=3)}, *_measured_just_now()
-    )
-    monkeypatch.setattr(clock, "_last", behind)
+    monkeypatch.setattr(clock, "_last", nodes_behind(0, 3))
     with hold_lease(job):
         save_position(job, (now - timedelta(minutes=5)).isoformat())
         assert get_position(job) == (now - timedelta(minutes=5)).isoformat()
@@ -178,6 +175,34 @@ def test_i11_a_position_never_passes_the_earliest_node(monkeypatch: pytest.Monke
     assert reached < datetime.now(UTC) - timedelta(seconds=2.9)
 
 
-def _measured_just_now() -> tuple[float, float]:
+def test_i11_a_node_that_is_behind_takes_no_position_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    job, now = f"test-{uuid4()}", datetime.now(UTC)
+    since_1970 = now.timestamp()
+    with hold_lease(job):
+        for ahead in ((0, 0), (0, 0, DAY.total_seconds()), (0, 0, since_1970), (0, 8)):
+            monkeypatch.setattr(clock, "_last", nodes_behind(*ahead))
+            save_position(job, now.isoformat())
+            assert get_position(job) == now.isoformat(), ahead
+        save_position(job, (now - DAY).isoformat())
+        assert get_position(job) == (now - DAY).isoformat(), "a job may still go back by itself"
+
+
+def test_i11_what_a_wrong_node_says_of_a_positions_writing_does_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The node that is a day behind writes the position, too, and says that it was in the future then."""
+    job, now = f"test-{uuid4()}", datetime.now(UTC)
+    leave_in_future(job, now)
+    later = now + 2 * DAY
+    monkeypatch.setattr(clock, "_last", nodes_behind(0, 0, DAY.total_seconds()))
+    assert not get_lease(job).is_position_wrong(later)
+    assert get_lease(job).is_position_wrong(now), "it is still in the future"
+    monkeypatch.setattr(clock, "_last", nodes_behind(0, 0, 0))
+    assert get_lease(job).is_position_wrong(later)
+
+
+def nodes_behind(*seconds: float) -> clock.ClockComparison:
+    """A comparison with nodes that are so far behind, made just now."""
     found = clock.compare_clocks()
-    return found.checked_at, found.jumps_from
+    nodes = {str(number): timedelta(seconds=each) for number, each in enumerate(seconds)}
+    return clock.ClockComparison(nodes, found.checked_at, found.jumps_from)
