@@ -42,19 +42,25 @@ class WithdrawalStatement:
         return uuid5(_STATEMENTS, f"{self.number} {email_key(self.email)} {self.name}")
 
 
-def record_withdrawal(statement: WithdrawalStatement, now: datetime) -> None:
+def record_withdrawal(
+    statement: WithdrawalStatement, now: datetime, *, is_above_limit: bool = False
+) -> None:
     """Record a statement, and have it acknowledged; a second one with the same words changes nothing. `now` is in UTC.
 
+    Above the limit only an order's first one is recorded: so anybody may always withdraw, and a mailbox gets no more mails.
     The order's worker does the rest: the answer takes as long whether there is such an order or not.
     Raises OrderChanged when the order changes again and again, CassandraUnavailable.
     """
     order = queries.get_order_by_number(statement.number)
     if order is None or order.is_erased or email_key(order.email) != email_key(statement.email):
-        _queue_unmatched(statement, now)
+        if not is_above_limit:
+            _queue_unmatched(statement, now)
         return
     transition = Transition("withdrawn", actor="shopper", at=now, details={"name": statement.name})
     for _ in retry_attempts(_MAX_TRIES):
         if any(event.details["name"] == statement.name for event in order.withdrawals):
+            return
+        if is_above_limit and order.withdrawals:
             return
         try:
             append_event(order, transition)
