@@ -19,7 +19,7 @@ from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
 from checkout.visit import CheckoutVisit
 from web.decorators import P, View
-from web.rate_limits import network_address
+from web.rate_limits import list_networks
 
 
 def orderable_cart_required(
@@ -47,7 +47,7 @@ def orderable_cart_required(
         if checkout.order:
             return redirect_to_existing_order(request, owner_id, checkout.order)
         visitor = current_member(request) if request.user.is_authenticated else None
-        visit = CheckoutVisit(owner_id, visitor, found.cart, checkout, network_address(request))
+        visit = CheckoutVisit(owner_id, visitor, found.cart, checkout, list_networks(request))
         return view(request, visit, *args, **kwargs)
 
     return checked

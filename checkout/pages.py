@@ -22,6 +22,7 @@ from orders.access import remember_guest_order
 from orders.entities import Order
 from payments import gateways
 from pricing import delivery
+from pricing.money import to_minor_units
 from web.rendering import render_page
 
 # After so many seconds the page of an order that is being placed asks again.
@@ -110,18 +111,18 @@ def _orderable_context(
 ) -> dict[str, Any]:
     """The context of what is ordered: lines, sums, delivery, payment and addresses."""
     form, now = visit.form, current_time()
+    sums = visit.calculate_sums(orderable)
     needs_confirmation = (
         step == REVIEW
         and not visit.is_wrong(DETAILS)
         and not visit.is_email_confirmed
-        and form.payment_method is not None
-        and form.payment_method.code in gateways.MANUAL_METHODS
+        and not visit.is_paid_before(to_minor_units(sums.total))
     )
     return {
         "step": step,
         "here": step_url(step),
         "lines": [(line, orderable.backorders.get(line.variant_id)) for line in orderable.lines],
-        "sums": visit.calculate_sums(orderable),
+        "sums": sums,
         "applied": orderable.applied,
         "ways": [
             (

@@ -1,6 +1,6 @@
 """A visit to the checkout: what is to be ordered, and what has been typed so far."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import UUID
@@ -22,14 +22,14 @@ from pricing import quotes
 class CheckoutVisit:
     """One request to the checkout: the cart and its owner, the cart's checkout, and what has been typed so far.
 
-    `visitor` is None for a guest, `network` where the request comes from.
+    `visitor` is None for a guest, `networks` where the request comes from (web.rate_limits.list_networks).
     """
 
     owner_id: UUID
     visitor: User | None
     cart: Cart
     checkout: Checkout
-    network: str = ""
+    networks: Sequence[tuple[str, int]] = ()
     typed_fields: Mapping[str, str] = field(default_factory=dict)
 
     def with_typed_fields(self, typed_fields: Mapping[str, str]) -> "CheckoutVisit":
@@ -69,10 +69,11 @@ class CheckoutVisit:
             and email_key(self.visitor.email) == email_key(self.form.cleaned_data["email"])
         )
 
-    def is_paid_before(self, snapshot: orderable_carts.CheckoutSnapshot) -> bool:
-        """Return whether a bank is asked before anything is sent or reserved for days."""
-        is_manual = self.form.cleaned_data["payment"] in gateways.MANUAL_METHODS
-        return bool(snapshot.total) and not is_manual
+    def is_paid_before(self, total: int) -> bool:
+        """Return whether a bank is asked before anything is sent or reserved for days; `total` is in minor units."""
+        method = self.form.payment_method
+        is_manual = method is not None and method.code in gateways.MANUAL_METHODS
+        return bool(total) and not is_manual
 
     def get_orderable_cart(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""
@@ -130,5 +131,5 @@ class CheckoutVisit:
             checkout_number=self.checkout.number,
             stock=orderable.stock,
             is_email_confirmed=self.is_email_confirmed,
-            network=self.network,
+            networks=self.networks,
         )

@@ -113,6 +113,17 @@ class ConfirmationTooLate(OrderError):
         self.order = order
 
 
+class AlreadyConfirmed(OrderError):
+    """Whoever reads the order's mail has confirmed it: the mailed link does not cancel it any more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "This order is already confirmed. To cancel it, open it with the link in our latest email."
+            )
+        )
+
+
 class NotPayable(OrderError):
     """The order does not wait for a payment."""
 

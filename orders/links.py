@@ -43,8 +43,17 @@ def _parse_token(token: str, salt: str) -> UUID | None:
 
 def is_expired(token: str) -> bool:
     """Return whether a token of ours is too old to open an order (ORDER_LINK_DAYS)."""
+    return _is_too_old(token, _SALT)
+
+
+def is_confirmation_expired(token: str) -> bool:
+    """Return whether a token of `confirmation_url` is too old to confirm or reject an order (ORDER_LINK_DAYS)."""
+    return _is_too_old(token, _CONFIRMATION_SALT)
+
+
+def _is_too_old(token: str, salt: str) -> bool:
     try:
-        signing.loads(token, salt=_SALT, max_age=settings.ORDER_LINK_SECONDS)
+        signing.loads(token, salt=salt, max_age=settings.ORDER_LINK_SECONDS)
     except signing.SignatureExpired:
         return True
     return False

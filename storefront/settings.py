@@ -264,7 +264,7 @@ RATE_LIMITS = {
         "reset": (5, 30, 600, 3600),
         "registration": (5, 30, 600, 3600),
         "lookup": (10, 50, 1500, 900),
-        # Never by all together: a stranger must not be able to close it to everybody.
+        # Above it mails are left out, and nobody is refused: a stranger must not be able to close it (decision 028).
         "withdrawal": (5, 30, 0, 24 * 3600),
         "voucher": (10, 50, 1500, 900),
         "invitation": (30, 60, 1000, 3600),

@@ -10,9 +10,9 @@ from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 from orders import queries
 from orders.entities import Order
-from orders.errors import ConfirmationTooLate, OrderChanged
+from orders.errors import AlreadyConfirmed, ConfirmationTooLate, OrderChanged
 from orders.operations.effects import transition_order
-from orders.operations.emails import compose_confirmation_mail, mail_context
+from orders.operations.emails import compose_confirmation_mail, has_plain_mail, mail_context
 from orders.operations.payments import record_manual_attempt
 from orders.states import CANCELLED, EXPIRED
 from orders.transitions import Transition
@@ -60,12 +60,14 @@ def _confirmation(order: Order, now: datetime) -> Transition:
 def reject_order(order: Order, now: datetime) -> Order:
     """Cancel an order of which whoever reads its mail says that it is not theirs; return the order.
 
-    One that has ended stays as it is. Raises TransitionRefused when it is packed or sent already, OrderChanged when something else
-    keeps happening to it, CassandraUnavailable.
+    One that has ended stays as it is. Raises AlreadyConfirmed when they have said before that it is theirs, TransitionRefused when it
+    is packed or sent already, OrderChanged when something else keeps happening to it, CassandraUnavailable.
     """
     for attempt in retry_attempts(_TRIES):
         if order.state in (CANCELLED, EXPIRED):
             return order
+        if order.is_email_confirmed:
+            raise AlreadyConfirmed
         try:
             return transition_order(
                 order,
@@ -93,5 +95,7 @@ def resend_confirmation_mail(order: Order, now: datetime) -> bool:
         "order_updated",
         mail_context(order, items, compose_confirmation_mail(order)),
         now,
+        plain=has_plain_mail(order),
+        about=order.user_id,
     )
     return True

@@ -74,8 +74,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     missing = list_unmailed_events(order.order_id, mails)
     if not missing:
         return
-    member = accounts.get_user(order.user_id) if order.user_id else None
-    plain = bool(member and member.plain_mail)
+    plain = has_plain_mail(order)
     for event_key in missing:
         event, content = mails[event_key]
         template = "order_placed" if event.kind in CONFIRMING_EVENTS else "order_updated"
@@ -90,6 +89,12 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             # A member may have it sent to another mailbox than the account's.
             about=order.user_id,
         )
+
+
+def has_plain_mail(order: Order) -> bool:
+    """Return whether it is a member's who wants mails about orders as text only. Raises CassandraUnavailable."""
+    member = accounts.get_user(order.user_id) if order.user_id else None
+    return bool(member and member.plain_mail)
 
 
 def mail_context(order: Order, items: tuple[Item, ...], content: MailContent) -> dict[str, Any]:

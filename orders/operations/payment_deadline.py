@@ -21,6 +21,7 @@ def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
     if (
         order.state != PENDING
         or order.payment_method in gateways.MANUAL_METHODS
+        or order.needs_email_confirmation
         or order.pay_until <= now
     ):
         return None

@@ -7,7 +7,7 @@ expiries) that lead to what has to be released.
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -99,7 +99,8 @@ class OrderDraft:
     stock: Mapping[UUID, Mapping[str, int]] | None = None
     # whether the e-mail address is a member's own and proved; the checkout says so, and an importer's orders need no proof
     is_email_confirmed: bool = True
-    network: str = ""  # where it was placed from, to count the units that nobody has paid for
+    # where it was placed from, to count the units that nobody has paid for (web.rate_limits.list_networks)
+    networks: Sequence[tuple[str, int]] = ()
 
     @cached_property
     def sums(self) -> quotes.Quote:
@@ -124,7 +125,7 @@ class OrderDraft:
         """Where its units are counted until they are paid for, each with the most units that it takes."""
         if not self.is_paid_afterwards:
             return {}
-        return list_buckets(self.email, self.network)
+        return list_buckets(self.email, self.networks)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""How many units may be on the unpaid orders of one mailbox, and of one network (settings.UNPAID_UNITS).
+"""How many units may be on the unpaid orders of one mailbox, and of its networks (settings.UNPAID_UNITS).
 
 By transfer and on delivery nobody pays before the units are reserved: without a bound a stranger could sell out the shop. An
-order has a row in the bucket of its mailbox and in that of its network, written before its units are reserved, and deleted once
+order has a row in the bucket of its mailbox and in that of each of its networks, written before its units are reserved, and deleted once
 it is paid or has ended. The sum of the rows is what counts, and a version that changes with each new row makes checking and
 writing one step. A row goes by itself, too: so a checkout that died in between counts for an hour longer than its
 order could have waited, and not for ever.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -55,14 +55,20 @@ _LONGEST = max(method.pay_within for method in METHODS.values()) + _MARGIN
 _ATTEMPTS = 20
 
 
-def list_buckets(email: str, network: str) -> dict[str, int]:
-    """Return the buckets of a mailbox and a network, each with the most units that it takes; none where there is no bound."""
-    names = (f"mailbox {email_key(email)}", f"network {network}" if network else "")
+def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, int]:
+    """Return the buckets of a mailbox and its networks, each with the most units that it takes; none where there is no bound.
+
+    `networks` are those of web.rate_limits.list_networks: a wider one takes its share, a number of times as much.
+    """
+    most_of_mailbox, most_of_network = settings.UNPAID_UNITS
+    bounds = {f"mailbox {email_key(email)}": most_of_mailbox} | {
+        f"network {network}": most_of_network * share for network, share in networks
+    }
     return {
         # Keyed: neither the table nor the order shows whose network it was.
         salted_hmac("orders.unpaid_units", name, algorithm="sha256").hexdigest(): most
-        for name, most in zip(names, settings.UNPAID_UNITS, strict=True)
-        if name and most
+        for name, most in bounds.items()
+        if most
     }
 
 

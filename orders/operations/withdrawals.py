@@ -42,9 +42,12 @@ class WithdrawalStatement:
         return uuid5(_STATEMENTS, f"{self.number} {email_key(self.email)} {self.name}")
 
 
-def record_withdrawal(statement: WithdrawalStatement, now: datetime) -> None:
+def record_withdrawal(
+    statement: WithdrawalStatement, now: datetime, *, is_above_limit: bool = False
+) -> None:
     """Record a statement, and have it acknowledged; a second one with the same words changes nothing. `now` is in UTC.
 
+    Above the limit only an order's first one is recorded: so anybody may always withdraw, and a mailbox gets no more mails.
     The order's worker does the rest: the answer takes as long whether there is such an order or not. What cannot be written
     to its order, since that changes again and again, goes to the shop's mailbox, too. Raises CassandraUnavailable.
     """
@@ -52,8 +55,12 @@ def record_withdrawal(statement: WithdrawalStatement, now: datetime) -> None:
     transition = Transition("withdrawn", actor="shopper", at=now, details={"name": statement.name})
     for _ in retry_attempts(_MAX_TRIES):
         if order is None or order.is_erased or email_key(order.email) != email_key(statement.email):
+            if is_above_limit:
+                return
             break
         if any(event.details.get("name") == statement.name for event in order.withdrawals):
+            return
+        if is_above_limit and order.withdrawals:
             return
         try:
             append_event(order, transition)

@@ -10,6 +10,7 @@ from mail.addresses import email_key
 from orders import access, links, operations, queries
 from orders.entities import Order
 from orders.errors import OrderError
+from orders.expired_link import expired_link_page
 from web.decorators import get_or_post, owner_only, post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
@@ -23,6 +24,8 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
     order = queries.get_order(order_id) if order_id else None
     if order is None or order.is_erased:
         raise Http404("no such order")
+    if links.is_confirmation_expired(token):
+        return expired_link_page(request)
     if request.method != "POST":
         return _confirmation_page(request, token, order)
     now = current_time()
@@ -34,6 +37,9 @@ def confirm_order(request: HttpRequest, token: str) -> HttpResponse:
     except OrderError as refused:
         order = queries.get_order(order.order_id) or order
         return _confirmation_page(request, token, order, str(refused), status=409)
+    if order.is_over(now) or not order.is_email_confirmed:
+        # It has ended since it was confirmed, or it was paid and needs no confirmation.
+        return _confirmation_page(request, token, order)
     messages.success(request, _("Thank you. Your order is confirmed."))
     if order.user_id is not None:  # a member's opens for the member alone
         return redirect("orders:confirm", token)
@@ -65,7 +71,7 @@ def _confirmation_page(
 @access.order_owner_required
 def resend_confirmation_mail(request: HttpRequest, order: Order) -> HttpResponse:
     """Mail the link that confirms an order once more."""
-    hit_rate_limit(request, "confirmation", email_key(order.email), order.number)
+    hit_rate_limit(request, "confirmation", order.number, named=[email_key(order.email)])
     if operations.resend_confirmation_mail(order, current_time()):
         messages.success(request, _("We’ve sent the email again."))
     return redirect("orders:detail", order.number)

@@ -18,6 +18,7 @@ from cassandra_db import current_time
 from orders import access, links, operations, presentation, queries
 from orders.drawn_invoices import get_invoice
 from orders.entities import Order
+from orders.expired_link import expired_link_page
 from orders.forms import LookupForm
 from orders.items import Item
 from orders.payment_status import poll_open_payment
@@ -130,8 +131,7 @@ def open_order_access_link(request: HttpRequest, token: str) -> HttpResponse:
     if order is None:
         raise Http404("no such order")
     if order.user_id is None and links.is_expired(token):
-        context = {"form": LookupForm(), "expired_after_days": settings.ORDER_LINK_DAYS}
-        return render_page(request, "orders/lookup.html", context, status=410)
+        return expired_link_page(request)
     response = redirect("orders:detail", order.number)
     access.remember_order(request, response, order.order_id)
     return response

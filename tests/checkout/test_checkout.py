@@ -424,6 +424,21 @@ def test_s57_a_member_who_types_another_address_has_to_confirm_it(mug: Product) 
     assert order.needs_email_confirmation
 
 
+def test_s57_what_a_voucher_pays_for_has_to_be_confirmed_and_the_review_says_so() -> None:
+    shopper, email = Shopper((make_stocked_product(price="100.00"), 1)), make_email()
+    code = f"T{uuid4().hex[:10].upper()}"
+    create_promotion(PromotionTerms("All of it", PERCENTAGE, code, percent=Decimal(100)), now())
+    cart_operations.set_voucher(get_owner_id(shopper), get_cart(shopper).cart_id, code, now())
+    review = shopper.look(email=email)
+    assert "Open it within 30 minutes to confirm your order, or it expires." in text(review)
+    shopper.send(token_in(review), email=email)
+    (order,) = list_orders(email)
+    assert (to_minor_units(order.total), order.needs_email_confirmation) == (0, True)
+    # Nor does a button keep its units for longer than that.
+    later = order.placed_at + timedelta(minutes=29)
+    assert operations.next_payment_deadline(order, later) is None
+
+
 # ---- One cart, one checkout, one order
 
 

@@ -18,10 +18,11 @@ from django.urls import reverse
 from lxml import html
 from pytest_django import Settings
 
+from accounts import operations as accounts
 from cart import queries as carts
 from cassandra_db import Row, read
 from inventory import operations as inventory
-from mail.queries import list_recipient_mails
+from mail.queries import list_mail_ids_about, list_recipient_mails
 from orders import links, operations, privacy, queries
 from orders.entities import Order
 from orders.errors import (
@@ -265,6 +266,30 @@ def test_x74_the_mail_can_be_sent_again_now_and_then(settings: Settings) -> None
     assert not operations.resend_confirmation_mail(confirmed, now())
 
 
+def test_x74_a_stranger_keeps_nobody_from_having_it_sent_again(settings: Settings) -> None:
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {"confirmation": (2, 0, 0, 3600)}
+    email, statuses = make_email(), []
+    for visitor in ("192.0.2.8", "192.0.2.8", "192.0.2.9"):
+        shopper = Shopper((make_stocked_product(), 1), client=Client(REMOTE_ADDR=visitor))
+        typed = {"email": email, "payment": "cod"}
+        shopper.send(shopper.token(**typed), **typed)
+        page = text(shopper.client.get(reverse("checkout:review"), follow=True))
+        (order,) = (order for order in list_orders(email) if order.number in page)
+        address = reverse("orders:confirmation_mail", args=[order.number])
+        statuses.append([shopper.client.post(address).status_code for _ in range(2)])
+    assert statuses == [[303, 303], [429, 429], [303, 303]]
+
+
+def test_x74_a_members_is_sent_again_as_the_first_one_was() -> None:
+    member = make_user("Alice")
+    accounts.save_preferences(member.pk, "IE", plain_mail=True)
+    order = place_unproved("cod", user_id=member.pk)
+    assert operations.resend_confirmation_mail(order, now() + timedelta(minutes=2))
+    assert [mail.html for mail in list_mails(order)] == [None, None]
+    mail_ids = {mail.mail_id for mail in list_mails(order)}
+    assert mail_ids <= set(list_mail_ids_about(member.pk)), "to erase the member drops it"
+
+
 # ---- It is confirmed
 
 
@@ -347,7 +372,7 @@ def test_s57_killed_at_any_write_of_the_confirmation_it_is_confirmed_or_not() ->
     def confirm(order: Order) -> None:
         operations.confirm_email(order, now())
 
-    first = place_unproved("cod", network="192.0.2.7")
+    first = place_unproved("cod", networks=[("192.0.2.7", 1)])
     writes = record_writes(lambda: confirm(first))
     assert len(writes) >= 10
     wrong = []
@@ -377,6 +402,40 @@ def test_s59_who_did_not_order_cancels_by_a_button_once_and_is_written_to_no_mor
     assert fresh(order).state == "cancelled"
 
 
+def test_s59_what_was_confirmed_the_link_does_not_cancel() -> None:
+    order = operations.confirm_email(place_unproved("cod"), now())
+    answer = Client().post(confirmation_path(order), {"reject": "yes"})
+    assert (answer.status_code, "already confirmed" in text(answer)) == (409, True)
+    assert assert_order_consistent(order.order_id).state == "confirmed"
+
+
+def test_s59_the_button_of_an_old_tab_says_nothing_untrue_and_opens_nothing() -> None:
+    cancelled = operations.confirm_email(place_unproved("cod"), now())
+    operations.transition_order(cancelled, Transition("cancelled", actor="shopper", at=now()))
+    card = operations.place_order(make_unproved_draft("card"), now())
+    make_payment(card)
+    for order, said in ((cancelled, "This order is cancelled"), (card, "Is this order yours?")):
+        tab = Client()
+        answer = tab.post(confirmation_path(order), {"confirm": "yes"})
+        assert (answer.status_code, said in text(answer)) == (200, True)
+        assert "Your order is confirmed" not in text(answer)
+        assert settings.ORDER_COOKIE_NAME not in tab.cookies
+
+
+def test_s59_an_old_link_does_nothing(settings: Settings) -> None:
+    waiting = place_unproved("cod")
+    confirmed = operations.confirm_email(place_unproved("cod"), now())
+    settings.ORDER_LINK_SECONDS = -1
+    for order in (waiting, confirmed):
+        for sent in ({"confirm": "yes"}, {"reject": "yes"}, {}):
+            tab = Client()
+            answer = tab.post(confirmation_path(order), sent)
+            assert (answer.status_code, "This link has expired" in text(answer)) == (410, True)
+            assert settings.ORDER_COOKIE_NAME not in tab.cookies
+        assert Client().get(confirmation_path(order)).status_code == 410
+        assert fresh(order).version == order.version
+
+
 def test_s59_a_link_of_another_kind_confirms_nothing() -> None:
     order = place_unproved("cod")
     for token in ("made-up", links.order_access_token(order.order_id)):
@@ -390,7 +449,8 @@ def test_s59_an_unproved_order_is_in_nobodys_way_who_wants_to_be_forgotten() -> 
     user = make_user("Alice")
     person = DataSubject(user.pk, user.email, user.name)
     order = operations.place_order(
-        replace(make_unproved_draft("transfer"), email=user.email, network="192.0.2.1"), now()
+        replace(make_unproved_draft("transfer"), email=user.email, networks=[("192.0.2.1", 1)]),
+        now(),
     )
     assert operations.claim_guest_orders(user.pk, user.email) == 0
     assert privacy.list_erasure_obstacles(person) == []
@@ -488,9 +548,9 @@ def test_s61_the_bound_holds_when_many_order_at_once() -> None:
 
 def test_s61_networks_have_a_bound_of_their_own(settings: Settings) -> None:
     settings.UNPAID_UNITS = [20, 30]
-    network = uuid4().hex
+    networks = [(uuid4().hex, 1)]
     for units, passes in ((15, True), (15, True), (1, False)):
-        draft = make_unproved_draft("transfer", units=units, network=network)
+        draft = make_unproved_draft("transfer", units=units, networks=networks)
         if passes:
             operations.place_order(draft, now())
             continue
@@ -499,6 +559,17 @@ def test_s61_networks_have_a_bound_of_their_own(settings: Settings) -> None:
         mailbox, _network = draft.unpaid_unit_buckets
         assert list_counted(mailbox) == []
         assert queries.get_order(draft.order_id) is None
+
+
+def test_s61_an_ipv6_network_is_bounded_as_a_whole(settings: Settings) -> None:
+    settings.UNPAID_UNITS = [0, 1]
+    mug, site, statuses = make_stocked_product(), f"2001:db8:{uuid4().hex[:4]}", []
+    for network in ("a00", "a00", "a01", "a02", "a03", "a04"):  # six /64 of one /56, two the same
+        shopper = Shopper((mug, 1), client=Client(REMOTE_ADDR=f"{site}:{network}::1"))
+        typed = {"email": make_email(), "payment": "transfer"}
+        statuses.append(shopper.send(shopper.token(**typed), **typed).status_code)
+    assert statuses == [303, 409, 303, 303, 303, 409]
+    assert count_reserved(mug) == 4
 
 
 def test_s61_a_crash_counts_no_longer_than_the_order_could_have_waited() -> None:
@@ -520,4 +591,4 @@ def test_s61_a_members_transfers_are_bounded_too() -> None:
     with pytest.raises(TooManyUnpaidUnits):
         operations.place_order(draft, now())
     assert carts.get_active_cart(draft.owner_id) is None
-    assert unpaid_units.list_buckets(draft.email, "") == draft.unpaid_unit_buckets
+    assert unpaid_units.list_buckets(draft.email, []) == draft.unpaid_unit_buckets
