@@ -48,12 +48,12 @@ ENTERED_BY_ACTOR = write(
 ORIGIN_ENTERED = write(
     "audit log",
     """INSERT INTO audit_log (book, day, at, part, address, device)
-       VALUES (:book, :day, :at, :part, :address, :device) USING TTL 7776000""",
+       VALUES (:book, :day, :at, :part, :address, :device) USING TTL :seconds""",
 )
 ORIGIN_ENTERED_BY_ACTOR = write(
     "audit log",
     """INSERT INTO audit_log_by_actor (actor_id, month, at, part, address, device)
-       VALUES (:actor_id, :month, :at, :part, :address, :device) USING TTL 7776000""",
+       VALUES (:actor_id, :month, :at, :part, :address, :device) USING TTL :seconds""",
 )
 DAY = read(
     "audit log",
@@ -82,6 +82,7 @@ OF_ACTOR_BEFORE = read(
 
 STAFF, ACCOUNTS = "staff", "accounts"
 RETENTION = timedelta(days=400)  # the tables' TTL
+ORIGIN_RETENTION = timedelta(days=90)
 MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # of what was sent, and characters of each
 # A number for a line of an order.
 _LINE = re.compile(r"line_([0-9]{1,4})")
@@ -256,6 +257,7 @@ def _enter(
             "part": part,
             "address": entry.origin.address,
             "device": _plain(entry.origin.device),
+            "seconds": int(ORIGIN_RETENTION.total_seconds()),
         }
         rows.append(ORIGIN_ENTERED.bind(book=entry.book, day=moment, **origin))
         if entry.actor_id:

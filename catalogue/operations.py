@@ -481,6 +481,11 @@ DELETE_FEATURED = write(
     "Q4",
     "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position",
 )
+# One card alone; DELETE_FEATURED takes all that come after it, too.
+DELETE_FEATURED_CARD = write(
+    "Q4",
+    "DELETE FROM featured_products WHERE feature_type = :feature_type AND position = :position",
+)
 
 
 def rebuild_featured(candidates: Iterable[Product]) -> int:
@@ -562,6 +567,9 @@ INSERT_RELATED = write(
 )
 DELETE_RELATED = write(
     "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"
+)
+DELETE_RELATED_CARD = write(
+    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank = :rank"
 )
 
 

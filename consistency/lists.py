@@ -1,7 +1,8 @@
 """I14: each list that leads to something leads to all of it: a mailbox to its mails, an order to its codes, a person to their log.
 
 These rows are written before what they lead to. So one that leads to nothing is a crash's, and does no harm; one that is missing
-would hide something from an export or an erasure, or from the worker.
+would hide something from an export or an erasure, or from the worker. What it leads to is read once more before it is called
+missing, and before it is written: the scan asks one node, which may still have what was deleted since, with somebody's address.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.audit_log import ENTERED_BY_ACTOR
-from cassandra_db import Row, Statement, read, scan
+from accounts.audit_log import ENTERED_BY_ACTOR, ORIGIN_ENTERED_BY_ACTOR
+from cart.operations.sharing import INSERT_INVITED
+from cart.people import INVITATION
+from cassandra_db import Row, Statement, read, scan, write_batch
 from consistency.findings import Check, Scope, Violation
 from mail.addresses import email_key
 from mail.operations import TO_RECIPIENT
@@ -23,14 +26,32 @@ MAILS = scan(
     "I14",
     "SELECT mail_id, recipient FROM mails WHERE token(mail_id) > :start AND token(mail_id) <= :end",
 )
+MAIL = read("I14", "SELECT mail_id, recipient FROM mails WHERE mail_id = :mail_id")
 MAIL_LISTED = read(
     "I14",
     "SELECT mail_id FROM mails_by_recipient WHERE recipient = :recipient AND mail_id = :mail_id",
+)
+INVITATIONS = scan(
+    "I14",
+    """SELECT cart_id, kind, key, email FROM people_by_cart
+       WHERE token(cart_id) > :start AND token(cart_id) <= :end""",
+)
+INVITATION_ROW = read(
+    "I14",
+    "SELECT cart_id, kind, key, email FROM people_by_cart WHERE cart_id = :cart_id AND kind = :kind AND key = :key",
+)
+INVITATION_LISTED = read(
+    "I14", "SELECT cart_id FROM invitations_by_email WHERE email = :email AND cart_id = :cart_id"
 )
 SUBSCRIBERS = scan(
     "I14",
     """SELECT variant_id, email_key, product_id FROM subscriptions_by_variant
        WHERE token(variant_id) > :start AND token(variant_id) <= :end""",
+)
+SUBSCRIBER = read(
+    "I14",
+    """SELECT variant_id, email_key, product_id FROM subscriptions_by_variant
+       WHERE variant_id = :variant_id AND email_key = :email_key""",
 )
 SUBSCRIPTION_LISTED = read(
     "I14",
@@ -44,13 +65,22 @@ VOUCHER_USES = scan(
     "I14",
     "SELECT key, claim, order_id FROM voucher_uses WHERE token(key) > :start AND token(key) <= :end",
 )
+VOUCHER_USE = read(
+    "I14", "SELECT key, claim, order_id FROM voucher_uses WHERE key = :key AND claim = :claim"
+)
 VOUCHER_LISTED = read(
     "I14", "SELECT key FROM vouchers_by_order WHERE order_id = :order_id AND key = :key"
 )
 LOG = scan(
     "I14",
-    """SELECT book, day, at, part, actor_id, actor, act, subject, fields, outcome, request_id FROM audit_log
+    """SELECT book, day, at, part, actor_id FROM audit_log
        WHERE token(book, day) > :start AND token(book, day) <= :end""",
+)
+LOG_ENTRY = read(
+    "I14",
+    """SELECT book, day, at, part, actor_id, actor, act, subject, fields, outcome, changes, request_id, address, device,
+              TTL(address) AS seconds
+       FROM audit_log WHERE book = :book AND day = :day AND at = :at AND part = :part""",
 )
 LOG_LISTED = read(
     "I14",
@@ -60,17 +90,49 @@ LOG_LISTED = read(
 
 @dataclass(frozen=True)
 class ListRule:
-    """A list by another key: what it leads to, the read of a row of it by `key`, and the write that makes it.
+    """A list by another key: what it leads to, the read of one such thing by `thing_key`, the read of a row of the list by `key`,
+    and the write that makes it.
 
     `values` returns the columns of the row that leads to a thing, or None if none has to.
     """
 
     table: str
     things: Statement
+    thing: Statement
+    thing_key: tuple[str, ...]
     listed: Statement
     key: tuple[str, ...]
     values: Callable[[Row], Mapping[str, Any] | None]
-    write: Statement
+    write: Callable[..., object]
+
+    def read_again(self, row: Row) -> Mapping[str, Any] | None:
+        """Return, of a row of the scan, the values that a majority of nodes knows; None if it is gone."""
+        found = self.thing.one(**{name: getattr(row, name) for name in self.thing_key})
+        return self.values(found) if found else None
+
+    def write_again(self, row: Row) -> None:
+        """Write the list's row, unless what it leads to is gone meanwhile."""
+        if values := self.read_again(row):
+            self.write(**values)
+
+
+def _log_values(row: Row) -> Mapping[str, Any] | None:
+    if row.actor_id is None:
+        return None
+    values: dict[str, Any] = row._asdict()
+    values["month"] = values.pop("day").date().replace(day=1)
+    return values
+
+
+def _write_log_entry(*, address: str | None, device: str, seconds: int, **entry: Any) -> None:
+    """Write an entry of the audit log; from where it was done goes when it goes in the original."""
+    rows = [ENTERED_BY_ACTOR.bind(**entry)]
+    if address:
+        place = {name: entry[name] for name in ("actor_id", "month", "at", "part")}
+        rows.append(
+            ORIGIN_ENTERED_BY_ACTOR.bind(**place, address=address, device=device, seconds=seconds)
+        )
+    write_batch(rows)
 
 
 RULES = {
@@ -79,22 +141,47 @@ RULES = {
         ListRule(
             "mails_by_recipient",
             MAILS,
+            MAIL,
+            ("mail_id",),
             MAIL_LISTED,
             ("recipient", "mail_id"),
-            lambda row: {"recipient": email_key(row.recipient), "mail_id": row.mail_id},
-            TO_RECIPIENT,
+            # The columns of an attempt outlive the others by the time that it came later.
+            lambda row: (
+                {"recipient": email_key(row.recipient), "mail_id": row.mail_id}
+                if row.recipient
+                else None
+            ),
+            TO_RECIPIENT.run,
+        ),
+        ListRule(
+            "invitations_by_email",
+            INVITATIONS,
+            INVITATION_ROW,
+            ("cart_id", "kind", "key"),
+            INVITATION_LISTED,
+            ("email", "cart_id"),
+            lambda row: (
+                {"email": email_key(row.email), "cart_id": row.cart_id}
+                if row.kind == INVITATION
+                else None
+            ),
+            INSERT_INVITED.run,
         ),
         ListRule(
             "subscriptions_by_email",
             SUBSCRIBERS,
+            SUBSCRIBER,
+            ("variant_id", "email_key"),
             SUBSCRIPTION_LISTED,
             ("email_key", "variant_id"),
             lambda row: row._asdict(),
-            INSERT_SUBSCRIPTION,
+            INSERT_SUBSCRIPTION.run,
         ),
         ListRule(
             "subscribed_variants",
             SUBSCRIBERS,
+            SUBSCRIBER,
+            ("variant_id", "email_key"),
             VARIANT_LISTED,
             ("bucket", "variant_id"),
             lambda row: {
@@ -102,11 +189,13 @@ RULES = {
                 "variant_id": row.variant_id,
                 "product_id": row.product_id,
             },
-            INSERT_SUBSCRIBED_VARIANT,
+            INSERT_SUBSCRIBED_VARIANT.run,
         ),
         ListRule(
             "vouchers_by_order",
             VOUCHER_USES,
+            VOUCHER_USE,
+            ("key", "claim"),
             VOUCHER_LISTED,
             ("order_id", "key"),
             lambda row: (
@@ -114,24 +203,20 @@ RULES = {
                 if (row.claim or "").startswith("order:")
                 else None
             ),
-            INSERT_VOUCHER_BY_ORDER,
+            INSERT_VOUCHER_BY_ORDER.run,
         ),
         ListRule(
             "audit_log_by_actor",
             LOG,
+            LOG_ENTRY,
+            ("book", "day", "at", "part"),
             LOG_LISTED,
             ("actor_id", "month", "at", "part"),
-            lambda row: _log_values(row) if row.actor_id else None,
-            ENTERED_BY_ACTOR,
+            _log_values,
+            _write_log_entry,
         ),
     )
 }
-
-
-def _log_values(row: Row) -> Mapping[str, Any]:
-    values: dict[str, Any] = row._asdict()
-    values["month"] = values.pop("day").date().replace(day=1)
-    return values
 
 
 def _iterate_tables(scope: Scope | None) -> Iterator[str]:
@@ -145,13 +230,13 @@ def _check_list(table: str) -> Iterator[Violation]:
         if values is None:
             continue
         place = {name: values[name] for name in rule.key}
-        if rule.listed.one(**place) is None:
+        if rule.listed.one(**place) is None and rule.read_again(row):
             what = ", ".join(str(value) for value in place.values())
             yield Violation(
                 "I14",
                 f"{table}: {what}",
                 "is missing where it has to be found",
-                fix=lambda now, values=values: rule.write.run(**values),  # type: ignore[misc]
+                fix=lambda now, row=row: rule.write_again(row),  # type: ignore[misc]
             )
 
 

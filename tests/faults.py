@@ -180,6 +180,34 @@ FAULTS = (
         "tests/consistency/test_dates_and_copies.py",
     ),
     _fault(
+        "The repair of one card that a wrong clock has stamped writes the whole list with that stamp",
+        "consistency/catalogue.py",
+        "        product = queries.get_product_at_quorum(row.shown_id)\n",
+        "        catalogue.rebuild_prefixes(queries.iterate_products())\n        product = queries.get_product_at_quorum(row.shown_id)\n",
+        "tests/consistency/test_dates_and_copies.py",
+    ),
+    _fault(
+        "An entry that the audit log's repair writes has lost from where it was done",
+        "consistency/lists.py",
+        "    if address:\n",
+        "    if not address:\n",
+        "tests/consistency/test_dates_and_copies.py",
+    ),
+    _fault(
+        "A repair lists again what somebody has deleted meanwhile, with their address",
+        "consistency/lists.py",
+        "        if values := self.read_again(row):\n",
+        "        if values := self.values(row):\n",
+        "tests/consistency/test_dates_and_copies.py",
+    ),
+    _fault(
+        "A related product's card that the daily job will write is called wrong after two minutes",
+        "consistency/catalogue.py",
+        "        timedelta(hours=26),\n",
+        "        SOON,\n",
+        "tests/consistency/test_dates_and_copies.py",
+    ),
+    _fault(
         "A conditional write that was sent again has won, whosever row is in the way",
         "cassandra_db/statements.py",
         " and any(if_lost.has_applied(row) for row in answer if len(row) > 1)",
@@ -1313,8 +1341,8 @@ FAULTS = (
     _fault(
         "From where something was done is kept for as long as the entry",
         "accounts/audit_log.py",
-        "VALUES (:actor_id, :month, :at, :part, :address, :device) USING TTL 7776000",
-        "VALUES (:actor_id, :month, :at, :part, :address, :device)",
+        "ORIGIN_RETENTION = timedelta(days=90)\n",
+        "ORIGIN_RETENTION = RETENTION\n",
         "tests/adminpanel/test_audit_log.py",
     ),
     _fault(
