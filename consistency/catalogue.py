@@ -15,7 +15,8 @@ from catalogue import queries
 from catalogue.entities import Product
 from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
-from inventory.queries import prefetch_stock_numbers
+from inventory.operations.stock_copies import COPIED
+from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 
 PRODUCTS = scan(
     "I14",
@@ -24,11 +25,6 @@ PRODUCTS = scan(
 STOCK_COPIES = scan(
     "I13",
     "SELECT DISTINCT product_id FROM stock_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
-)
-COPY = read(
-    "I13",
-    """SELECT variant_id, warehouse_id, available, threshold, writetime(available) AS written FROM stock_by_product
-       WHERE product_id = :product_id""",
 )
 CARD = read(
     "I14",
@@ -52,10 +48,9 @@ def _iterate_stock_copies(scope: Scope | None) -> Iterator[UUID]:
 
 
 def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
-    reading = [
-        (row, prefetch_stock_numbers(row.variant_id, row.warehouse_id))
-        for row in COPY.all(product_id=product_id)
-    ]
+    copied, product = COPIED.start(product_id=product_id), queries.prefetch_availability(product_id)
+    rows = copied.rows()
+    reading = [(row, prefetch_stock_numbers(row.variant_id, row.warehouse_id)) for row in rows]
     wrong = []
     for row, pending in reading:
         numbers = pending.one()
@@ -70,6 +65,15 @@ def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
             f"{row.available}, not {numbers.available}",
             lambda now: copy_stock(product_id),
             newest,
+        )
+    row, availability = product.one(), product_availability(stock_from_rows(rows).values())
+    if row and not wrong and (row.availability or "out") != availability:
+        yield Violation(
+            "I13",
+            f"product {product_id}",
+            "its availability is not what its stock says",
+            f"{row.availability}, not {availability}",
+            lambda now: copy_stock(product_id),
         )
 
 
