@@ -95,9 +95,8 @@ class LeaseRow:
     result_at: datetime | None = None
     duration: timedelta | None = None
     failure: str = ""
-    position_saved_at: datetime | None = (
-        None  # by the clock of a node; None while one of them is wrong
-    )
+    # By the clock of a node; None while one of them is wrong.
+    position_saved_at: datetime | None = None
 
     def is_running(self, now: datetime) -> bool:
         """Return whether a worker is at it, or was until a moment ago."""
