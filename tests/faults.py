@@ -582,6 +582,13 @@ FAULTS = (
         "tests/orders/test_withdrawal.py",
     ),
     _fault(
+        "A mailbox gets as many acknowledgements as a stranger likes",
+        "orders/operations/withdrawals.py",
+        "            if is_above_limit:\n                return\n            break",
+        "            break",
+        "tests/orders/test_withdrawal.py",
+    ),
+    _fault(
         "An unproved order joins the account of whoever it names",
         "orders/operations/guest_orders.py",
         "        if order.is_unproved:",
