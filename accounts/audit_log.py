@@ -82,6 +82,7 @@ OF_ACTOR_BEFORE = read(
 
 STAFF, ACCOUNTS = "staff", "accounts"
 RETENTION = timedelta(days=400)  # the tables' TTL
+# How long the IP address and the device are kept; the entry itself stays longer.
 ORIGIN_RETENTION = timedelta(days=90)
 MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # of what was sent, and characters of each
 # A number for a line of an order.

@@ -1,4 +1,4 @@
-"""What the worker does for carts."""
+"""What the worker does for carts: it finishes what a crash cut off, and removes those that guests abandoned."""
 
 import logging
 from datetime import datetime, timedelta

@@ -2,6 +2,7 @@
 
 `captured` never exceeds the order's total, `refunded` never what was captured: an event that would is refused before
 it is written, and the version in its batch's condition ensures that the order is as it was read (I2).
+How much of a line a refund of some units is, to the cent, says `orders.items` (pricing.proration).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The checkout queue: a few requests at once, the others wait. So a crowd at the checkout leaves the rest of the shop its threads and processors.
+"""The checkout queue, or waiting room: a few requests at once, the others wait. So a crowd at the checkout leaves the rest of the shop its threads and processors.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for such a view at a time; a few more wait for them in its threads.
 Everybody else is answered at once, without the database, by a page that reloads itself when it is their turn. The turns on their tickets are

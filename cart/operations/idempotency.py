@@ -1,7 +1,8 @@
 """Which cart a submit of "Add to cart" went to.
 
 An idempotency key counts once in a cart. The active cart may be another when a submit is sent again, by a reload or after
-a time-out: so the first call notes into which cart it puts units, and every other one goes there.
+a time-out: so the first call notes into which cart it puts units, and every other one goes there. That it counts once
+there is checked by the batch that adds it (cart.operations.lines).
 """
 
 from uuid import UUID
