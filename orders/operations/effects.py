@@ -95,13 +95,19 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
     sync_unpaid_units(order)
     write_copies(order)
     record_order_sale(order, items)
-    inventory.copy_allocated_stock(order.list_allocations(items))
+    copy_error: CassandraUnavailable | None = None
+    try:
+        inventory.copy_allocated_stock(order.list_allocations(items))
+    except CassandraUnavailable as error:
+        copy_error = error  # a copy that does not come to rest keeps nothing else waiting
     _empty_cart(order, items, now)
     queue_order_mails(order, items, now)
     if stock_error:
         raise stock_error
     if payment_error:
         raise payment_error
+    if copy_error:
+        raise copy_error
     return order
 
 

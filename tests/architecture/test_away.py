@@ -35,7 +35,7 @@ def test_x17_it_starts_without_cassandra_and_opens_when_it_comes(
         assert fetch_page(f"{shop}/readyz")[0] == 503
         cable.connect()
         assert fetch_page(f"{shop}/", until=200)[0] == 200
-        assert fetch_page(f"{shop}/readyz")[0] == 200
+        assert fetch_page(f"{shop}/readyz", until=200)[0] == 200
 
 
 def test_x17_cassandra_goes_away_and_comes_back(cable: CassandraProxy, tmp_path: Path) -> None:

@@ -339,7 +339,7 @@ def open_shop_page(page: Page, shop: ServedShop, place: ShopPage) -> list[str]:
     if place.template:
         # These need no database, no request and no context: it is what they are for.
         text = render_to_string(
-            place.template, {"sent": [("name", "Ada")], "path": address, "seconds": 9}
+            place.template, {"sent": [("name", "Ada")], "path": address, "seconds": 9, "over": 25}
         )
         page.route(
             f"**{address}",
