@@ -7,7 +7,7 @@ from django.utils.translation import ngettext
 from accounts.operations import run_erasures
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
-from jobs.registry import Job
+from jobs.registry import Job, describe_count
 
 ERASURES = "erasures"
 # A user who asked to be erased has no request under way any more after that time, and an order of theirs that was cut off
@@ -30,10 +30,8 @@ def erase_accounts(now: datetime) -> str:
     # The last minute is looked at once more: a request may be slow to write what it noted.
     if last.isoformat() != was:
         save_position(ERASURES, last.isoformat())
-    return (
-        ngettext("%(count)s account erased", "%(count)s accounts erased", done) % {"count": done}
-        if done
-        else ""
+    return describe_count(
+        ngettext("%(count)s account erased", "%(count)s accounts erased", done), done
     )
 
 

@@ -10,7 +10,7 @@ from cart.operations import cleanup, transfers
 from cassandra_db import CassandraUnavailable
 from jobs.leases import get_position, save_position
 from jobs.minutes import floor_to_minute, minutes_between
-from jobs.registry import Job
+from jobs.registry import Job, describe_count
 
 # Younger moves may still be under way.
 FINISH_AFTER = timedelta(minutes=2)
@@ -37,11 +37,8 @@ def finish_moves(now: datetime) -> str:
     reached = reached or max(last, first)
     if reached.isoformat() != was:
         save_position("moves", reached.isoformat())
-    return (
-        ngettext("%(count)s move finished", "%(count)s moves finished", finished)
-        % {"count": finished}
-        if finished
-        else ""
+    return describe_count(
+        ngettext("%(count)s move finished", "%(count)s moves finished", finished), finished
     )
 
 

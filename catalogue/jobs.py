@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from catalogue import operations, queries, search
 from jobs.leases import get_position, save_position
-from jobs.registry import Job
+from jobs.registry import Job, describe_count
 
 LISTS = "catalogue lists"
 # A change is noted before it is written: after this time it is either there or was cut off, and is finished here.
@@ -20,11 +20,8 @@ MAX_AT_ONCE = 500
 def update_search_index(now: datetime) -> str:
     """Bring this host's search index up to date."""
     count = search.refresh_index(now)
-    return (
-        ngettext("%(count)s product indexed", "%(count)s products indexed", count)
-        % {"count": count}
-        if count
-        else ""
+    return describe_count(
+        ngettext("%(count)s product indexed", "%(count)s products indexed", count), count
     )
 
 

@@ -24,7 +24,7 @@ def order_limit(
     A card order is counted in this process's memory, and costs no write more. An order that nobody pays before it is sent, to an
     address that nobody has confirmed, is counted for its mailbox and its network, unless it is refused in the block. Raises TooManyAttempts, CassandraUnavailable.
     """
-    if visit.is_paid_before(snapshot.total):
+    if not visit.is_paid_afterwards(snapshot.total):
         hit_local_rate_limit(request, "order")
         yield
     elif visit.is_email_confirmed:

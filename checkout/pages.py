@@ -116,7 +116,7 @@ def _orderable_context(
         step == REVIEW
         and not visit.is_wrong(DETAILS)
         and not visit.is_email_confirmed
-        and not visit.is_paid_before(to_minor_units(sums.total))
+        and visit.is_paid_afterwards(to_minor_units(sums.total))
     )
     return {
         "step": step,

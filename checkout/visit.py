@@ -69,11 +69,10 @@ class CheckoutVisit:
             and email_key(self.visitor.email) == email_key(self.form.cleaned_data["email"])
         )
 
-    def is_paid_before(self, total: int) -> bool:
-        """Return whether a bank is asked before anything is sent or reserved for days; `total` is in minor units."""
+    def is_paid_afterwards(self, total: int) -> bool:
+        """Return whether whoever orders this risks nothing (gateways.is_paid_afterwards); `total` is in minor units."""
         method = self.form.payment_method
-        is_manual = method is not None and method.code in gateways.MANUAL_METHODS
-        return bool(total) and not is_manual
+        return gateways.is_paid_afterwards(method.code if method else "", total)
 
     def get_orderable_cart(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""

@@ -15,7 +15,7 @@ from catalogue import queries
 from catalogue.entities import Product
 from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
-from inventory.operations.stock_copies import COPIED
+from inventory.operations.stock_copies import COPIED, is_copied
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 
 PRODUCTS = scan(
@@ -54,7 +54,7 @@ def _check_stock_copy(product_id: UUID) -> Iterator[Violation]:
     wrong = []
     for row, pending in reading:
         numbers = pending.one()
-        if numbers and (numbers.available, numbers.threshold) != (row.available, row.threshold):
+        if numbers and not is_copied(row, numbers):
             wrong.append((row, numbers))
     newest = max((row.written or 0 for row, _ in wrong), default=0)
     for row, numbers in wrong:

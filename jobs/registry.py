@@ -36,6 +36,11 @@ class Job:
         return name in (self.name, self.family)
 
 
+def describe_count(text: str, count: int) -> str:
+    """Return what a run has done, `text` with its `%(count)s`; nothing to say of none."""
+    return text % {"count": count} if count else ""
+
+
 def make_sharded_jobs(
     name: str,
     every: timedelta,

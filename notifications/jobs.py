@@ -4,20 +4,18 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import ngettext
 
-from jobs.registry import Job
+from jobs.registry import Job, describe_count
 from notifications.operations import notify_subscribers
 
 
 def send_back_in_stock_mails(now: datetime) -> str:
     """Mail all subscribers of variants that are in stock again."""
     sent = notify_subscribers(now)
-    return (
+    return describe_count(
         ngettext(
             "%(count)s back-in-stock mail queued", "%(count)s back-in-stock mails queued", sent
-        )
-        % {"count": sent}
-        if sent
-        else ""
+        ),
+        sent,
     )
 
 

@@ -22,7 +22,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.payment_failures import PAYMENT_FAILURES, PaymentFailure
 from orders.refunds import Refund
 from orders.returns import Return
-from payments.gateways import MANUAL_METHODS, TRANSFER
+from payments.gateways import MANUAL_METHODS, TRANSFER, is_paid_afterwards
 from pricing.delivery import DeliveryMethod
 from pricing.delivery import get_delivery_method as delivery_method
 from pricing.money import to_minor_units
@@ -244,8 +244,8 @@ class Order:
 
     @property
     def is_paid_afterwards(self) -> bool:
-        """Whether no bank is asked before it is sent, or its units are reserved for days: whoever places it risks nothing."""
-        return self.payment_method in MANUAL_METHODS or not to_minor_units(self.total)
+        """Whether whoever placed it risks nothing (payments.gateways.is_paid_afterwards)."""
+        return is_paid_afterwards(self.payment_method, to_minor_units(self.total))
 
     @property
     def is_email_confirmed(self) -> bool:

@@ -18,7 +18,7 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
-from jobs.registry import Job, make_sharded_jobs
+from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.shards import Shard
 from orders import operations, queries
 from orders.entities import Order
@@ -292,15 +292,13 @@ def _own_reservation_ids(order: Order) -> set[UUID]:
 def sweep_backorders(now: datetime) -> str:
     """Reserve what has arrived for the orders that wait for it, the oldest first."""
     served = operations.allocate_backorders(now)
-    return (
+    return describe_count(
         ngettext(
             "%(count)s order got what it waited for",
             "%(count)s orders got what they waited for",
             served,
-        )
-        % {"count": served}
-        if served
-        else ""
+        ),
+        served,
     )
 
 
@@ -313,11 +311,8 @@ def mark_late_orders(now: datetime) -> str:
         late_entries = [entry for entry in entries if now - entry.placed_at > LATE_AFTER]
         found += sum(_mark_late(entry.order_id, now) for entry in late_entries)
         if not after or len(late_entries) < len(entries):
-            return (
-                ngettext("%(count)s order is late", "%(count)s orders are late", found)
-                % {"count": found}
-                if found
-                else ""
+            return describe_count(
+                ngettext("%(count)s order is late", "%(count)s orders are late", found), found
             )
 
 
@@ -336,11 +331,8 @@ def _mark_late(order_id: UUID, now: datetime) -> bool:
 def sweep_empty_board_days(now: datetime) -> str:
     """Delete the days on which a column of the board is empty."""
     removed = operations.delete_empty_days(now)
-    return (
-        ngettext("%(count)s empty day removed", "%(count)s empty days removed", removed)
-        % {"count": removed}
-        if removed
-        else ""
+    return describe_count(
+        ngettext("%(count)s empty day removed", "%(count)s empty days removed", removed), removed
     )
 
 
@@ -358,11 +350,8 @@ def sweep_guest_orders(now: datetime) -> str:
     reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
     if reached != last_position:
         save_position("guest orders", reached)
-    return (
-        ngettext("%(count)s guest order joined", "%(count)s guest orders joined", claimed)
-        % {"count": claimed}
-        if claimed
-        else ""
+    return describe_count(
+        ngettext("%(count)s guest order joined", "%(count)s guest orders joined", claimed), claimed
     )
 
 

@@ -13,7 +13,7 @@ from demo.testbank import operations, queries
 from demo.testbank.gateway import SIGNATURE_HEADER, make_signature_header
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
-from jobs.registry import Job
+from jobs.registry import Job, describe_count
 
 log = logging.getLogger(__name__)
 
@@ -43,11 +43,7 @@ def run_webhook_job(now: datetime) -> str:
     reached = floor_to_minute(now - _LATEST).isoformat()
     if reached != was:
         save_position(JOB_NAME, reached)
-    return (
-        ngettext("%(count)s notice sent", "%(count)s notices sent", sent) % {"count": sent}
-        if sent
-        else ""
-    )
+    return describe_count(ngettext("%(count)s notice sent", "%(count)s notices sent", sent), sent)
 
 
 def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:

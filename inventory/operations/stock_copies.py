@@ -112,7 +112,7 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
         copied = {(row.variant_id, row.warehouse_id): row for row in reading.rows()}
         found = [(key, numbers) for key, each in pending if (numbers := each.one())]
         outdated = [
-            (key, numbers) for key, numbers in found if not _is_copied(copied.get(key), numbers)
+            (key, numbers) for key, numbers in found if not is_copied(copied.get(key), numbers)
         ]
         if outdated:
             seen = [copied[key].written or 0 for key, _ in outdated if key in copied]
@@ -128,7 +128,8 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
     raise CassandraUnavailable(f"the stock of product {product_id} keeps changing")
 
 
-def _is_copied(row: Row | None, numbers: Row) -> bool:
+def is_copied(row: Row | None, numbers: Row) -> bool:
+    """Return whether a row of the copy says what the numbers do."""
     return row is not None and (row.available, row.threshold) == (
         numbers.available,
         numbers.threshold,

@@ -3,6 +3,7 @@
 Until then it is reserved for half an hour, its address may be a stranger's, and no mail but one goes there.
 """
 
+from collections.abc import Callable
 from datetime import datetime
 
 from cassandra_db import retry_attempts
@@ -28,18 +29,26 @@ def confirm_email(order: Order, now: datetime) -> Order:
     From now on an order by transfer has its days to be paid, and all others are confirmed. Raises ConfirmationTooLate when it has
     ended, OrderChanged when something else keeps happening to it, CassandraUnavailable.
     """
-    for attempt in retry_attempts(_TRIES):
+
+    def plan(order: Order) -> Transition | None:
         if order.is_over(now) and not order.is_email_confirmed:
             raise ConfirmationTooLate(order)
-        if not order.needs_email_confirmation:
+        return _confirmation(order, now) if order.needs_email_confirmation else None
+
+    return _transition_as_planned(order, plan)
+
+
+def _transition_as_planned(order: Order, plan: Callable[[Order], Transition | None]) -> Order:
+    """Apply what `plan` makes of the order as it is then, until no other write is faster; return the order, as it is if that is None."""
+    for _ in retry_attempts(_TRIES):
+        transition = plan(order)
+        if transition is None:
             return order
         try:
-            return transition_order(order, _confirmation(order, now))
+            return transition_order(order, transition)
         except OrderChanged as stale:
-            if attempt == _TRIES - 1:
-                raise
             order = stale.order
-    return order
+    raise OrderChanged(order)
 
 
 def _confirmation(order: Order, now: datetime) -> Transition:
@@ -63,21 +72,15 @@ def reject_order(order: Order, now: datetime) -> Order:
     One that has ended stays as it is. Raises AlreadyConfirmed when they have said before that it is theirs, TransitionRefused when it
     is packed or sent already, OrderChanged when something else keeps happening to it, CassandraUnavailable.
     """
-    for attempt in retry_attempts(_TRIES):
+
+    def plan(order: Order) -> Transition | None:
         if order.state in (CANCELLED, EXPIRED):
-            return order
+            return None
         if order.is_email_confirmed:
             raise AlreadyConfirmed
-        try:
-            return transition_order(
-                order,
-                Transition("cancelled", actor="shopper", at=now, note="“This was not me.”"),
-            )
-        except OrderChanged as stale:
-            if attempt == _TRIES - 1:
-                raise
-            order = stale.order
-    return order
+        return Transition("cancelled", actor="shopper", at=now, note="“This was not me.”")
+
+    return _transition_as_planned(order, plan)
 
 
 def resend_confirmation_mail(order: Order, now: datetime) -> bool:

@@ -110,8 +110,8 @@ class OrderDraft:
 
     @property
     def is_paid_afterwards(self) -> bool:
-        """Whether no bank is asked before it is sent, or its units are reserved for days (Order.is_paid_afterwards)."""
-        return self.payment_method in gateways.MANUAL_METHODS or not to_minor_units(self.sums.total)
+        """Whether whoever places it risks nothing (gateways.is_paid_afterwards)."""
+        return gateways.is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
 
     @property
     def pay_within(self) -> timedelta:

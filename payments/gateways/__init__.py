@@ -153,6 +153,14 @@ STRIPE, NONE = "stripe", "none"
 MANUAL_METHODS = (TRANSFER, CASH_ON_DELIVERY)
 
 
+def is_paid_afterwards(payment_method: str, total: int) -> bool:
+    """Return whether no bank is asked before an order is sent, or its units are reserved for days: whoever places it risks nothing.
+
+    `total` is in minor units; for nothing to pay no bank is asked, either.
+    """
+    return payment_method in MANUAL_METHODS or not total
+
+
 def list_enabled_methods() -> tuple[PaymentMethod, ...]:
     """Return the payment methods that this shop offers (PAYMENT_METHODS), the first one is the default."""
     takes_cards = settings.PAYMENT_GATEWAY not in ("", NONE)

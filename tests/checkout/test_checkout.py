@@ -511,18 +511,23 @@ def test_an_answer_that_never_came_is_asked_for_again(
     assert count_reserved(mug) == 1
 
 
-def test_a_first_try_that_died_is_found_again(
-    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its units are reserved already: the second try is a second claim, and looks for them."""
-    email = make_email()
-    token = shopper.token(email=email)
+def send_and_die(shopper: Shopper, token: str, email: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Send the order to a process that dies with its units reserved, before it is placed."""
     with monkeypatch.context() as cut:
         cut.setattr(
             placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
         )
         with pytest.raises(KeyboardInterrupt):
             shopper.send(token, email=email)
+
+
+def test_a_first_try_that_died_is_found_again(
+    shopper: Shopper, mug: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its units are reserved already: the second try is a second claim, and looks for them."""
+    email = make_email()
+    token = shopper.token(email=email)
+    send_and_die(shopper, token, email, monkeypatch)
     assert count_reserved(mug) == 1
     order_id = get_checkout(get_cart(shopper), now()).checkout_id
     cleared = placement.UNCLAIM.apply(
@@ -774,12 +779,7 @@ def test_x76_who_presses_again_after_a_crash_waits_on_a_page_that_asks_by_itself
 ) -> None:
     email = make_email()
     token = shopper.token(email=email)
-    with monkeypatch.context() as cut:
-        cut.setattr(
-            placement, "claim_order_number", lambda _: (_ for _ in ()).throw(KeyboardInterrupt)
-        )
-        with pytest.raises(KeyboardInterrupt):
-            shopper.send(token, email=email)
+    send_and_die(shopper, token, email, monkeypatch)
     dead = get_cart(shopper).checkout_id
     assert dead
     with monkeypatch.context() as hurry:

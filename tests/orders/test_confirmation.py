@@ -54,6 +54,7 @@ from tests.orders.crashes import (
     run_worker,
 )
 from tests.orders.paper_orders import apply_event, make_items, make_paper_order
+from tests.orders.test_changes import fresh
 from tests.orders.test_pages import Shopper, count_reserved, make_stocked_product, text, token_in
 from web.personal_data import DataSubject
 
@@ -66,12 +67,6 @@ COUNTED = read(
 
 def now() -> datetime:
     return datetime.now(UTC)
-
-
-def fresh(order: Order) -> Order:
-    found = queries.get_order(order.order_id)
-    assert found
-    return found
 
 
 def make_unproved_draft(method: str, *, units: int = 1, stock: int = 20, **more: Any) -> OrderDraft:
