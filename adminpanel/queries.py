@@ -16,10 +16,11 @@ from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
 from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
-from orders.entities import BoardOrder, CappedCount, Order, PaymentAttempt
+from orders.entities import BoardOrder, CappedCount, Order
 from orders.events import Event
 from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
+from orders.payment_attempts import PaymentAttempt
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import MANUAL_METHODS
@@ -72,7 +73,9 @@ EVENTS = {
     "paid": gettext_lazy("Paid"),
     "paid_late": gettext_lazy("Paid late"),
     "paid_too_late": gettext_lazy("Paid too late: to be refunded"),
+    "payment_started": gettext_lazy("Payment started"),
     "payment_failed": gettext_lazy("Payment failed"),
+    "payment_closed": gettext_lazy("Payment closed"),
     "expired": gettext_lazy("Not paid in time"),
     "packed": gettext_lazy("Packed"),
     "shipped": gettext_lazy("Shipped"),
@@ -334,12 +337,12 @@ def get_order_page(order: Order) -> OrderPage:
     """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
     items, attempts = (
         queries.prefetch_items(order.order_id),
-        queries.PAYMENTS.start(order_id=order.order_id),
+        queries.prefetch_payments(order.order_id),
     )
     return OrderPage(
         order,
         queries.items_from_rows(order, items.rows()),
-        queries.payment_attempts_from_rows(attempts.rows()),
+        queries.add_payment_references(order, attempts.rows()).payment_attempts,
         current_time(),
     )
 

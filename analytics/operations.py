@@ -14,6 +14,7 @@ from analytics.figures import DailySales, Fact, SoldLine, roll_up_facts
 from analytics.queries import SHOP
 from cassandra_db import current_microseconds, write, write_batch
 from catalogue import queries as catalogue
+from catalogue.entities import Product
 
 # A process that was delayed may write its facts so long after it has noted the day; so long the day is added up again.
 LATEST_FACT = timedelta(minutes=5)
@@ -66,9 +67,14 @@ def record_sale(sale: Sale) -> bool:
         for line in sale.lines
     ):
         return False
-    categories = _categories(
-        {line.product_id for line in sale.lines if line.line_number not in known_facts}
-    )
+    reading = {
+        line.product_id: catalogue.prefetch_product_at_quorum(line.product_id)
+        for line in sale.lines
+        if line.line_number not in known_facts
+    }
+    # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be delayed.
+    noted = mark_day_changed(sale.day)
+    categories = _categories(catalogue.product_from_rows(each.rows()) for each in reading.values())
     facts = [
         Fact(
             sale.order_id,
@@ -80,22 +86,23 @@ def record_sale(sale: Sale) -> bool:
         )
         for line in sale.lines
     ]
-    # Before the facts, so that a crash leaves a day to add up too many; and after them, should this process be delayed.
-    mark_day_changed(sale.day)
     write_batch([_fact_row(fact, sale) for fact in facts])
-    mark_day_changed(sale.day)
+    if current_microseconds() - noted > LATEST_FACT // timedelta(microseconds=2):
+        mark_day_changed(sale.day)
     return True
 
 
-def mark_day_changed(day: date) -> None:
-    """Note that a day is to be added up. Raises CassandraUnavailable."""
-    DAY_CHANGED.run(shop=SHOP, day=day, written=current_microseconds())
+def mark_day_changed(day: date) -> int:
+    """Note that a day is to be added up; return when, in microseconds since 1970. Raises CassandraUnavailable."""
+    written = current_microseconds()
+    DAY_CHANGED.run(shop=SHOP, day=day, written=written)
+    return written
 
 
-def _categories(product_ids: set[UUID]) -> dict[UUID, tuple[UUID, ...]]:
+def _categories(products: Iterable[Product | None]) -> dict[UUID, tuple[UUID, ...]]:
     found = {}
-    for product in catalogue.get_products_at_quorum(product_ids).values():
-        if node := catalogue.get_category(product.category_id):
+    for product in products:
+        if product and (node := catalogue.get_category(product.category_id)):
             found[product.product_id] = tuple(each.category_id for each in [*node.ancestors, node])
     return found
 

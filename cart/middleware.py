@@ -11,9 +11,9 @@ from cart.request_cart import get_request_cart
 P = ParamSpec("P")
 
 
-def reads_active_cart(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
-    """Mark a view that reads the active cart itself, and sets the header's from that."""
-    view.reads_active_cart = True  # type: ignore[attr-defined]
+def without_badge_prefetch(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+    """Mark a view that sets the header's cart from what it reads itself, or shows no page."""
+    view.without_badge_prefetch = True  # type: ignore[attr-defined]
     return view
 
 
@@ -35,7 +35,7 @@ class OwnerMiddleware:
         if (
             request.method == "GET"
             and not getattr(view, "without_header", False)
-            and not getattr(view, "reads_active_cart", False)
+            and not getattr(view, "without_badge_prefetch", False)
             and (owner_id := owner.get_owner_id(request))
         ):
             get_request_cart(request).prefetch_badge(owner_id)

@@ -187,24 +187,30 @@ class FoundCart:
     badge: CartBadge
 
 
-def find_active_cart(owner_id: UUID, expected_cart_id: UUID | None = None) -> FoundCart | None:
-    """Return the owner's active cart, or None. One round if it is the expected one, else two. Raises CassandraUnavailable."""
-    reading = prefetch_carts(owner_id)
-    lines = prefetch_lines(expected_cart_id) if expected_cart_id else None
-    carts = reading.rows()
-    row = find_active_cart_row(carts)
-    if row is None:
-        return None
-    if lines is None or row.cart_id != expected_cart_id:
-        lines = prefetch_lines(row.cart_id)
-    rows = lines.rows()
-    badge = badge_from_rows(carts, rows[0] if rows else None)
-    return FoundCart(cart_from_rows(row.cart_id, row.cart_name, rows), row, badge)
+class PendingActiveCart:
+    """An owner's active cart on its way: with it the lines of the expected one."""
+
+    def __init__(self, owner_id: UUID, expected_cart_id: UUID | None = None) -> None:
+        self._expected_cart_id = expected_cart_id
+        self._carts = prefetch_carts(owner_id)
+        self._lines = prefetch_lines(expected_cart_id) if expected_cart_id else None
+
+    def result(self) -> FoundCart | None:
+        """Wait for the cart; None if none is active. A round more if it is not the expected one. Raises CassandraUnavailable."""
+        carts = self._carts.rows()
+        row = find_active_cart_row(carts)
+        if row is None:
+            return None
+        if self._lines is None or row.cart_id != self._expected_cart_id:
+            self._lines = prefetch_lines(row.cart_id)
+        rows = self._lines.rows()
+        badge = badge_from_rows(carts, rows[0] if rows else None)
+        return FoundCart(cart_from_rows(row.cart_id, row.cart_name, rows), row, badge)
 
 
 def get_active_cart(owner_id: UUID) -> Cart | None:
     """Return the owner's active cart alone, or None. Raises CassandraUnavailable."""
-    found = find_active_cart(owner_id)
+    found = PendingActiveCart(owner_id).result()
     return found.cart if found else None
 
 
@@ -263,6 +269,18 @@ def get_line(cart_id: UUID, key: str) -> Line | None:
     """Return a cart's line of a variant, or None. Raises CassandraUnavailable."""
     row = LINE.one(cart_id=cart_id, key=key)
     return line_from_row(row) if row and row.key is not None else None
+
+
+# U1: whether a submit has been counted in a cart.
+IDEMPOTENCY_ROW = read(
+    "U1",
+    "SELECT kind FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'op' AND key = :key",
+)
+
+
+def has_idempotency_row(cart_id: UUID, idempotency_key: UUID) -> bool:
+    """Return whether a submit with this key has changed the cart. Raises CassandraUnavailable."""
+    return IDEMPOTENCY_ROW.one(cart_id=cart_id, key=str(idempotency_key)) is not None
 
 
 def line_from_row(row: Row) -> Line:

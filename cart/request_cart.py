@@ -23,6 +23,15 @@ class RequestCart:
     active_cart_id: UUID | None = None
     badge: CartBadge | None = None
     _reading: tuple[UUID, Chain] | None = None
+    _active: tuple[UUID, queries.PendingActiveCart] | None = None
+
+    def prefetch_active_cart(
+        self, owner_id: UUID, expected_cart_id: UUID | None
+    ) -> queries.PendingActiveCart:
+        """Return this owner's active cart as it is being read, started now if it was not before."""
+        if self._active is None or self._active[0] != owner_id:
+            self._active = owner_id, queries.PendingActiveCart(owner_id, expected_cart_id)
+        return self._active[1]
 
     def prefetch_badge(self, owner_id: UUID) -> Chain:
         """Return the header's cart as it is being read for this owner, started now if it was not before.

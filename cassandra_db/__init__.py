@@ -14,6 +14,7 @@ from cassandra_db.lost_answers import RAISE_UNKNOWN, REFUSED_MEANS_DONE, SEND_AG
 from cassandra_db.page_tokens import page_key, page_token
 from cassandra_db.retry import retry_attempts
 from cassandra_db.rows import Row, truncate_to_milliseconds
+from cassandra_db.side_by_side import run_side_by_side
 from cassandra_db.statements import (
     LOCAL_ONE,
     LOCAL_QUORUM,

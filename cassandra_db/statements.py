@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
@@ -100,6 +101,19 @@ class Meter:
         """Note that the answer is here: what is sent from now on is a round more."""
         self.awaited_depth = max(self.awaited_depth, depth)
 
+    def branch(self) -> Meter:
+        """Return a meter for one of several chains that go on from here at the same time, for `join`."""
+        return Meter(round_count=self.round_count, awaited_depth=self.awaited_depth)
+
+    def join(self, branch: Meter) -> None:
+        """Add what a branch has counted: of the chains the longest one counts."""
+        self.read_count += branch.read_count
+        self.write_count += branch.write_count
+        self.conditional_write_count += branch.conditional_write_count
+        self.row_count += branch.row_count
+        self.round_count = max(self.round_count, branch.round_count)
+        self.awaited_depth = max(self.awaited_depth, branch.awaited_depth)
+
 
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
 # The questions that were slow, while somebody collects them.
@@ -115,6 +129,22 @@ def count_statements() -> Iterator[Meter]:
         yield meter
     finally:
         _meter.reset(token)
+
+
+@contextmanager
+def measure_branches(steps: Sequence[Callable[[], Any]]) -> Iterator[list[Callable[[], Any]]]:
+    """Give the steps to run at the same time within the block, each in a copy of this context; what they send is counted here."""
+    meter = _meter.get()
+    branches = [meter.branch() if meter else None for _ in steps]
+
+    def run(step: Callable[[], Any], branch: Meter | None) -> Any:
+        _meter.set(branch)
+        return step()
+
+    yield [partial(run, step, branch) for step, branch in zip(steps, branches, strict=True)]
+    for branch in branches:
+        if meter and branch:
+            meter.join(branch)
 
 
 class Statement:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -10,16 +11,23 @@ from django.shortcuts import redirect
 
 from accounts.access import current_member
 from cart import owner
-from cart import queries as carts
 from cart.access import BUY, require_listed_access
 from cart.errors import CartError
 from cart.pages import set_badge
+from cart.queries import PendingActiveCart
+from cart.request_cart import get_request_cart
 from cassandra_db import current_time
 from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
 from checkout.visit import CheckoutVisit
 from web.decorators import P, View
 from web.rate_limits import list_networks
+
+
+def prefetch_active_cart(request: HttpRequest, owner_id: UUID) -> PendingActiveCart:
+    """Start reading the active cart, once a request."""
+    expected_cart_id = owner.get_last_active_cart_id(request)
+    return get_request_cart(request).prefetch_active_cart(owner_id, expected_cart_id)
 
 
 def orderable_cart_required(
@@ -33,8 +41,7 @@ def orderable_cart_required(
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         owner_id, now = owner.get_checked_owner_id(request), current_time()
-        expected_cart_id = owner.get_last_active_cart_id(request)
-        found = carts.find_active_cart(owner_id, expected_cart_id) if owner_id else None
+        found = prefetch_active_cart(request, owner_id).result() if owner_id else None
         if found is None or owner_id is None or not found.cart.lines:
             return redirect("cart:show")
         set_badge(request, found.badge)

@@ -15,12 +15,12 @@ from django.utils.translation import gettext as _
 
 from cart import owner
 from cart.errors import CartChanged, CartError
-from cart.middleware import reads_active_cart
+from cart.middleware import without_badge_prefetch
 from cart.pages import refresh_badge
 from cart.shipping_country import get_shipping_country
 from cassandra_db import current_time
 from checkout import orderable_carts
-from checkout.access import orderable_cart_required
+from checkout.access import orderable_cart_required, prefetch_active_cart
 from checkout.form_cookie import (
     FIELD_NAMES,
     get_typed_fields,
@@ -74,7 +74,7 @@ OTHER_ACTIONS = ("to", "update")
 
 @get_or_post
 @owner_only
-@reads_active_cart
+@without_badge_prefetch
 def details(request: HttpRequest) -> HttpResponse:
     """Ask who orders, and for the delivery address. A link or form of the former kind is redirected to its step, with all its fields."""
     if (step := legacy_step(request.GET, request.POST)) != DETAILS:
@@ -86,7 +86,7 @@ def details(request: HttpRequest) -> HttpResponse:
 
 @get_or_post
 @owner_only
-@reads_active_cart
+@without_badge_prefetch
 def delivery(request: HttpRequest) -> HttpResponse:
     """Ask for the delivery and payment methods, and the billing address."""
     return (
@@ -98,7 +98,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 
 @get_or_post
 @owner_only
-@reads_active_cart
+@without_badge_prefetch
 def review(request: HttpRequest) -> HttpResponse:
     """Show all that would be ordered. Its button orders that, once, however often it is clicked."""
     if request.method != "POST":
@@ -107,7 +107,12 @@ def review(request: HttpRequest) -> HttpResponse:
         return _submit_step(request, REVIEW)
     owner_id, now = owner.get_checked_owner_id(request), current_time()
     snapshot = orderable_carts.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
-    placed = queries.get_order(snapshot.order_id) if snapshot else None
+    reading = queries.prefetch_order(snapshot.order_id) if snapshot else None
+    if owner_id:
+        prefetch_active_cart(
+            request, owner_id
+        )  # which an order that is there already does not need
+    placed = queries.order_from_rows(reading.rows()) if reading else None
     if snapshot and placed and not placed.is_over(now):
         return _resubmit(request, snapshot, placed)
     return _place_order(

@@ -108,10 +108,16 @@ def queue_mail(
     """
     mail_id = queries.derive_mail_id(subject_id, event)
     # `now` may be when a long run began, and the sender does not look that far back.
-    INSERT_OUTBOX_ENTRY.run(minute=floor_to_minute(max(now, current_time())), mail_id=mail_id)
-    TO_RECIPIENT.run(recipient=email_key(to), mail_id=mail_id)
+    leading_here = [
+        INSERT_OUTBOX_ENTRY.start(
+            minute=floor_to_minute(max(now, current_time())), mail_id=mail_id
+        ),
+        TO_RECIPIENT.start(recipient=email_key(to), mail_id=mail_id),
+    ]
     if about:
-        ABOUT_PERSON.run(person_id=about, mail_id=mail_id)
+        leading_here.append(ABOUT_PERSON.start(person_id=about, mail_id=mail_id))
+    for pending in leading_here:
+        pending.rows()
     CLAIM.apply(
         # Ours or another's of the same id: it is the same mail.
         if_lost=REFUSED_MEANS_DONE,

@@ -1,10 +1,10 @@
-"""An order, an attempt to pay it, and its rows in lists and on the board."""
+"""An order, and its rows in lists and on the board."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from uuid import UUID
@@ -19,6 +19,7 @@ from orders import parcels, refunds, returns, states
 from orders.events import Event
 from orders.items import Item, prorate_discount
 from orders.parcels import ItemUnits, Parcel
+from orders.payment_attempts import PaymentAttempt, derive_payment_id, fold_payment_attempts
 from orders.payment_failures import PAYMENT_FAILURES, PaymentFailure
 from orders.refunds import Refund
 from orders.returns import Return
@@ -69,6 +70,10 @@ class Order:
     voucher: str
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
+    # The gateway's name and reference by payment id, once they have been read for it (orders.queries.load_payment_references).
+    payment_references: Mapping[UUID, tuple[str, str]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     @property
     def tax_added(self) -> Money:
@@ -151,6 +156,35 @@ class Order:
     def refunds(self) -> tuple[Refund, ...]:
         """Its refunds, sent or due, the oldest first."""
         return refunds.fold_refunds(self.events, self.total.currency.code)
+
+    @cached_property
+    def payment_attempts(self) -> tuple[PaymentAttempt, ...]:
+        """The attempts to pay it, the first one first; with their references once these have been read for it."""
+        former: tuple[PaymentAttempt, ...] = ()
+        if to_minor_units(self.total) and not any(
+            event.kind == "payment_started" for event in self.events
+        ):
+            gateway = self.payment_method if self.payment_method in MANUAL_METHODS else ""
+            payment_id = derive_payment_id(self.order_id, 0)
+            former = (PaymentAttempt(payment_id, gateway, self.total, "started", self.placed_at),)
+        attempts = fold_payment_attempts(
+            self.events,
+            self.total,
+            is_undecided=self.state in (states.PENDING, states.EXPIRED),
+            former=former,
+        )
+        return tuple(self._with_reference(each) for each in attempts)
+
+    def _with_reference(self, attempt: PaymentAttempt) -> PaymentAttempt:
+        if attempt.gateway in MANUAL_METHODS:
+            return replace(attempt, reference=self.number)
+        known = (self.payment_references or {}).get(attempt.payment_id)
+        return replace(attempt, gateway=known[0], reference=known[1]) if known else attempt
+
+    @property
+    def open_payment_attempt(self) -> PaymentAttempt | None:
+        """The attempt that has no outcome yet."""
+        return next((each for each in self.payment_attempts if each.state == "started"), None)
 
     @property
     def due_refunds(self) -> tuple[Refund, ...]:
@@ -357,18 +391,6 @@ class Order:
             for warehouse, lines in warehouses.items()
             for line, units in lines
         )
-
-
-@dataclass(frozen=True)
-class PaymentAttempt:
-    """An attempt to pay an order. state: started, authorized, captured, declined, left_unpaid, failed, voided, refunded."""
-
-    payment_id: UUID
-    gateway: str
-    reference: str
-    amount: Money
-    state: str
-    started_at: datetime
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
 from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
 from orders.operations.pending_effects import PendingEffect
-from orders.payment_failures import PAYMENT_FAILURES
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
 from orders.transitions import Transition
 from payments import gateways
@@ -201,9 +200,8 @@ def recover_order(order_id: UUID, now: datetime) -> None:
     if order is None:
         # A checkout that never became an order: its reservations are found by their expiries.
         return
-    attempts = queries.list_payment_attempts(order_id)
     unavailable: GatewayUnavailable | None = None
-    for attempt in attempts:
+    for attempt in order.payment_attempts:
         if attempt.state != "started":
             continue
         age = now - attempt.started_at
@@ -219,8 +217,6 @@ def recover_order(order_id: UUID, now: datetime) -> None:
             continue
         if order.state in (PENDING, EXPIRED, CANCELLED) and age < ASK_FOR:
             operations.record_pending_effects(order_id, now + max(operations.ASK_AFTER, age))
-    if order.payment == "unpaid" and attempts and attempts[-1].state in PAYMENT_FAILURES:
-        operations.record_payment_failure(order, attempts[-1].state, now)
     operations.apply_effects(order_id, now)
     if unavailable:
         raise unavailable

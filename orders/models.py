@@ -235,25 +235,18 @@ class UnpaidUnits(Model):
 
 
 class Payment(Model):
-    """The attempts to pay an order.
+    """Q12: what a gateway calls an attempt to pay an order; the attempt itself is the order's event `payment_started`.
 
     Bound: the attempts of one order, 20 (orders.operations.MAX_ATTEMPTS).
-    Writer: orders.operations.start_payment and settle_payment, by conditional writes alone.
+    Writer: orders.operations.start_payment, by plain upserts: under one id the gateway answers the same.
     """
 
     __table_name__ = "payments"
-    __personal_data__ = {"why": "sums and the gateway's reference; the person is in orders"}
+    __personal_data__ = {"why": "a gateway and its reference; the person is in orders"}
     order_id = columns.UUID(partition_key=True)
     payment_id = columns.UUID(primary_key=True)
     gateway = columns.Text()
     reference = columns.Text()
-    amount = columns.BigInt()
-    currency = columns.Text()
-    state = (
-        columns.Text()
-    )  # started, authorized, captured, declined, left_unpaid, failed, voided, refunded
-    started_at = columns.DateTime()
-    settled_at = columns.DateTime()
 
 
 class PaymentWebhook(Model):

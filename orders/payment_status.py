@@ -4,7 +4,7 @@ import logging
 from uuid import UUID
 
 from cassandra_db import current_time
-from orders import operations, queries
+from orders import operations
 from orders.entities import Order
 from payments.errors import GatewayUnavailable
 
@@ -13,10 +13,7 @@ log = logging.getLogger(__name__)
 
 def poll_open_payment(order: Order) -> Order:
     """Ask the gateway about the open payment attempt, if there is one, and return the order after that."""
-    attempt = next(
-        (each for each in queries.list_payment_attempts(order.order_id) if each.state == "started"),
-        None,
-    )
+    attempt = order.open_payment_attempt
     if attempt is None or not order.is_awaiting_payment:
         return order
     return poll_payment(order, attempt.payment_id)
@@ -25,7 +22,7 @@ def poll_open_payment(order: Order) -> Order:
 def poll_payment(order: Order, payment_id: UUID) -> Order:
     """Ask the gateway about one payment, and return the order after that; as it was, if the gateway does not answer."""
     try:
-        return operations.settle_payment(order.order_id, payment_id, current_time()) or order
+        return operations.settle_order_payment(order, payment_id, current_time())
     except (GatewayUnavailable, LookupError, ValueError) as error:
         # The worker asks again; until then the order's page shows what is known.
         log.warning("order %s: the gateway does not answer: %s", order.number, error)

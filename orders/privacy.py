@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from accounts import queries as accounts
 from cassandra_db import current_time
 from orders import operations, queries
-from orders.entities import Order, PaymentAttempt
+from orders.entities import Order
+from orders.payment_attempts import PaymentAttempt
 from orders.states import CANCELLED, CLOSED, EXPIRED, PENDING
 from orders.transitions import Transition
 from payments.gateways import MANUAL_METHODS
@@ -37,7 +38,6 @@ def _claim_guest_orders(person: DataSubject) -> None:
 
 def _order_data(order: Order) -> dict[str, Any]:
     lines = queries.prefetch_items(order.order_id)
-    attempts = queries.list_payment_attempts(order.order_id)
     return {
         "number": order.number,
         "placed_at": order.placed_at,
@@ -90,7 +90,7 @@ def _order_data(order: Order) -> dict[str, Any]:
                 "state": each.state,
                 "started_at": each.started_at,
             }
-            for each in attempts
+            for each in queries.load_payment_references(order).payment_attempts
         ],
         "history": [
             {"at": event.at, "what": event.customer_label, "note": event.note}
@@ -120,15 +120,17 @@ def _is_under_way(order: Order, now: datetime) -> bool:
     if order.state in (CANCELLED, EXPIRED):
         # Its money is on its way back, or the gateway may still report a payment.
         return order.payment in ("authorized", "paid", "partially_refunded") or any(
-            _is_undecided(each, now) for each in queries.list_payment_attempts(order.order_id)
+            _is_undecided(each, now)
+            for each in queries.load_payment_references(order).payment_attempts
         )
     return order.state != CLOSED and order.fulfilment != "delivered"
 
 
 def _is_undecided(attempt: PaymentAttempt, now: datetime) -> bool:
-    # Of a transfer or cash no gateway has anything to report.
+    # Of a transfer or cash no gateway has anything to report, nor of a payment that none has heard of.
     return (
         attempt.state == "started"
+        and attempt.reference != ""
         and attempt.gateway not in MANUAL_METHODS
         and now - attempt.started_at < BANK_DECIDES
     )

@@ -63,6 +63,8 @@ def _problem(order: Order, event: Event) -> str:
         return returns.return_problem(event, order.parcels(), order.returns)
     if event.kind == "changed":
         return _change_problem(order, event.details)
+    if event.kind == "payment_started" and order.open_payment_attempt:
+        return _("a payment is already under way")
     if event.kind == "email_confirmed" and not order.needs_email_confirmation:
         return _("its email address is already confirmed")
     if event.kind == "confirmed" and order.needs_email_confirmation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID
@@ -12,7 +13,7 @@ from accounts.addresses import address_from_fields
 from cassandra_db import QUORUM, PendingResult, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
 from orders import states
-from orders.entities import BoardOrder, CappedCount, Order, OrderSummary, PaymentAttempt
+from orders.entities import BoardOrder, CappedCount, Order, OrderSummary
 from orders.events import Event
 from orders.items import Item
 from pricing.money import from_minor_units
@@ -158,32 +159,28 @@ def items_from_rows(order: Order, rows: Iterable[Row]) -> tuple[Item, ...]:
     )
 
 
+# Q12: what the gateways call an order's payments.
 PAYMENTS = read(
-    "Q12",
-    """SELECT payment_id, gateway, reference, amount, currency, state, started_at
-       FROM payments WHERE order_id = :order_id""",
+    "Q12", "SELECT payment_id, gateway, reference FROM payments WHERE order_id = :order_id"
 )
 
 
-def list_payment_attempts(order_id: UUID) -> tuple[PaymentAttempt, ...]:
-    """Return the attempts to pay the order, the first one first. Raises CassandraUnavailable."""
-    return payment_attempts_from_rows(PAYMENTS.all(order_id=order_id))
+def prefetch_payments(order_id: UUID) -> PendingResult:
+    """Start reading what the gateways call an order's payments, for `add_payment_references`."""
+    return PAYMENTS.start(order_id=order_id)
 
 
-def payment_attempts_from_rows(rows: Iterable[Row]) -> tuple[PaymentAttempt, ...]:
-    """Return rows of `payments` as attempts, the first one first."""
-    found = (
-        PaymentAttempt(
-            row.payment_id,
-            row.gateway,
-            row.reference or "",
-            from_minor_units(row.amount, row.currency),
-            row.state,
-            row.started_at,
-        )
-        for row in rows
-    )
-    return tuple(sorted(found, key=lambda attempt: (attempt.started_at, attempt.payment_id)))
+def add_payment_references(order: Order, rows: Iterable[Row]) -> Order:
+    """Return the order with what the rows of `payments` hold."""
+    references = {row.payment_id: (row.gateway, row.reference or "") for row in rows}
+    return replace(order, payment_references=references)
+
+
+def load_payment_references(order: Order) -> Order:
+    """Return the order with what its gateways call its payments, which is read once. Raises CassandraUnavailable."""
+    if order.payment_references is not None:
+        return order
+    return add_payment_references(order, prefetch_payments(order.order_id).rows())
 
 
 _FIRST_ID = UUID(int=0)

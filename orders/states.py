@@ -212,7 +212,7 @@ TRANSITION_RULES = {
                 "refunded",
             ),
         ),
-        # The authorised amount cannot be captured any more: staff look at it.
+        # The authorised amount cannot be captured any more: staff look at it. Details: payment_id.
         TransitionRule(
             "capture_refused",
             "",
@@ -222,6 +222,7 @@ TRANSITION_RULES = {
             payment="failed",
             when_payment=("authorized",),
         ),
+        # Details: payment_id.
         TransitionRule(
             "voided",
             "",
@@ -230,7 +231,12 @@ TRANSITION_RULES = {
             payment="voided",
             when_payment=("authorized",),
         ),
+        # Details: payment_id, gateway, amount. The first one is placed with the order.
+        TransitionRule("payment_started", "", "", (PENDING,)),
+        # Details: payment_id, cause (orders.payment_failures).
         TransitionRule("payment_failed", "", _("Payment failed"), (PENDING,), payment="failed"),
+        # A payment that does not pay the order, whatever has become of it. Details: payment_id, amount, outcome.
+        TransitionRule("payment_closed", "", "", _ANY),
         TransitionRule("expired", "", _("Not paid in time"), (PENDING,), next_state=EXPIRED),
         # Of a parcel each, or of all that is left (orders.parcels).
         TransitionRule("packed", _("Pack"), _("Packed"), (CONFIRMED,), when_to_pack=True),

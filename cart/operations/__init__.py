@@ -18,6 +18,7 @@ from cart.operations.lines import (
     LineResult,
     add_line,
     change_line_quantity,
+    has_removed_bought_lines,
     remove_bought_lines,
     remove_line,
     restore_line,

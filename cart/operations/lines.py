@@ -312,7 +312,7 @@ def remove_bought_lines(
     does nothing, for BOUGHT_DAYS.
     Raises CartBusy, CassandraUnavailable.
     """
-    idempotency_key = uuid5(order_id, "bought")
+    idempotency_key = _bought_key(order_id)
     for _ in retry_attempts(ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.line_from_row(row) for row in rows if row.key in bought]
@@ -345,6 +345,15 @@ def remove_bought_lines(
         ):
             return
     raise CartBusy
+
+
+def has_removed_bought_lines(cart_id: UUID, order_id: UUID) -> bool:
+    """Return whether `remove_bought_lines` is done for an order. Raises CassandraUnavailable."""
+    return queries.has_idempotency_row(cart_id, _bought_key(order_id))
+
+
+def _bought_key(order_id: UUID) -> UUID:
+    return uuid5(order_id, "bought")
 
 
 def _put_units(

@@ -105,9 +105,12 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
     So of two processes at once the later one sees what both have written. A copy carries the time at which its read began, or a
     later one than the copy that it has seen: of two that overtake each other the later read stays, however their clocks differ.
     """
+    has_written = False
     for _ in retry_attempts(_TRIES):
         read_at = current_microseconds()
-        reading, product = COPIED.start(product_id=product_id), prefetch_availability(product_id)
+        reading = COPIED.start(product_id=product_id)
+        # To look again is most often to find nothing any more.
+        product = prefetch_availability(product_id) if has_written else None
         pending = [(key, prefetch_stock_numbers(*key)) for key in stock_items]
         copied = {(row.variant_id, row.warehouse_id): row for row in reading.rows()}
         found = [(key, numbers) for key, each in pending if (numbers := each.one())]
@@ -117,14 +120,14 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
         if outdated:
             seen = [copied[key].written or 0 for key, _ in outdated if key in copied]
             _write_copies(product_id, outdated, max([read_at, *(each + 1 for each in seen)]))
+            has_written = True
             continue
-        row, availability = (
-            product.one(),
-            product_availability(stock_from_rows(copied.values()).values()),
-        )
+        row = (product or prefetch_availability(product_id)).one()
+        availability = product_availability(stock_from_rows(copied.values()).values())
         if not found or row is None or (row.availability or "out") == availability:
             return
         catalogue.set_availability(product_id, availability)
+        has_written = True
     raise CassandraUnavailable(f"the stock of product {product_id} keeps changing")
 
 

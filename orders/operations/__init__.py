@@ -22,16 +22,17 @@ from orders.operations.parcels import (
 )
 from orders.operations.payment_deadline import extend_payment_deadline, next_payment_deadline
 from orders.operations.payments import (
-    ASK_AFTER,
     MAX_ATTEMPTS,
     PaymentRedirect,
     record_manual_payment,
     record_manual_refund,
     record_payment_failure,
+    settle_order_payment,
     settle_payment,
     start_payment,
 )
 from orders.operations.pending_effects import (
+    ASK_AFTER,
     PendingEffect,
     clear_pending_effects,
     record_pending_effects,

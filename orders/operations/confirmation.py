@@ -14,7 +14,6 @@ from orders.entities import Order
 from orders.errors import AlreadyConfirmed, ConfirmationTooLate, OrderChanged
 from orders.operations.effects import transition_order
 from orders.operations.emails import compose_confirmation_mail, has_plain_mail, mail_context
-from orders.operations.payments import record_manual_attempt
 from orders.states import CANCELLED, EXPIRED
 from orders.transitions import Transition
 from payments.gateways import MANUAL_METHODS, METHODS, TRANSFER
@@ -62,7 +61,7 @@ def _confirmation(order: Order, now: datetime) -> Transition:
         at=now,
         details={"pay_until": pay_until.isoformat()},
         companion_events={} if is_transfer else {"confirmed": {}},
-        payment_id=record_manual_attempt(order, now) if is_manual and not is_transfer else None,
+        payment_id=order.payment_attempts[0].payment_id if is_manual and not is_transfer else None,
     )
 
 

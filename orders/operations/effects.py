@@ -3,6 +3,7 @@
 import logging
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from cart import operations as carts
@@ -11,6 +12,7 @@ from cassandra_db import (
     current_time,
     read,
     retry_attempts,
+    run_side_by_side,
 )
 from inventory import operations as inventory
 from inventory.allocation import sort_allocations
@@ -20,7 +22,7 @@ from orders.errors import SettlementUnstable
 from orders.items import Item
 from orders.operations.copies import write_copies
 from orders.operations.emails import queue_order_mails
-from orders.operations.pending_effects import clear_pending_effects
+from orders.operations.pending_effects import clear_pending_effects, effects_under_way
 from orders.operations.refunds import settle_captures_and_refunds
 from orders.operations.sales import record_order_sale
 from orders.operations.transitions import append_event
@@ -38,18 +40,21 @@ log = logging.getLogger(__name__)
 
 
 def transition_order(order: Order, transition: Transition, *, with_effects: bool = True) -> Order:
-    """Apply a transition to the order as it was read; return the order after it.
+    """Apply a transition to the order as it was read; return the order after it and its effects.
 
     Of two callers the faster wins: the other gets OrderChanged, and nothing of theirs is written. The effects (stock,
     lists, mail) are applied at once, or by the worker if this process dies; `with_effects=False` leaves them to the worker.
     Raises TransitionRefused when the order's state does not allow it, OrderChanged, CassandraUnavailable.
     """
-    fresh, pending_effect = append_event(order, transition)
     if not with_effects:
-        return fresh
+        return append_event(order, transition)[0]
+    lines = queries.prefetch_items(order.order_id)
+    fresh, pending_effect = append_event(order, transition)
     # The event is written, whatever comes now; the pending effect leads the worker to what is left to do.
     try:
-        fresh = apply_effects(order.order_id, transition.at) or fresh
+        items = queries.items_from_rows(fresh, lines.rows())
+        with effects_under_way(pending_effect):
+            fresh = apply_order_effects(fresh, items, transition.at)
         clear_pending_effects(pending_effect)
     except (CassandraUnavailable, GatewayUnavailable, SettlementUnstable) as error:
         log.warning(
@@ -61,16 +66,21 @@ def transition_order(order: Order, transition: Transition, *, with_effects: bool
 
 
 def apply_effects(order_id: UUID, now: datetime) -> Order | None:
-    """Apply all effects of an order as it is now; return it, or None if there is none.
-
-    Raises CassandraUnavailable; SettlementUnstable, or GatewayUnavailable, also if the gateway does not know the payment (any more):
-    then all is done except at the gateway.
-    """
+    """Apply all effects of an order as it is now; return it, or None if there is none. Raises what `apply_order_effects` does."""
     reading, lines = queries.prefetch_order(order_id), queries.prefetch_items(order_id)
     order = queries.order_from_rows(reading.rows())
     if order is None:
         return None
-    items = queries.items_from_rows(order, lines.rows())
+    return apply_order_effects(order, queries.items_from_rows(order, lines.rows()), now)
+
+
+def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) -> Order:
+    """Apply all effects of an order as it was read or written; return it.
+
+    All, whatever has happened last: the caller clears the pending effect of everything up to then.
+    Raises CassandraUnavailable; SettlementUnstable, or GatewayUnavailable, also if the gateway does not know the payment (any more):
+    then all is done except at the gateway.
+    """
     order = follow_withdrawal(order, now)
     stock_error: LookupError | None = None
     try:
@@ -85,29 +95,25 @@ def apply_effects(order_id: UUID, now: datetime) -> Order | None:
         order = settle_captures_and_refunds(order, now)
     except (GatewayUnavailable, SettlementUnstable) as error:
         payment_error = error
-        order = queries.get_order(order_id) or order
+        order = queries.get_order(order.order_id) or order
     except (LookupError, ValueError) as error:
         # For example after another account's key was configured: the money waits for staff, all else does not.
         log.exception("order %s: its gateway does not settle the payment", order.number)
         payment_error = GatewayUnavailable()
         payment_error.__cause__ = error
-        order = queries.get_order(order_id) or order
-    sync_unpaid_units(order)
-    write_copies(order)
-    record_order_sale(order, items)
-    copy_error: CassandraUnavailable | None = None
-    try:
-        inventory.copy_allocated_stock(order.list_allocations(items))
-    except CassandraUnavailable as error:
-        copy_error = error  # a copy that does not come to rest keeps nothing else waiting
-    _empty_cart(order, items, now)
-    queue_order_mails(order, items, now)
+        order = queries.get_order(order.order_id) or order
+    run_side_by_side(
+        partial(sync_unpaid_units, order),
+        partial(write_copies, order),
+        partial(record_order_sale, order, items),
+        partial(inventory.copy_allocated_stock, order.list_allocations(items)),
+        partial(remove_bought_items, order, items, now),
+        partial(queue_order_mails, order, items, now),
+    )
     if stock_error:
         raise stock_error
     if payment_error:
         raise payment_error
-    if copy_error:
-        raise copy_error
     return order
 
 
@@ -189,13 +195,28 @@ def _sync_voucher(order: Order, now: datetime) -> None:
 _EMPTIED_ONCE = timedelta(days=carts.BOUGHT_DAYS - 1)
 
 
-def _empty_cart(order: Order, items: tuple[Item, ...], now: datetime) -> None:
-    # A transfer takes days: its lines leave the cart as soon as it is known to be meant.
-    is_meant = order.payment_method == TRANSFER and not order.is_unproved
-    kinds = ("placed",) if is_meant else CONFIRMING_EVENTS
-    paid = next((event for event in order.events if event.kind in kinds), None)
-    if paid and order.cart_id and paid.at > current_time() - _EMPTIED_ONCE:
+def remove_bought_items(order: Order, items: tuple[Item, ...], now: datetime) -> None:
+    """Remove what an order has bought from its cart, once it is paid for or known to be meant. Raises CassandraUnavailable."""
+    if order.cart_id and _has_bought_items(order):
         bought = {str(item.variant_id): item.quantity for item in items}
         carts.remove_bought_lines(
             order.cart_id, bought, order.order_id, now, with_code=bool(order.voucher)
         )
+
+
+def ensure_bought_items_removed(order: Order, now: datetime) -> None:
+    """Do the same for an order of which it has most likely been done. Raises CassandraUnavailable."""
+    if (
+        order.cart_id
+        and _has_bought_items(order)
+        and not carts.has_removed_bought_lines(order.cart_id, order.order_id)
+    ):
+        remove_bought_items(order, queries.list_items(order), now)
+
+
+def _has_bought_items(order: Order) -> bool:
+    # A transfer takes days: its lines leave the cart as soon as it is known to be meant.
+    is_meant = order.payment_method == TRANSFER and not order.is_unproved
+    kinds = ("placed",) if is_meant else CONFIRMING_EVENTS
+    paid = next((event for event in order.events if event.kind in kinds), None)
+    return paid is not None and paid.at > current_time() - _EMPTIED_ONCE

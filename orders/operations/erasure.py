@@ -17,7 +17,7 @@ from orders import queries
 from orders.entities import Order
 from orders.errors import OrderChanged
 from orders.operations.copies import copy_timestamp, write_copies
-from orders.operations.transitions import event_statement, new_event_id
+from orders.operations.transitions import event_statement, make_event, new_event_id
 from orders.states import ERASED
 
 BLANK_ORDER = conditional_write(
@@ -77,15 +77,8 @@ def _blanking_statements(order: Order, event_id: UUID) -> Iterable[BoundStatemen
         version=order.version + 1,
         seen=order.version,
     )
-    yield event_statement(
-        order.order_id,
-        event_id,
-        ERASED,
-        actor="shopper",
-        public=False,
-        state=order.state,
-        board=order.board_column,
-    )
+    erased = make_event(event_id, ERASED, actor="shopper", public=False, board=order.board_column)
+    yield event_statement(order.order_id, erased, order.state)
     for event in order.events:
         note = event.note if event.actor == "system" else ""
         details = {name: value for name, value in event.details.items() if name not in _PERSONAL}

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from orders import queries
 from orders.entities import Order
 from orders.errors import OrderChanged
 from orders.operations.effects import transition_order
@@ -23,7 +22,7 @@ def expire_order(order: Order, now: datetime) -> Order:
     A gateway that is no longer configured, or knows no such payment, cannot keep its units reserved for ever: what it
     reports later is a late payment. Raises GatewayUnavailable for one that does not answer, CassandraUnavailable.
     """
-    for attempt in queries.list_payment_attempts(order.order_id):
+    for attempt in order.payment_attempts:
         if attempt.state == "started":
             try:
                 order = settle_payment(order.order_id, attempt.payment_id, now) or order

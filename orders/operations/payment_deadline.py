@@ -1,6 +1,6 @@
 """The units of an order that waits for its payment stay reserved a little longer, while its shopper is still about to pay."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from cassandra_db import SEND_AGAIN
 from inventory import operations as inventory
@@ -8,12 +8,13 @@ from inventory.operations import RESERVATION_DURATION
 from orders import queries
 from orders.entities import Order
 from orders.errors import NotPayable
-from orders.operations.payments import EXTEND_DEADLINE, MAX_RESERVATION_DURATION
+from orders.operations.payments import (
+    EXTEND_DEADLINE,
+    MAX_RESERVATION_DURATION,
+    MIN_EXTENSION,
+)
 from orders.states import PENDING
 from payments import gateways
-
-# A shorter extension is not offered.
-MIN_EXTENSION = timedelta(minutes=1)
 
 
 def next_payment_deadline(order: Order, now: datetime) -> datetime | None:

@@ -5,32 +5,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import sleep
-from uuid import UUID, uuid5
+from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext
 from moneyed import Money
 
 from cart import queries as carts
-from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, retry_attempts
+from cassandra_db import SEND_AGAIN, conditional_write, retry_attempts, write
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import RESERVATION_DURATION
 from orders import balance, queries
-from orders.entities import Order, PaymentAttempt
+from orders.entities import Order
 from orders.errors import CheckoutBusy, NotPayable, OrderChanged, TooManyPaymentAttempts
 from orders.items import Item
 from orders.operations.abandonment import abandon_checkout
 from orders.operations.effects import apply_effects, transition_order
-from orders.operations.pending_effects import record_pending_effects
+from orders.operations.pending_effects import record_payment_inquiry
 from orders.operations.placement import (
     claim_expired_order,
     serialize_allocations,
     unclaim_expired_order,
 )
-from orders.operations.refunds import record_attempt_state, record_refund, reverse_payment
+from orders.operations.refunds import record_refund, reverse_payment
 from orders.operations.transitions import add_note
+from orders.payment_attempts import PaymentAttempt, derive_payment_id, started_details
 from orders.payment_failures import PAYMENT_FAILURES
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
@@ -46,18 +48,14 @@ log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 20
 # However often a payment is tried, an order's units are not reserved for longer than this.
 MAX_RESERVATION_DURATION = timedelta(hours=1)
-# After how long the worker asks the gateway about an attempt without an outcome.
-ASK_AFTER = timedelta(minutes=2)
+# A shorter extension of the reservation is not worth a write.
+MIN_EXTENSION = timedelta(minutes=1)
 
-INSERT_ATTEMPT = conditional_write(
+# The gateway answers the same under one id: whoever writes it later writes the same.
+INSERT_REFERENCE = write(
     "Q12",
-    """INSERT INTO payments (order_id, payment_id, gateway, reference, amount, currency, state, started_at)
-       VALUES (:order_id, :payment_id, :gateway, :reference, :amount, :currency, 'started', :now) IF NOT EXISTS""",
-)
-SET_REFERENCE = conditional_write(
-    "Q12",
-    """UPDATE payments SET reference = :reference
-       WHERE order_id = :order_id AND payment_id = :payment_id IF state = 'started'""",
+    """INSERT INTO payments (order_id, payment_id, gateway, reference)
+       VALUES (:order_id, :payment_id, :gateway, :reference)""",
 )
 EXTEND_DEADLINE = conditional_write(
     "Q12",
@@ -86,47 +84,54 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
         # A voucher covers the whole total: no gateway is needed.
         if not order.needs_email_confirmation:
             confirm_order(order, None, "shopper", now)
-        return PaymentRedirect(uuid5(order.order_id, "payment 0"), own_page)
-    attempts = queries.list_payment_attempts(order.order_id)
-    open_attempt = next((each for each in attempts if each.state == "started"), None)
-    if open_attempt is None and len(attempts) >= MAX_ATTEMPTS:
-        raise TooManyPaymentAttempts(MAX_ATTEMPTS)
-    # Derived from the count: two submits at once start one attempt.
-    payment_id = (
-        open_attempt.payment_id
-        if open_attempt
-        else uuid5(order.order_id, f"payment {len(attempts)}")
+        return PaymentRedirect(derive_payment_id(order.order_id, 0), own_page)
+    order, attempt = _start_attempt(order, now)
+    if attempt.gateway in gateways.MANUAL_METHODS:
+        if attempt.gateway == gateways.CASH_ON_DELIVERY and not order.needs_email_confirmation:
+            confirm_order(order, attempt.payment_id, "shopper", now)
+        return PaymentRedirect(attempt.payment_id, own_page)
+    _extend_deadline(order, now)
+    started = gateways.get_gateway(attempt.gateway).start(
+        _request(order, attempt.payment_id, attempt.gateway, origin)
     )
-    gateway_name = (
-        open_attempt.gateway
-        if open_attempt
-        else gateways.resolve_gateway_name(order.payment_method)
-    )
-    record_pending_effects(order.order_id, max(now, order.placed_at) + ASK_AFTER)
-    _record_attempt(order, payment_id, gateway_name, now)
-    if gateway_name in gateways.MANUAL_METHODS:
-        if gateway_name == gateways.CASH_ON_DELIVERY and not order.needs_email_confirmation:
-            confirm_order(order, payment_id, "shopper", now)
-        return PaymentRedirect(payment_id, own_page)
-    if attempts:
-        new_deadline = min(now + RESERVATION_DURATION, order.placed_at + MAX_RESERVATION_DURATION)
-        if new_deadline > order.pay_until:
-            EXTEND_DEADLINE.apply(
-                if_lost=SEND_AGAIN,
-                order_id=order.order_id,
-                pay_until=new_deadline,
-                seen=order.version,
-            )
-    started = gateways.get_gateway(gateway_name).start(
-        _request(order, payment_id, gateway_name, origin)
-    )
-    SET_REFERENCE.apply(
-        if_lost=SEND_AGAIN,
+    INSERT_REFERENCE.run(
         order_id=order.order_id,
-        payment_id=payment_id,
+        payment_id=attempt.payment_id,
+        gateway=attempt.gateway,
         reference=started.reference,
     )
-    return PaymentRedirect(payment_id, started.url)
+    return PaymentRedirect(attempt.payment_id, started.url)
+
+
+def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
+    """Return the open attempt, or start one if there is none; with it the order. Raises NotPayable, TooManyPaymentAttempts, OrderChanged."""
+    for _ in retry_attempts(5):
+        if order.state != PENDING:
+            raise NotPayable
+        if attempt := order.open_payment_attempt:
+            return order, attempt
+        count = len(order.payment_attempts)
+        if count >= MAX_ATTEMPTS:
+            raise TooManyPaymentAttempts(MAX_ATTEMPTS)
+        gateway = gateways.resolve_gateway_name(order.payment_method)
+        record_payment_inquiry(order.order_id, max(now, order.placed_at))
+        details = started_details(derive_payment_id(order.order_id, count), gateway, order.total)
+        try:
+            order = transition_order(
+                order, Transition("payment_started", actor="shopper", at=now, details=details)
+            )
+        except OrderChanged as stale:
+            order = stale.order
+    raise OrderChanged(order)
+
+
+def _extend_deadline(order: Order, now: datetime) -> None:
+    """Reserve the order's units for another ten minutes, an hour in all: whoever starts a payment needs some time for it."""
+    until = min(now + RESERVATION_DURATION, order.placed_at + MAX_RESERVATION_DURATION)
+    if until - order.pay_until >= MIN_EXTENSION:
+        EXTEND_DEADLINE.apply(
+            if_lost=SEND_AGAIN, order_id=order.order_id, pay_until=until, seen=order.version
+        )
 
 
 def _request(
@@ -141,20 +146,6 @@ def _request(
         return_url=origin + reverse("orders:return_from_payment", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
         webhook_url=origin + reverse("orders:payment_webhook", args=[gateway_name]),
-    )
-
-
-def _record_attempt(order: Order, payment_id: UUID, gateway_name: str, now: datetime) -> None:
-    """Record a payment attempt. A manual one has the order's number as its reference; a gateway gives its own."""
-    INSERT_ATTEMPT.apply(
-        if_lost=REFUSED_MEANS_DONE,
-        order_id=order.order_id,
-        payment_id=payment_id,
-        gateway=gateway_name,
-        reference=order.number if gateway_name in gateways.MANUAL_METHODS else "",
-        amount=to_minor_units(order.total),
-        currency=order.total.currency.code,
-        now=now,
     )
 
 
@@ -184,25 +175,33 @@ def settle_payment(
     the order has expired reserves the units again, or is refunded if they are gone; a second one is refunded.
     `with_effects=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable, CassandraUnavailable.
     """
-    order = queries.get_order(order_id)
-    attempt = next(
-        (each for each in queries.list_payment_attempts(order_id) if each.payment_id == payment_id),
-        None,
-    )
-    if order is None or attempt is None or attempt.state != "started" or not attempt.reference:
+    reading, references = queries.prefetch_order(order_id), queries.prefetch_payments(order_id)
+    order = queries.order_from_rows(reading.rows())
+    if order is None:
+        return None
+    order = queries.add_payment_references(order, references.rows())
+    return settle_order_payment(order, payment_id, now, with_effects=with_effects)
+
+
+def settle_order_payment(
+    order: Order, payment_id: UUID, now: datetime, *, with_effects: bool = True
+) -> Order:
+    """Do what `settle_payment` does for an order that has just been read."""
+    order = queries.load_payment_references(order)
+    attempt = next((each for each in order.payment_attempts if each.payment_id == payment_id), None)
+    if attempt is None:
         return order
     if attempt.gateway in gateways.MANUAL_METHODS:
         return _settle_manual_payment(order, attempt, now)
+    if attempt.state != "started" or not attempt.reference:
+        return order
     payment_outcome = gateways.get_gateway(attempt.gateway).get_outcome(attempt.reference)
     if payment_outcome.state == "pending":
         return order
     if payment_outcome.state in PAYMENT_FAILURES:
-        cause = payment_outcome.state
-        if record_attempt_state(order_id, attempt, cause, now):
-            return record_payment_failure(order, cause, now, with_effects=with_effects)
-        return queries.get_order(order_id)
-    if order.payment_id == attempt.payment_id:
-        return _sync_attempt(order, attempt, now)
+        return record_payment_failure(
+            order, attempt, payment_outcome.state, now, with_effects=with_effects
+        )
     if (payment_outcome.number, payment_outcome.amount) != (
         order.number,
         attempt.amount,
@@ -211,7 +210,9 @@ def settle_payment(
             order, attempt, payment_outcome, now, with_effects=with_effects
         )
     if payment_outcome.state in ("voided", "refunded"):
-        return _record_unwanted_payment(order, attempt, payment_outcome, now)
+        return _close_unwanted_payment(
+            order, attempt, payment_outcome, now, with_effects=with_effects
+        )
     return _accept_payment(order, attempt, payment_outcome, now, with_effects=with_effects)
 
 
@@ -228,8 +229,6 @@ def _settle_manual_payment(order: Order, attempt: PaymentAttempt, now: datetime)
             order = stale.order
         except CheckoutBusy:
             return order
-    if order.state not in (PENDING, EXPIRED):
-        record_attempt_state(order.order_id, attempt, "captured", now)
     return order
 
 
@@ -249,41 +248,52 @@ def _return_wrong_payment(
         payment_outcome.number,
     )
     reverse_payment(attempt, payment_outcome)
-    if not record_attempt_state(order.order_id, attempt, "failed", now):
-        return queries.get_order(order.order_id) or order
     text = f"A payment of {payment_outcome.amount} is not what this order costs. You get it back."
-    order = add_note(order, text, actor="system", now=now, public=True)
-    return record_payment_failure(order, "failed", now, with_effects=with_effects)
+    return _close_attempt(order, attempt, "failed", now, note=text, with_effects=with_effects)
 
 
 def record_payment_failure(
-    order: Order, cause: str, now: datetime, *, with_effects: bool = True
+    order: Order, attempt: PaymentAttempt, cause: str, now: datetime, *, with_effects: bool = True
 ) -> Order:
-    """Record in the order's history that a payment has failed, and why (PAYMENT_FAILURES); the order stays payable.
+    """Record that an attempt has failed, and why (PAYMENT_FAILURES); the order stays payable. A second call changes nothing.
 
     Raises CassandraUnavailable.
     """
+    return _close_attempt(order, attempt, cause, now, with_effects=with_effects)
+
+
+def _close_attempt(
+    order: Order,
+    attempt: PaymentAttempt,
+    outcome: str,
+    now: datetime,
+    *,
+    note: str = "",
+    with_effects: bool,
+) -> Order:
+    """Record what has become of an attempt that does not pay the order, if no other process has done so.
+
+    While the order waits for a payment that one has failed is an event of its own: the shopper is told.
+    """
+    details: dict[str, Any] = {"payment_id": str(attempt.payment_id)}
+    more: dict[str, Any]
     for _ in retry_attempts(5):
-        if order.state != PENDING:
+        open_ids = {each.payment_id for each in order.payment_attempts if each.state == "started"}
+        if attempt.payment_id not in open_ids:
             return order
+        if outcome in PAYMENT_FAILURES and order.state == PENDING:
+            kind, more = "payment_failed", {"cause": outcome}
+        else:
+            kind = "payment_closed"
+            more = {"outcome": outcome, "amount": to_minor_units(attempt.amount)}
         try:
             return transition_order(
                 order,
-                Transition("payment_failed", actor="system", at=now, details={"cause": cause}),
+                Transition(kind, actor="system", at=now, note=note, details=details | more),
                 with_effects=with_effects,
             )
         except OrderChanged as stale:
             order = stale.order
-    return order
-
-
-def _sync_attempt(order: Order, attempt: PaymentAttempt, now: datetime) -> Order:
-    """Update the row of an attempt whose payment the order already has."""
-    state = {"paid": "captured", "partially_refunded": "captured", "failed": "failed"}.get(
-        order.payment, order.payment
-    )
-    if state in ("authorized", "captured", "voided", "refunded", "failed"):
-        record_attempt_state(order.order_id, attempt, state, now)
     return order
 
 
@@ -298,7 +308,7 @@ def _accept_payment(
     details = {"payment_id": str(attempt.payment_id), "amount": to_minor_units(attempt.amount)}
     for _ in retry_attempts(5):
         if order.payment_id == attempt.payment_id:
-            return _sync_attempt(order, attempt, now)
+            return order
         try:
             if order.state == PENDING:
                 order = transition_order(
@@ -316,7 +326,9 @@ def _accept_payment(
                 order = _accept_late_payment(order, attempt, now, with_effects=with_effects)
             else:
                 reverse_payment(attempt, payment_outcome)
-                return _record_unwanted_payment(order, attempt, payment_outcome, now)
+                return _close_unwanted_payment(
+                    order, attempt, payment_outcome, now, with_effects=with_effects
+                )
         except OrderChanged as stale:
             order = stale.order
         except CheckoutBusy:
@@ -411,16 +423,21 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
     return ""
 
 
-def _record_unwanted_payment(
-    order: Order, attempt: PaymentAttempt, payment_outcome: PaymentOutcome, now: datetime
+def _close_unwanted_payment(
+    order: Order,
+    attempt: PaymentAttempt,
+    payment_outcome: PaymentOutcome,
+    now: datetime,
+    *,
+    with_effects: bool,
 ) -> Order:
-    taken = bool(to_minor_units(payment_outcome.captured))
-    if record_attempt_state(order.order_id, attempt, "refunded" if taken else "voided", now):
+    if to_minor_units(payment_outcome.captured):
+        outcome = "refunded"
         text = f"A payment of {attempt.amount} that was not needed any more is on its way back."
-        if not taken:
-            text = f"A payment of {attempt.amount} was not needed any more. It was let go, and nothing was charged."
-        return add_note(order, text, actor="system", now=now, public=True)
-    return order
+    else:
+        outcome = "voided"
+        text = f"A payment of {attempt.amount} was not needed any more. It was let go, and nothing was charged."
+    return _close_attempt(order, attempt, outcome, now, note=text, with_effects=with_effects)
 
 
 def record_manual_payment(
@@ -439,7 +456,7 @@ def record_manual_payment(
     taken = min(amount, balance.amount_to_capture(order))
     if order.payment_method not in gateways.MANUAL_METHODS or order.is_erased or taken <= zero:
         raise NotPayable
-    attempt = _manual_attempt(order, now)
+    attempt = order.payment_attempts[0]
     details = {
         "payment_id": str(attempt.payment_id),
         "amount": to_minor_units(taken),
@@ -457,22 +474,6 @@ def record_manual_payment(
     if not with_effects:
         order = apply_effects(order.order_id, now) or order
     return _note_received_amount(order, amount - taken, now), amount - taken
-
-
-def record_manual_attempt(order: Order, now: datetime) -> UUID:
-    """Record the one payment attempt of an order that no gateway is asked about; return its id. Raises CassandraUnavailable."""
-    payment_id = uuid5(order.order_id, "payment 0")
-    _record_attempt(order, payment_id, order.payment_method, now)
-    return payment_id
-
-
-def _manual_attempt(order: Order, now: datetime) -> PaymentAttempt:
-    payment_id = record_manual_attempt(order, now)
-    return next(
-        each
-        for each in queries.list_payment_attempts(order.order_id)
-        if each.payment_id == payment_id
-    )
 
 
 def _note_received_amount(order: Order, too_much: Money, now: datetime) -> Order:

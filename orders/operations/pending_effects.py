@@ -4,6 +4,9 @@ Recorded before an event, cleared once all its effects are applied. Both carry t
 event's pending effect spares the one that another event has written later for the same order and minute.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -25,6 +28,8 @@ DELETE_PENDING_EFFECT = write(
 )
 # How long after a moment of a minute the worker waits before it looks at it; no event records a pending effect of that minute so late.
 SWEPT_AFTER = timedelta(minutes=1)
+# After how long the worker asks the gateway about an attempt without an outcome.
+ASK_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,42 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
         minute=pending_effect.minute, order_id=order_id, written=pending_effect.write_timestamp
     )
     return pending_effect
+
+
+def record_payment_inquiry(order_id: UUID, started_at: datetime) -> PendingEffect:
+    """Have the worker ask the gateway about a payment that starts then, should nobody come back from it. Raises CassandraUnavailable."""
+    return record_pending_effects(order_id, started_at + ASK_AFTER)
+
+
+# The order whose effects this thread applies: its pending effect stays until all of them are applied.
+_under_way: ContextVar[PendingEffect | None] = ContextVar("pending_effect", default=None)
+
+
+@contextmanager
+def effects_under_way(pending_effect: PendingEffect) -> Iterator[None]:
+    """Let the events that these effects cause share the pending effect, which the caller clears after the block."""
+    token = _under_way.set(pending_effect)
+    try:
+        yield
+    finally:
+        _under_way.reset(token)
+
+
+def ensure_pending_effects(order_id: UUID) -> PendingEffect:
+    """Return the pending effect of an event that is about to be written, recorded now unless one of this minute stands.
+
+    Nobody else's event can have cleared that meanwhile: the order would be another one by then, and this event be refused. After
+    that `forget_pending_effects` has the next one record its own. Raises CassandraUnavailable.
+    """
+    shared = _under_way.get()
+    if shared and (shared.order_id, shared.minute) == (order_id, floor_to_minute(current_time())):
+        return shared
+    return record_pending_effects(order_id)
+
+
+def forget_pending_effects() -> None:
+    """Have the events that these effects still cause record pending effects of their own."""
+    _under_way.set(None)
 
 
 def clear_pending_effects(pending_effect: PendingEffect) -> None:

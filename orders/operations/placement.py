@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from time import monotonic, sleep
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -30,6 +31,8 @@ from cassandra_db import (
     applied_if,
     apply_batch,
     conditional_write,
+    run_side_by_side,
+    truncate_to_milliseconds,
     write,
     write_batch,
 )
@@ -45,15 +48,25 @@ from orders.errors import (
     CheckoutUsed,
     TooManyUnpaidUnits,
 )
+from orders.events import Event
 from orders.operations.abandonment import ABANDONED_SECONDS, DELETE_ITEMS, abandon_checkout
-from orders.operations.effects import apply_effects
-from orders.operations.pending_effects import clear_pending_effects, record_pending_effects
-from orders.operations.transitions import event_statement
+from orders.operations.effects import (
+    apply_effects,
+    apply_order_effects,
+    ensure_bought_items_removed,
+)
+from orders.operations.pending_effects import (
+    clear_pending_effects,
+    record_payment_inquiry,
+    record_pending_effects,
+)
+from orders.operations.transitions import event_statement, make_event
 from orders.operations.unpaid_units import (
     count_unpaid_units,
     list_buckets,
     release_unpaid_units,
 )
+from orders.payment_attempts import derive_payment_id, started_details
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from orders.voucher_customers import find_voucher_customer_key
 from payments import gateways
@@ -197,6 +210,8 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
     cart, with nothing placed; CheckoutUsed if the checkout became an order of another content, CheckoutAbandoned if its units were released
     meanwhile, CheckoutBusy, CassandraUnavailable.
     """
+    gateway = gateways.resolve_gateway_name(draft.payment_method)
+    now = truncate_to_milliseconds(now)  # as it will be read
     claim = _claim_checkout(draft)
     if isinstance(claim, Order):
         return claim
@@ -221,41 +236,72 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         raise
     pay_within = pay_within or draft.pay_within
     claim.check()
-    write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
-    write_batch(list(item_statements(draft)))
-    number = claim_order_number(draft.order_id)
-    event_id = uuid_from_time(now)
+    number, *_ = run_side_by_side(
+        partial(claim_order_number, draft.order_id),
+        partial(_write_items, draft, is_retry=claim.is_retry),
+        partial(record_payment_inquiry, draft.order_id, now),
+    )
+    header = header_values(draft, number, now, now + pay_within, allocations)
+    order = _placed_order(header, placed_events(draft, gateway, now))
+    placed_id = order.events[-1].event_id
     outcome = apply_batch(
-        PLACE.bind(
-            me=claim.claim_id, **header_values(draft, number, now, now + pay_within, allocations)
-        ),
-        _placed_statement(draft, event_id),
-        if_lost=applied_if(lambda row: row.event_id == event_id),
+        PLACE.bind(me=claim.claim_id, **header),
+        *(event_statement(order.order_id, event, order.state) for event in order.events),
+        if_lost=applied_if(lambda row: row.event_id == placed_id),
     )
     if not outcome:
         # The claim ran out meanwhile; what is reserved is found by its reservation expiries.
         raise CheckoutBusy
-    order = apply_effects(draft.order_id, now)
-    if order is None:
-        raise LookupError(f"order {draft.order_id} has vanished")
+    items = queries.items_from_rows(order, [SimpleNamespace(**each) for each in item_values(draft)])
+    order = apply_order_effects(order, items, now)
     clear_pending_effects(pending_effect)
     return order
 
 
-def _placed_statement(draft: OrderDraft, event_id: UUID) -> BoundStatement:
+def _write_items(draft: OrderDraft, *, is_retry: bool) -> None:
+    if is_retry:
+        write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
+    write_batch(list(item_statements(draft)))
+
+
+def placed_events(draft: OrderDraft, gateway: str, now: datetime) -> tuple[Event, ...]:
+    """Return the events of an order that is placed, the newest first: with it starts its first payment, unless it costs nothing."""
     needs_confirmation = draft.is_paid_afterwards and not draft.is_email_confirmed
+    board = "unconfirmed" if needs_confirmation else "to_pay"
     details: dict[str, Any] = {} if draft.is_email_confirmed else {"email_confirmed": False}
     if draft.unpaid_unit_buckets:
         details["buckets"] = list(draft.unpaid_unit_buckets)
-    return event_statement(
-        draft.order_id,
-        event_id,
-        "placed",
-        actor="shopper",
-        state=PENDING,
-        board="unconfirmed" if needs_confirmation else "to_pay",
-        details=details,
+    placed = make_event(
+        uuid_from_time(now), "placed", actor="shopper", board=board, details=details
     )
+    if not to_minor_units(draft.sums.total):
+        return (placed,)
+    payment_started = make_event(
+        uuid_from_time(now + timedelta(milliseconds=1)),
+        "payment_started",
+        actor="shopper",
+        public=False,
+        board=board,
+        details=started_details(derive_payment_id(draft.order_id, 0), gateway, draft.sums.total),
+    )
+    return payment_started, placed
+
+
+def _placed_order(header: Mapping[str, Any], events: tuple[Event, ...]) -> Order:
+    """Return the order that is being written, as it will be read."""
+    row = SimpleNamespace(
+        **header,
+        payment="unpaid",
+        fulfilment="unfulfilled",
+        version=1,
+        payment_id=None,
+        captured=0,
+        refunded=0,
+        event_id=None,
+    )
+    order = queries.order_from_rows([row])
+    assert order
+    return replace(order, events=events)
 
 
 def _claim_checkout(draft: OrderDraft) -> Claim | Order:
@@ -345,8 +391,11 @@ def _free_cart(cart: Cart, by: UUID, now: datetime) -> Iterator[bool]:
             if claim:
                 unclaim_expired_order(order, claim)
     else:
-        with suppress(GatewayUnavailable):
-            apply_effects(order.order_id, now)
+        if order.state == CANCELLED:
+            # Its units are perhaps the ones that are wanted now.
+            with suppress(GatewayUnavailable):
+                apply_effects(order.order_id, now)
+        ensure_bought_items_removed(order, now)
         yield True
         _close_payment_pages(order)
 
@@ -355,7 +404,7 @@ def _close_payment_pages(order: Order) -> None:
     """Close the payment pages that an order has left open, where the gateway can: the cart is another checkout's now."""
     if order.state not in (CANCELLED, EXPIRED):
         return
-    for attempt in queries.list_payment_attempts(order.order_id):
+    for attempt in queries.load_payment_references(order).payment_attempts:
         if (
             attempt.state == "started"
             and attempt.reference
@@ -431,20 +480,24 @@ def _unit_count(draft: OrderDraft) -> int:
 
 
 def item_statements(draft: OrderDraft) -> Iterable[BoundStatement]:
-    """Yield the writes of an order's lines."""
+    """Return the writes of an order's lines."""
+    return (INSERT_ITEM.bind(order_id=draft.order_id, **each) for each in item_values(draft))
+
+
+def item_values(draft: OrderDraft) -> Iterable[dict[str, Any]]:
+    """Yield the values of an order's lines."""
     parts = zip(draft.lines, draft.sums.line_discounts, draft.sums.line_taxes, strict=True)
     for number, (line, discount, tax_added) in enumerate(parts, 1):
-        yield INSERT_ITEM.bind(
-            order_id=draft.order_id,
-            line_number=number,
+        yield {
+            "line_number": number,
             **snapshot_columns(line),
-            unit_price=to_minor_units(line.unit_price),
-            quantity=line.quantity,
-            line_total=to_minor_units(line.total),
-            discount=to_minor_units(discount),
-            tax_added=to_minor_units(tax_added),
-            tax_class=line.tax_class,
-        )
+            "unit_price": to_minor_units(line.unit_price),
+            "quantity": line.quantity,
+            "line_total": to_minor_units(line.total),
+            "discount": to_minor_units(discount),
+            "tax_added": to_minor_units(tax_added),
+            "tax_class": line.tax_class,
+        }
 
 
 def claim_order_number(order_id: UUID) -> str:

@@ -7,15 +7,15 @@ that dies in between leaves the first, and the next one does the same again unde
 import logging
 from collections.abc import Callable
 from datetime import datetime
-from uuid import UUID, uuid5
+from uuid import uuid5
 
 from moneyed import Money
 
-from cassandra_db import applied_if, conditional_write
 from orders import balance, queries
-from orders.entities import Order, PaymentAttempt
+from orders.entities import Order
 from orders.errors import OrderChanged, SettlementUnstable, TransitionRefused
 from orders.operations.transitions import append_event
+from orders.payment_attempts import PaymentAttempt
 from orders.refunds import Refund
 from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
 from orders.transitions import Transition
@@ -24,29 +24,6 @@ from payments.gateways import CaptureRefused, Gateway, PaymentOutcome
 from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
-
-UPDATE_ATTEMPT_STATE = conditional_write(
-    "Q12",
-    """UPDATE payments SET state = :state, settled_at = :now
-       WHERE order_id = :order_id AND payment_id = :payment_id IF state = :was""",
-)
-
-
-def record_attempt_state(
-    order_id: UUID, attempt: PaymentAttempt, state: str, now: datetime
-) -> bool:
-    """Record the state of a payment attempt; return whether this call recorded it. Raises CassandraUnavailable."""
-    if attempt.state == state:
-        return False
-    outcome = UPDATE_ATTEMPT_STATE.apply(
-        if_lost=applied_if(lambda row: row.state == state),
-        order_id=order_id,
-        payment_id=attempt.payment_id,
-        state=state,
-        now=now,
-        was=attempt.state,
-    )
-    return outcome.applied
 
 
 def settle_captures_and_refunds(order: Order, now: datetime) -> Order:
@@ -104,9 +81,7 @@ def _record_capture(order: Order, attempt: PaymentAttempt, amount: Money, now: d
         "key": f"capture {attempt.payment_id}"
         + (f" {to_minor_units(order.captured)}" if to_minor_units(order.captured) else ""),
     }
-    order = append_event(order, Transition("captured", actor="system", at=now, details=details))[0]
-    record_attempt_state(order.order_id, attempt, "captured", now)
-    return order
+    return append_event(order, Transition("captured", actor="system", at=now, details=details))[0]
 
 
 def _handle_capture_refusal(
@@ -121,10 +96,7 @@ def _handle_capture_refusal(
         return _record_earlier_capture(order, attempt, payment_outcome, now)
     log.error("order %s: the gateway does not pay out: %s", order.number, refused)
     note = "The bank had approved the payment, and would not carry it out."
-    order = append_event(order, Transition("capture_refused", actor="system", at=now, note=note))[0]
-    if attempt.state != "captured":  # it may be, in part
-        record_attempt_state(order.order_id, attempt, "failed", now)
-    return order
+    return _append_about(order, "capture_refused", attempt, now, note)
 
 
 def _void_payment(order: Order, now: datetime) -> Order:
@@ -134,9 +106,16 @@ def _void_payment(order: Order, now: datetime) -> Order:
     payment_outcome = _gateway_for(attempt).get_outcome(attempt.reference)
     if to_minor_units(_unrecorded_amount(order, attempt, payment_outcome)) > 0:
         return _record_earlier_capture(order, attempt, payment_outcome, now)
-    order = append_event(order, Transition("voided", actor="system", at=now))[0]
-    record_attempt_state(order.order_id, attempt, "voided", now)
-    return order
+    return _append_about(order, "voided", attempt, now)
+
+
+def _append_about(
+    order: Order, kind: str, attempt: PaymentAttempt, now: datetime, note: str = ""
+) -> Order:
+    """Append an event of the system about a payment attempt; return the order."""
+    details = {"payment_id": str(attempt.payment_id)}
+    transition = Transition(kind, actor="system", at=now, note=note, details=details)
+    return append_event(order, transition)[0]
 
 
 def _unrecorded_amount(
@@ -182,7 +161,9 @@ def _refund_next(order: Order, now: datetime) -> Order:
     """Carry out the oldest due refund."""
     refund = order.due_refunds[0]
     sources = balance.refund_sources(order, refund.amount)
-    attempts = {each.payment_id: each for each in queries.list_payment_attempts(order.order_id)}
+    attempts = {
+        each.payment_id: each for each in queries.load_payment_references(order).payment_attempts
+    }
     for payment_id, part in sources.items():
         attempt = attempts[payment_id]
         _gateway_for(attempt).refund(attempt.reference, part, f"{refund.refund_id} {payment_id}")
@@ -202,14 +183,8 @@ def record_refund(
         "amount": to_minor_units(refund.amount),
         "of": {str(payment_id): to_minor_units(part) for payment_id, part in sources.items()},
     }
-    order = append_event(
-        order, Transition("refunded", actor=actor, at=now, note=note, details=details)
-    )[0]
-    left = balance.balance_by_payment(order)
-    for attempt in queries.list_payment_attempts(order.order_id):
-        if attempt.payment_id in sources and not to_minor_units(left[attempt.payment_id]):
-            record_attempt_state(order.order_id, attempt, "refunded", now)
-    return order
+    transition = Transition("refunded", actor=actor, at=now, note=note, details=details)
+    return append_event(order, transition)[0]
 
 
 def reverse_payment(attempt: PaymentAttempt, payment_outcome: PaymentOutcome) -> None:
@@ -231,6 +206,6 @@ def _paying_attempt(order: Order) -> PaymentAttempt:
     """Return the attempt that pays the order."""
     return next(
         each
-        for each in queries.list_payment_attempts(order.order_id)
+        for each in queries.load_payment_references(order).payment_attempts
         if each.payment_id == order.payment_id
     )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,11 @@ from orders import projection, queries
 from orders.entities import Order
 from orders.errors import OrderChanged
 from orders.events import Event
-from orders.operations.pending_effects import PendingEffect, record_pending_effects
+from orders.operations.pending_effects import (
+    PendingEffect,
+    ensure_pending_effects,
+    forget_pending_effects,
+)
 from orders.parcels import plan_packing
 from orders.states import TRANSITION_RULES
 from orders.transitions import Transition
@@ -56,33 +61,52 @@ INSERT_EVENT = conditional_write(
 )
 
 
-def event_statement(
-    order_id: UUID,
+def make_event(
     event_id: UUID,
     kind: str,
     *,
     actor: str,
-    state: str,
-    board: str,
     note: str = "",
     public: bool = True,
+    board: str = "",
     details: Mapping[str, Any] | None = None,
-) -> BoundStatement:
-    """Return the write of an event's row, with the id of the request that causes it."""
+) -> Event:
+    """Return an event as it will be read, with the ids of the request, and of the form, that cause it."""
+    # JSON knows no numbers as keys.
+    stored_details = json.loads(json.dumps(details or {}))
+    return Event(
+        event_id,
+        kind,
+        actor,
+        note,
+        public,
+        board,
+        stored_details,
+        current_request_id(),
+        _current_submit_id(actor),
+    )
+
+
+def event_statement(order_id: UUID, event: Event, state: str) -> BoundStatement:
+    """Return the write of an event's row; `state` is the order's after it."""
     return INSERT_EVENT.bind(
         order_id=order_id,
-        event_id=event_id,
-        kind=kind,
-        actor=actor,
-        note=note,
-        public=public,
+        event_id=event.event_id,
+        kind=event.kind,
+        actor=event.actor,
+        note=event.note,
+        public=event.public,
         state=state,
-        board=board,
-        details=json.dumps(details or {}),
-        request_id=current_request_id(),
-        # What follows from a submit by itself is no part of it.
-        submit_id=None if actor == "system" else _submit_id.get(),
+        board=event.board_after,
+        details=json.dumps(event.details),
+        request_id=event.request_id,
+        submit_id=event.submit_id,
     )
+
+
+def _current_submit_id(actor: str) -> UUID | None:
+    # What follows from a submit by itself is no part of it.
+    return None if actor == "system" else _submit_id.get()
 
 
 @contextmanager
@@ -98,6 +122,7 @@ def submit_under_way(submit_id: UUID) -> Iterator[None]:
 def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEffect]:
     """Apply a transition to the order as it was read; return the order after it, and its pending effect.
 
+    It is not read again: the condition ensures that it is what was read, changed by what was written.
     Raises TransitionRefused when the order's state does not allow it, OrderChanged when another write was faster, CassandraUnavailable.
     """
     then, rows = order, []
@@ -105,8 +130,13 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
         then = projection.apply_event(
             then, _event(then, kind, details, transition), transition.allocations_json
         )
-        rows.append(_event_statement(then))
-    pending_effect = record_pending_effects(order.order_id)
+        rows.append(event_statement(then.order_id, then.events[0], then.state))
+    then = replace(
+        then,
+        version=order.version + 1,  # of the batch, however many events it has
+        payment_id=transition.payment_id or order.payment_id,
+    )
+    pending_effect = ensure_pending_effects(order.order_id)
     new_event_ids = {event.event_id for event in then.events} - {
         event.event_id for event in order.events
     }
@@ -121,45 +151,29 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
         *rows,
         if_lost=applied_if(lambda row: row.event_id in new_event_ids),
     )
+    if outcome:
+        return then, pending_effect
+    # The pending effect stays: in the same minute it is the winner's, too, who may clear it.
+    forget_pending_effects()
     fresh = queries.get_order(order.order_id)
     if fresh is None:
         raise LookupError(f"order {order.order_id} has vanished")
-    if not outcome:
-        # The pending effect stays: in the same minute it is the winner's, too.
-        raise OrderChanged(fresh)
-    return fresh, pending_effect
+    raise OrderChanged(fresh)
 
 
 def _event(order: Order, kind: str, details: Mapping[str, Any], transition: Transition) -> Event:
     if kind == "packed":
         planned = plan_packing(details, order.parcels(), order.reserved_units)
         details = planned[0] if len(planned) == 1 else {"parcels": planned}
-    # As it will be read: JSON knows no numbers as keys.
-    stored_details = json.loads(json.dumps(details))
-    return Event(
+    # Where a payment has gone that did not pay the order is news only with a note that says so.
+    is_news = kind == "payment_closed" and bool(transition.note)
+    return make_event(
         new_event_id(order, transition.at),
         kind,
-        transition.actor,
-        transition.note,
-        bool(TRANSITION_RULES[kind].customer_label),
-        "",
-        stored_details,
-        current_request_id(),
-    )
-
-
-def _event_statement(order: Order) -> BoundStatement:
-    event = order.events[0]
-    return event_statement(
-        order.order_id,
-        event.event_id,
-        event.kind,
-        actor=event.actor,
-        note=event.note,
-        public=event.public,
-        state=order.state,
-        board=event.board_after,
-        details=event.details,
+        actor=transition.actor,
+        note=transition.note,
+        public=is_news or bool(TRANSITION_RULES[kind].customer_label),
+        details=details,
     )
 
 
@@ -169,8 +183,8 @@ def _header_statement(order: Order, then: Order, transition: Transition) -> Boun
         state=then.state,
         payment=then.payment,
         fulfilment=then.fulfilment,
-        version=order.version + 1,
-        payment_id=transition.payment_id or order.payment_id,
+        version=then.version,
+        payment_id=then.payment_id,
         captured=to_minor_units(then.captured),
         refunded=to_minor_units(then.refunded),
         allocations=then.allocations_json,
@@ -221,19 +235,10 @@ def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool
 
     A note changes nothing else, so it makes no open page stale. Raises CassandraUnavailable.
     """
-    event_id = new_event_id(order, now)
+    event = make_event(new_event_id(order, now), "note", actor=actor, note=text, public=public)
     apply_batch(
-        event_statement(
-            order.order_id,
-            event_id,
-            "note",
-            actor=actor,
-            note=text,
-            public=public,
-            state=order.state,
-            board="",
-        ),
-        if_lost=applied_if(lambda row: row.event_id == event_id),
+        event_statement(order.order_id, event, order.state),
+        if_lost=applied_if(lambda row: row.event_id == event.event_id),
     )
     return queries.get_order(order.order_id) or order
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 from cassandra_db import REFUSED_MEANS_DONE, applied_if, conditional_write
 from orders import queries
 from orders.errors import WebhookBusy
-from orders.operations.payments import settle_payment
+from orders.operations.payments import settle_order_payment
 from orders.operations.transitions import add_note
 from payments.gateways import WebhookEvent
 
@@ -64,7 +64,8 @@ def process_webhook(gateway: str, webhook: WebhookEvent, now: datetime) -> bool:
 
 def _check_payment(gateway: str, webhook: WebhookEvent, now: datetime) -> None:
     order = queries.get_order_by_number(webhook.number)
-    attempts = queries.list_payment_attempts(order.order_id) if order else ()
+    order = order and queries.load_payment_references(order)
+    attempts = order.payment_attempts if order else ()
     attempt = next((each for each in attempts if each.payment_id == webhook.payment_id), None)
     if order is None or attempt is None:
         raise LookupError(f"no payment {webhook.payment_id} of an order {webhook.number!r}")
@@ -77,4 +78,4 @@ def _check_payment(gateway: str, webhook: WebhookEvent, now: datetime) -> None:
         if all(event.note != webhook.staff_message for event in order.events):
             add_note(order, webhook.staff_message, actor="system", now=now)
         return
-    settle_payment(order.order_id, attempt.payment_id, now)
+    settle_order_payment(order, attempt.payment_id, now)

@@ -37,12 +37,11 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
     """An order: its status, its lines, its delivery address."""
     # While a payment is open, opening the page asks the gateway; the worker would find out a little later.
     order = poll_open_payment(order)
-    attempts = queries.list_payment_attempts(order.order_id)
     items = queries.list_items(order)
     context = {
         "order": order,
         "items": order.current_lines(items) or items,
-        "attempt": attempts[-1] if attempts else None,
+        "attempt": order.payment_attempts[-1] if order.payment_attempts else None,
         "now": current_time(),
         "arrives": _delivery_days_text(*presentation.delivery_estimate(order)),
         "is_new": _is_new(order),

@@ -11,8 +11,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import redirect_to_login_page
+from cart.middleware import without_badge_prefetch
 from cassandra_db import current_time
-from orders import access, numbers, operations, queries
+from orders import access, operations
 from orders.entities import Order
 from orders.errors import NotPayable, OrderChanged, OrderError, WebhookBusy
 from orders.payment_redirect import redirect_to_payment
@@ -92,22 +93,24 @@ def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
 
 @require_safe
 @owner_only
+@without_badge_prefetch
 def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> HttpResponse:
     """The shopper comes back from the gateway: ask it for the payment's outcome, whatever the address says."""
-    if not request.user.is_authenticated and _has_lost_session(number, payment_id):
-        return redirect_to_login_page(request)
-    order = access.get_own_order(request, number)
+    order = access.get_existing_order(number)
+    if not access.is_own_order(request, order):
+        if _has_lost_session(request, order, payment_id):
+            return redirect_to_login_page(request)
+        raise Http404("no such order")
     poll_payment(order, payment_id)
     return redirect("orders:detail", order.number)
 
 
-def _has_lost_session(number: str, payment_id: UUID) -> bool:
+def _has_lost_session(request: HttpRequest, order: Order, payment_id: UUID) -> bool:
     """Whether this is a member's payment attempt: a visitor who knows its id comes from paying, and their session has ended."""
-    order = queries.get_order_by_number(numbers.normalize_order_number(number))
-    if order is None or order.user_id is None:
-        return False
-    return any(
-        each.payment_id == payment_id for each in queries.list_payment_attempts(order.order_id)
+    return (
+        not request.user.is_authenticated
+        and order.user_id is not None
+        and any(each.payment_id == payment_id for each in order.payment_attempts)
     )
 
 

@@ -42,6 +42,7 @@ from tests.cart.shared_carts import make_person
 from tests.environment import KEYSPACE
 from tests.factories import PASSWORD, make_draft, make_payment, make_user
 from tests.journeys.connection import CSRF, ShopConnection
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.orders.test_pages import (
     HTMX,
@@ -89,7 +90,7 @@ def get_owner_id(shopper: Shopper) -> UUID:
 
 
 def get_bank_state(order: Order) -> str:
-    row = bank_queries.get_payment(queries.list_payment_attempts(order.order_id)[0].payment_id)
+    row = bank_queries.get_payment(list_attempts(order.order_id)[0].payment_id)
     assert row
     return str(row.state)
 
@@ -359,7 +360,7 @@ def test_s39_a_paid_checkout_is_not_replayed(shopper: Shopper, mug: Product) -> 
     assert "/orders/" in shopper.send(token, email=email)["Location"]
     (order,) = list_orders(email)
     assert assert_order_consistent(order.order_id).item_count == 1
-    assert len(queries.list_payment_attempts(order.order_id)) == 1
+    assert len(list_attempts(order.order_id)) == 1
 
 
 # ---- How it is paid
@@ -482,7 +483,7 @@ def test_whatever_is_sent_twice_is_one_order_and_one_charge(
     for each in (token, other):
         assert second(shopper, each, email)["Location"] == first["Location"]
     (order,) = list_orders(email)
-    assert len(queries.list_payment_attempts(order.order_id)) == 1
+    assert len(list_attempts(order.order_id)) == 1
     shopper.pay(first["Location"])
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
     assert count_reserved(mug) == 0
@@ -1037,7 +1038,7 @@ def test_eight_submits_at_once_are_one_order_and_one_charge(
         at_once(*(lambda connection=connection: connection.post(at(), sent) for connection in tabs))
     ) == {303}
     (order,) = list_orders(email)
-    (attempt,) = queries.list_payment_attempts(order.order_id)
+    (attempt,) = list_attempts(order.order_id)
     # A submit that comes when the cart is the order's already is redirected there; the others to the one payment.
     locations = {connection.headers["Location"] for connection in tabs} - {
         reverse("orders:detail", args=[order.number])

@@ -11,6 +11,7 @@ from inventory import queries as stock
 from inventory.queries import WAREHOUSES
 from orders import queries
 from tests.factories import make_product, make_stock
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import run_worker
 
@@ -83,8 +84,7 @@ class Crowd:
         assert order.number == buyer.paid_number, "not the one that the shop confirmed to them"
         assert (order.state, order.payment) == ("confirmed", "paid")
         at_the_bank = [
-            bank_queries.get_payment(each.payment_id)
-            for each in queries.list_payment_attempts(order.order_id)
+            bank_queries.get_payment(each.payment_id) for each in list_attempts(order.order_id)
         ]
         assert sum(row.captured for row in at_the_bank if row and row.captured) == int(
             order.total.amount * 100

@@ -44,6 +44,7 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, get_stock_numbers
 from tests.orders.crashes import (
     expire_claim,
@@ -237,7 +238,7 @@ def test_s58_whoever_paid_too_late_hears_of_it() -> None:
 
 def test_s58_a_card_order_mails_nobody_before_it_is_paid_and_then_none_of_its_words() -> None:
     order = operations.place_order(make_unproved_draft("card"), now())
-    failed = operations.record_payment_failure(order, "declined", now())
+    failed = operations.record_payment_failure(order, order.payment_attempts[0], "declined", now())
     assert not list_mails(order)
     make_payment(failed)
     (mail,) = list_mails(order)
@@ -329,7 +330,7 @@ def test_s57_a_confirmed_order_on_delivery_is_to_be_packed() -> None:
         f"Please confirm your order: {order.number}",
         f"Your order {order.number} at Stoa",
     ]
-    assert order.payment_id == queries.list_payment_attempts(order.order_id)[0].payment_id
+    assert order.payment_id == list_attempts(order.order_id)[0].payment_id
     assert_order_consistent(order.order_id)
 
 

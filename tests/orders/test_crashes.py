@@ -26,6 +26,7 @@ from orders.transitions import Transition
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_product, make_stock
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import (
     assert_order_consistent,
     assert_stock_adds_up,
@@ -108,7 +109,7 @@ class Case:
         return started
 
     def settled(self) -> Order:
-        (attempt,) = queries.list_payment_attempts(self.draft.order_id)
+        (attempt,) = list_attempts(self.draft.order_id)
         order = operations.settle_payment(self.draft.order_id, attempt.payment_id, now())
         assert order
         return order
@@ -203,8 +204,7 @@ class Case:
     def _money_is_the_banks(self, order: Order) -> None:
         """Check that the order's money is the same as at the bank."""
         bank_rows = [
-            bank_queries.get_payment(each.payment_id)
-            for each in queries.list_payment_attempts(order.order_id)
+            bank_queries.get_payment(each.payment_id) for each in list_attempts(order.order_id)
         ]
         taken = sum((row.captured or 0) - (row.refunded or 0) for row in bank_rows if row)
         assert taken == int((order.captured - order.refunded).amount * 100)

@@ -54,6 +54,7 @@ from orders.transitions import Transition
 from payments.errors import GatewayMissing, GatewayUnavailable
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import (
     assert_order_consistent,
     assert_stock_adds_up,
@@ -113,7 +114,7 @@ def test_an_order_is_written_with_all_its_copies() -> None:
         "to_pay",
         1,
     )
-    assert [event.kind for event in order.events] == ["placed"]
+    assert [event.kind for event in order.events] == ["payment_started", "placed"]
 
 
 def test_placing_again_returns_the_first_order() -> None:
@@ -209,7 +210,7 @@ STEPS: list[tuple[Any, str]] = [
     (placement, "write_batch"),
     (placement, "claim_order_number"),
     (placement, "apply_batch"),
-    (placement, "apply_effects"),
+    (placement, "apply_order_effects"),
     (effects, "write_copies"),
     (placement, "clear_pending_effects"),
 ]
@@ -284,13 +285,12 @@ def test_a_checkout_that_was_given_up_becomes_no_order() -> None:
 PAYING: list[tuple[Any, str]] = [
     (payments, "transition_order"),
     (transitions, "apply_batch"),
-    (effects, "apply_effects"),
+    (effects, "apply_order_effects"),
     (effects, "sync_stock"),
     (effects, "write_copies"),
-    (effects, "_empty_cart"),
+    (effects, "remove_bought_items"),
     (effects, "queue_order_mails"),
     (effects, "clear_pending_effects"),
-    (payments, "record_attempt_state"),
 ]
 
 
@@ -354,7 +354,7 @@ def test_declined_then_paid() -> None:
         "Confirmed",
         "to_pack",
     )
-    assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
+    assert [attempt.state for attempt in list_attempts(order.order_id)] == [
         "declined",
         "captured",
     ]
@@ -364,7 +364,7 @@ def test_a_late_answer_leaves_the_order_waiting_until_it_is_there() -> None:
     order = make_order()
     waiting = make_payment(order, cards.LATE)
     assert waiting.customer_label == "Waiting for payment"
-    (attempt,) = queries.list_payment_attempts(order.order_id)
+    (attempt,) = list_attempts(order.order_id)
     assert operations.settle_payment(order.order_id, attempt.payment_id, now()) == waiting
     row = bank_queries.get_payment(attempt.payment_id)
     assert row
@@ -393,7 +393,7 @@ def test_two_submits_at_once_open_one_payment() -> None:
     with ThreadPoolExecutor(4) as pool:
         started = list(pool.map(lambda _: operations.start_payment(order, ORIGIN, now()), range(4)))
     assert len({each.payment_id for each in started}) == 1
-    assert len(queries.list_payment_attempts(order.order_id)) == 1
+    assert len(list_attempts(order.order_id)) == 1
 
 
 def test_everybody_asks_at_once_and_it_is_paid_once() -> None:
@@ -525,9 +525,7 @@ def test_a_payment_after_the_end_goes_back_when_the_units_are_sold() -> None:
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = assert_order_consistent(order.order_id)
     assert (done.customer_label, done.state) == ("Not paid in time", "expired")
-    assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
-        "voided"
-    ]
+    assert [attempt.state for attempt in list_attempts(order.order_id)] == ["voided"]
     assert get_bank_state(started.payment_id) == "voided"
 
 
@@ -561,7 +559,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
     for module, name in (
         (payments, "transition_order"),
         (effects, "settle_captures_and_refunds"),
-        (refunds, "record_attempt_state"),
+        (refunds, "append_event"),
     ):
         with subtests.test(name):
             order = make_order(quantity=1, stock=1)
@@ -578,9 +576,7 @@ def test_killed_while_a_late_payment_goes_back(subtests: pytest.Subtests) -> Non
             run_worker_after(order.order_id, 4)
             assert assert_order_consistent(order.order_id).payment == "voided"
             assert get_bank_state(payment_id) == "voided"
-            assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
-                "voided"
-            ]
+            assert [attempt.state for attempt in list_attempts(order.order_id)] == ["voided"]
 
 
 def test_killed_after_a_second_payment_went_back() -> None:
@@ -588,12 +584,10 @@ def test_killed_after_a_second_payment_went_back() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-    kill_in(payments, "record_attempt_state", settle(order, started.payment_id))
+    kill_in(payments, "transition_order", settle(order, started.payment_id))
     assert get_bank_state(started.payment_id) == "voided"
     run_worker_after(order.order_id, 4)
-    assert [attempt.state for attempt in queries.list_payment_attempts(order.order_id)] == [
-        "voided"
-    ]
+    assert [attempt.state for attempt in list_attempts(order.order_id)] == ["voided"]
     assert "nothing was charged" in assert_order_consistent(order.order_id).history[0].note
 
 

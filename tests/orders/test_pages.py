@@ -36,6 +36,7 @@ from orders.entities import Order
 from orders.transitions import Transition
 from pricing.templatetags.money import format_money
 from tests.factories import make_order, make_product, make_stock
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.payments.bank import make_webhook
 
@@ -739,7 +740,7 @@ def test_a_late_answer_is_waited_for(mug: Product) -> None:
     order, url = shopper.place()
     answer = shopper.pay(url, cards.LATE)
     assert "waiting for your bank" in text(answer)
-    (attempt,) = queries.list_payment_attempts(order.order_id)
+    (attempt,) = list_attempts(order.order_id)
     row = bank_queries.get_payment(attempt.payment_id)
     assert row
     assert bank._change_payment(row, answers_at=datetime.now(UTC) - timedelta(seconds=1))

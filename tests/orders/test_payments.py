@@ -30,6 +30,7 @@ from payments.gateways import CaptureRefused
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import LineDiscounts, QuotedLine
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import kill_in
 from tests.shards import SingleItemShard
@@ -57,7 +58,7 @@ def kinds(order: Order) -> list[str]:
 
 
 def get_bank_payment(order: Order) -> Any:
-    (attempt,) = queries.list_payment_attempts(order.order_id)
+    (attempt,) = list_attempts(order.order_id)
     row = books.get_payment(attempt.payment_id)
     assert row
     return row
@@ -118,7 +119,7 @@ def test_it_is_set_aside_confirmed_and_then_taken() -> None:
     )
     row = get_bank_payment(order)
     assert (row.state, row.captured, row.refunded) == ("captured", to_minor_units(order.total), 0)
-    (attempt,) = queries.list_payment_attempts(order.order_id)
+    (attempt,) = list_attempts(order.order_id)
     assert attempt.state == "captured"
     assert assert_order_consistent(order.order_id).events[0].details == {
         "payment_id": str(attempt.payment_id),
@@ -144,12 +145,7 @@ def test_the_bank_away_at_the_capture_keeps_the_order_and_the_worker_takes_it(
 
 
 def test_killed_at_the_taking(subtests: pytest.Subtests) -> None:
-    # Before the bank's capture, before the event, before the attempt's state.
-    for module, name in (
-        (TestBank, "capture"),
-        (refunds, "append_event"),
-        (refunds, "record_attempt_state"),
-    ):
+    for module, name in ((TestBank, "capture"), (refunds, "append_event")):
         with subtests.test(name):
             order = make_order()
             kill_in(module, name, partial(make_payment, order))
@@ -163,7 +159,7 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
         order = make_payment(make_order(), cards.REFUSED_LATER)
     assert (order.state, order.payment, order.board_column) == ("on_hold", "failed", "on_hold")
     assert "does not pay out" in caplog.text
-    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["failed"]
+    assert [each.state for each in list_attempts(order.order_id)] == ["failed"]
     assert assert_order_consistent(order.order_id).history[0].customer_label == "Payment failed"
     cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
     assert assert_order_consistent(cancelled.order_id).payment == "voided"
@@ -299,7 +295,7 @@ def test_a_second_payment_is_voided_and_reported() -> None:
     # The bank changes its mind about the first, when the second is paid already.
     bank.submit_card(second.payment_id, cards.APPROVED, now())
     operations.settle_payment(order.order_id, second.payment_id, now())
-    states = [each.state for each in queries.list_payment_attempts(order.order_id)]
+    states = [each.state for each in list_attempts(order.order_id)]
     assert states == ["declined", "captured"]
     assert assert_order_consistent(order.order_id).payment_id == second.payment_id
 
@@ -350,7 +346,7 @@ def test_a_payment_for_an_order_whose_person_is_erased_goes_back() -> None:
     operations.settle_payment(order.order_id, started.payment_id, now())
     done = fresh(order)
     assert (done.state, get_bank_payment(order).state) == ("expired", "voided")
-    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["voided"]
+    assert [each.state for each in list_attempts(order.order_id)] == ["voided"]
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["available"] == 5
 
 
@@ -369,7 +365,7 @@ def test_parts_go_back_until_nothing_is_left() -> None:
         done.total,
         to_minor_units(done.total),
     )
-    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["refunded"]
+    assert [each.state for each in list_attempts(order.order_id)] == ["refunded"]
     with pytest.raises(TransitionRefused):
         decide_refund(done, 1)
 
@@ -442,12 +438,7 @@ def test_owed_while_the_bank_is_away_goes_back_later_and_once(
 
 
 def test_killed_while_money_goes_back(subtests: pytest.Subtests) -> None:
-    # Before the bank's refund, before the event, before the attempt's state.
-    for module, name in (
-        (TestBank, "refund"),
-        (refunds, "record_refund"),
-        (refunds, "record_attempt_state"),
-    ):
+    for module, name in ((TestBank, "refund"), (refunds, "record_refund")):
         with subtests.test(name):
             order = make_order(price="20.00", paid=True)
             kill_in(module, name, partial(decide_refund, order, to_minor_units(order.total)))
@@ -472,7 +463,7 @@ def test_a_transfer_reserves_the_units_for_a_week() -> None:
     order = place_order_with("transfer", stock=3, quantity=2)
     assert (order.customer_label, order.payment) == ("Waiting for payment", "unpaid")
     assert timedelta(days=6, hours=23) < order.pay_until - order.placed_at <= timedelta(days=7)
-    (attempt,) = queries.list_payment_attempts(order.order_id)
+    (attempt,) = list_attempts(order.order_id)
     assert (attempt.gateway, attempt.reference, attempt.state) == (
         "transfer",
         order.number,
@@ -489,7 +480,7 @@ def test_money_received_confirms_it() -> None:
     assert (paid.customer_label, paid.payment, to_minor_units(too_much)) == ("Confirmed", "paid", 0)
     done = assert_order_consistent(order.order_id)
     assert kinds(done) == ["placed", "captured", "confirmed"]
-    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
+    assert [each.state for each in list_attempts(order.order_id)] == ["captured"]
 
 
 def test_too_little_is_reported_and_the_rest_completes_it() -> None:
@@ -597,7 +588,7 @@ def test_killed_after_the_money_was_noted(late: bool) -> None:
     )
     done = run_worker(order)
     assert (done.customer_label, done.payment) == ("Confirmed", "paid")
-    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
+    assert [each.state for each in list_attempts(order.order_id)] == ["captured"]
 
 
 # ---- Cash on delivery
@@ -701,7 +692,7 @@ def test_what_costs_nothing_asks_no_bank() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     assert started.url.endswith(f"/orders/{order.number}/")
     done = assert_order_consistent(order.order_id)
-    assert (done.customer_label, done.payment, queries.list_payment_attempts(order.order_id)) == (
+    assert (done.customer_label, done.payment, list_attempts(order.order_id)) == (
         "Confirmed",
         "paid",
         (),

@@ -30,6 +30,7 @@ from orders.operations import webhooks
 from orders.transitions import Transition
 from payments.gateways import WebhookEvent
 from tests.factories import make_order
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.payments.bank import make_webhook
 
@@ -268,9 +269,7 @@ def test_s46_amount_currency_and_order_are_compared_with_the_banks_own_answer(
             assert post(shop, *make_webhook(payment_id, order.number)) == 204
             done = assert_order_consistent(order.order_id)
             assert (done.state, done.payment) == ("pending_payment", "failed")
-            assert [each.state for each in queries.list_payment_attempts(order.order_id)] == [
-                "failed"
-            ]
+            assert [each.state for each in list_attempts(order.order_id)] == ["failed"]
             left = books.get_payment(payment_id)
             assert left
             assert left.state == "voided"

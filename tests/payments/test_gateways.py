@@ -15,13 +15,14 @@ from lxml import html
 from demo.testbank import cards
 from demo.testbank import operations as bank
 from demo.testbank import queries as books
-from orders import operations, queries
+from orders import operations
 from orders.entities import Order
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest
 from pricing.money import from_minor_units
 from tests.factories import make_order
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.payments.fake_stripe import serve_fake_stripe
 
@@ -260,4 +261,4 @@ def test_a_bank_that_cannot_be_reached_answers_later(client: Client) -> None:
     assert row
     assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
     assert settle_payment(order, payment_id).customer_label == "Confirmed"
-    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["captured"]
+    assert [each.state for each in list_attempts(order.order_id)] == ["captured"]

@@ -28,6 +28,7 @@ from payments.gateways import CaptureRefused, PaymentRequest, stripe
 from pricing.money import from_minor_units, to_minor_units
 from tests.environment import ROOT
 from tests.factories import make_order
+from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent
 from tests.payments.bank import make_stripe_event, sign_stripe_event
 from tests.payments.fake_stripe import FakeStripe, serve_fake_stripe
@@ -87,9 +88,7 @@ def start_payment(order: Order) -> tuple[operations.PaymentRedirect, str]:
     """Start a payment; return it, and Stripe's reference."""
     opened = operations.start_payment(order, ORIGIN, now())
     return opened, next(
-        each.reference
-        for each in queries.list_payment_attempts(order.order_id)
-        if each.state == "started"
+        each.reference for each in list_attempts(order.order_id) if each.state == "started"
     )
 
 
@@ -187,7 +186,7 @@ def test_whoever_paid_for_a_cancelled_order_gets_the_money_back(fake: FakeStripe
     done = settle(order, opened)
     assert (intent["status"], intent["cancellation_reason"]) == ("canceled", "abandoned")
     assert "nothing was charged" in done.history[0].note
-    assert [each.state for each in queries.list_payment_attempts(order.order_id)] == ["voided"]
+    assert [each.state for each in list_attempts(order.order_id)] == ["voided"]
 
 
 def test_cancelled_before_it_was_taken_lets_the_money_go(
@@ -287,9 +286,7 @@ def test_another_sum_currency_or_order_is_given_back(
                 "failed",
                 "canceled",
             )
-            assert [each.state for each in queries.list_payment_attempts(order.order_id)] == [
-                "failed"
-            ]
+            assert [each.state for each in list_attempts(order.order_id)] == ["failed"]
 
 
 def test_a_page_that_was_left_open_for_too_long_counts_as_declined(fake: FakeStripe) -> None:
