@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from time import sleep
 from typing import Any
@@ -109,6 +109,8 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
         if order.state != PENDING:
             raise NotPayable
         if attempt := order.open_payment_attempt:
+            if not attempt.gateway:
+                return _continue_former_attempt(order)
             return order, attempt
         count = len(order.payment_attempts)
         if count >= MAX_ATTEMPTS:
@@ -123,6 +125,15 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
         except OrderChanged as stale:
             order = stale.order
     raise OrderChanged(order)
+
+
+def _continue_former_attempt(order: Order) -> tuple[Order, PaymentAttempt]:
+    """Return the open attempt of an order of former days, whose events do not say at which gateway it is."""
+    order = queries.load_payment_references(order)
+    attempt = order.open_payment_attempt
+    assert attempt
+    gateway = attempt.gateway or gateways.resolve_gateway_name(order.payment_method)
+    return order, replace(attempt, gateway=gateway)
 
 
 def _extend_deadline(order: Order, now: datetime) -> None:

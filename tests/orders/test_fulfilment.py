@@ -63,7 +63,7 @@ def make_delivered_order(quantity: int = 3) -> Order:
 
 
 AFTERWARDS = (
-    "apply_effects",
+    "apply_order_effects",
     "sync_stock",
     "settle_captures_and_refunds",
     "write_copies",
