@@ -31,7 +31,7 @@ def _names(name: str) -> Iterator[str]:
 
 
 def is_outdated(keyspace: KeyspaceMetadata | None) -> bool:
-    """Return whether a keyspace has a table, a column or a key that the models do not have."""
+    """Return whether a keyspace has a table, a column or a key that the models do not have, and never had."""
     if keyspace is None:
         return False
     models = {model.__table_name__: model for model in list_models()}
@@ -43,12 +43,17 @@ def is_outdated(keyspace: KeyspaceMetadata | None) -> bool:
 
 def _differs(table: TableMetadata, model: Any) -> bool:
     declared = {column.db_field_name: column for column in model._columns.values()}
+    columns = {
+        name: column
+        for name, column in table.columns.items()
+        if name not in getattr(model, "__former_columns__", ())
+    }
     key = [column.db_field_name for column in model._primary_keys.values()]
     return (
-        not set(table.columns) <= set(declared)
+        not set(columns) <= set(declared)
         or [column.name for column in table.primary_key] != key
         or any(
             (column.cql_type, column.is_static) != (declared[name].db_type, declared[name].static)
-            for name, column in table.columns.items()
+            for name, column in columns.items()
         )
     )

@@ -237,11 +237,14 @@ class UnpaidUnits(Model):
 class Payment(Model):
     """Q12: what a gateway calls an attempt to pay an order; the attempt itself is the order's event `payment_started`.
 
+    A shop of former days has columns here that nothing reads or writes any more.
+
     Bound: the attempts of one order, 20 (orders.operations.MAX_ATTEMPTS).
     Writer: orders.operations.start_payment, by plain upserts: under one id the gateway answers the same.
     """
 
     __table_name__ = "payments"
+    __former_columns__ = ("amount", "currency", "state", "started_at", "settled_at")
     __personal_data__ = {"why": "a gateway and its reference; the person is in orders"}
     order_id = columns.UUID(partition_key=True)
     payment_id = columns.UUID(primary_key=True)

@@ -43,7 +43,7 @@ def assert_bounded(costs: dict[str, Cost], bounds: dict[str, tuple[int, int, int
     assert not exceeded
 
 
-def test_an_order_stays_within_its_bounds(jumper: Product) -> None:
+def test_x85_an_order_stays_within_its_bounds(jumper: Product) -> None:
     guests = GuestCheckout(), GuestCheckout()
     for guest in guests:  # the first one has statements prepared, and categories read
         costs = {
@@ -64,7 +64,7 @@ def test_an_order_stays_within_its_bounds(jumper: Product) -> None:
     assert_bounded(costs, bounds)
 
 
-def test_a_second_order_from_the_same_cart_costs_little_more(jumper: Product) -> None:
+def test_x85_a_second_order_from_the_same_cart_costs_little_more(jumper: Product) -> None:
     guest = GuestCheckout()
     for variant in jumper.variants[:2]:
         guest.add(jumper.product_id, variant.sku)
@@ -73,7 +73,7 @@ def test_a_second_order_from_the_same_cart_costs_little_more(jumper: Product) ->
     assert_bounded(costs, {"place order": (28, 5, 18), "return from the bank": (28, 5, 14)})
 
 
-def test_a_further_line_costs_eight_statements(jumper: Product) -> None:
+def test_x85_a_further_line_costs_eight_statements(jumper: Product) -> None:
     wholes = {}
     for count in (1, 2):
         guest = GuestCheckout()

@@ -117,7 +117,7 @@ class Killed(BaseException):
     """The process is dead."""
 
 
-@pytest.mark.parametrize("step", ["transition_order", "apply_effects"])
+@pytest.mark.parametrize("step", ["transition_order", "apply_order_effects"])
 def test_a_crash_on_the_way_is_finished(
     step: str, only_ours: list[UUID], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +133,7 @@ def test_a_crash_on_the_way_is_finished(
         if step == "transition_order":
             patched.setattr(backorders, "transition_order", crash)
         else:
-            patched.setattr("orders.operations.effects.apply_effects", crash)
+            patched.setattr("orders.operations.effects.apply_order_effects", crash)
         with pytest.raises(Killed):
             allocate_backorders(datetime.now(UTC))
     allocate_backorders(datetime.now(UTC))
