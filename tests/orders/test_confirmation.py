@@ -323,6 +323,7 @@ def test_s57_a_confirmed_order_on_delivery_is_to_be_packed() -> None:
     assert (order.state, order.board_column) == ("confirmed", "to_pack")
     assert [event.kind for event in reversed(order.events)] == [
         "placed",
+        "payment_started",
         "email_confirmed",
         "confirmed",
     ]

@@ -226,7 +226,7 @@ NOTHING, UNPAID, PAID = "nothing", "expired voided unfulfilled", "confirmed paid
 BACK = "confirmed partially_refunded delivered"
 JOURNEYS = {
     "placed": Journey(lambda case: None, Case.placed, {NOTHING, UNPAID}, 35),
-    "paid": Journey(Case.placed, Case.paid, {UNPAID, PAID}, 27),
+    "paid": Journey(Case.placed, Case.paid, {UNPAID, PAID}, 23),
     "not paid in time": Journey(Case.placed, Case.run_out, {UNPAID}, 35),
     "paid too late": Journey(Case.run_out_then_paid_for, Case.settled, {PAID}, 38, minutes=40),
     "given up": Journey(Case.placed, Case.cancelled, {UNPAID, "cancelled voided unfulfilled"}, 22),

@@ -607,6 +607,7 @@ def test_the_whole_way_to_the_delivery() -> None:
         "packed",
         "captured",
         "authorized",
+        "payment_started",
         "placed",
     ]
     assert "closed" not in {event.kind for event in order.history}

@@ -49,7 +49,8 @@ def test_x82_a_payment_that_failed_says_why(card: str, cause: str, words: str) -
             each for each in attempts if each in words
         ]
     event = next(each for each in order.events if each.kind == "payment_failed")
-    assert event.details == {"cause": cause}
+    (attempt,) = order.payment_attempts
+    assert event.details == {"cause": cause, "payment_id": str(attempt.payment_id)}
 
 
 def test_x82_what_failed_before_causes_were_noted_is_told_as_before() -> None:

@@ -111,7 +111,7 @@ def run_worker(order: Order, after: timedelta = timedelta(minutes=3)) -> Order:
 
 def test_it_is_set_aside_confirmed_and_then_taken() -> None:
     order = make_order(paid=True)
-    assert kinds(order) == ["placed", "authorized", "captured"]
+    assert kinds(order) == ["placed", "payment_started", "authorized", "captured"]
     assert (order.payment, order.captured, to_minor_units(order.refunded)) == (
         "paid",
         order.total,
@@ -479,7 +479,7 @@ def test_money_received_confirms_it() -> None:
     paid, too_much = record_payment(order, to_minor_units(order.total))
     assert (paid.customer_label, paid.payment, to_minor_units(too_much)) == ("Confirmed", "paid", 0)
     done = assert_order_consistent(order.order_id)
-    assert kinds(done) == ["placed", "captured", "confirmed"]
+    assert kinds(done) == ["placed", "payment_started", "captured", "confirmed"]
     assert [each.state for each in list_attempts(order.order_id)] == ["captured"]
 
 
@@ -533,6 +533,7 @@ def test_a_transfer_after_the_end_reserves_the_units_again() -> None:
     assert (late.customer_label, late.payment) == ("Confirmed", "paid")
     assert kinds(assert_order_consistent(order.order_id)) == [
         "placed",
+        "payment_started",
         "expired",
         "captured",
         "paid_late",
@@ -601,7 +602,11 @@ def test_who_pays_on_delivery_has_ordered_at_once() -> None:
         "unpaid",
         "to_pack",
     )
-    assert kinds(assert_order_consistent(order.order_id)) == ["placed", "confirmed"]
+    assert kinds(assert_order_consistent(order.order_id)) == [
+        "placed",
+        "payment_started",
+        "confirmed",
+    ]
     assert assert_stock_adds_up(queries.list_items(order)[0].variant_id)["committed"] == 2
     with pytest.raises(NotPayable):
         operations.start_payment(order, ORIGIN, now())

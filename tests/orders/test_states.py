@@ -168,8 +168,8 @@ SITUATIONS: dict[tuple[str, ...], set[str]] = {
     ("expired",): {"captured", "paid_late", "paid_too_late"},
     ("expired", "paid_too_late"): {"captured", "voided"},
 }  # fmt: skip
-# A consumer's statement is recorded, whatever the order is.
-ALWAYS = {"withdrawn"}
+# A consumer's statement is recorded, and what becomes of a payment that does not pay the order, whatever that is.
+ALWAYS = {"withdrawn", "payment_closed"}
 
 
 def test_each_move_happens_where_it_may_and_nowhere_else() -> None:

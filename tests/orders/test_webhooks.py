@@ -379,7 +379,7 @@ def test_whoever_died_over_a_webhook_is_forgotten(monkeypatch: pytest.MonkeyPatc
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(webhooks, "settle_payment", die)
+        patch.setattr(webhooks, "settle_order_payment", die)
         with pytest.raises(Killed):
             operations.process_webhook("testbank", webhook, now())
     with pytest.raises(WebhookBusy):
