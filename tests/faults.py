@@ -25,6 +25,20 @@ def _fault(name: str, file: str, old: str, new: str, *tests: str) -> Fault:
 FAULTS = (
     # ---- Statements, jobs, pages
     _fault(
+        "A web process takes visitors before it is warm",
+        "gunicorn.conf.py",
+        "and not can_serve.wait(1):",
+        "and can_serve.wait(1):",
+        "tests/storefront/test_warm_up.py",
+    ),
+    _fault(
+        "The first shopper of a process waits until each statement is prepared",
+        "storefront/warm_up.py",
+        "        compare_clocks()\n        prepare_statements()\n",
+        "        compare_clocks()\n",
+        "tests/storefront/test_warm_up.py",
+    ),
+    _fault(
         "A conditional write is one that the driver may send twice",
         "cassandra_db/statements.py",
         "profile=CONDITIONAL, consistency=consistency, is_idempotent=False\n    )",
