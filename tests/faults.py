@@ -89,6 +89,27 @@ FAULTS = (
         "tests/jobs/test_clock.py",
     ),
     _fault(
+        "A worker that has nothing to do looks as often as one that has",
+        "jobs/progress.py",
+        "return self.job.longest_pause",
+        "return self.job.every",
+        "tests/jobs/test_idle.py",
+    ),
+    _fault(
+        "A mail waits until the worker has rested",
+        "jobs/worker.py",
+        "        if job.has_work is None:\n            self._look_at[job.name] = until\n            return True\n",
+        "        if job.every:\n            self._look_at[job.name] = until\n            return True\n        assert job.has_work\n",
+        "tests/jobs/test_idle.py",
+    ),
+    _fault(
+        "A job rests with things left over",
+        "jobs/progress.py",
+        "self.lease.has_done_something or self._lag_at(self.last_run)",
+        "self.lease.has_done_something",
+        "tests/jobs/test_idle.py",
+    ),
+    _fault(
         "A position passes the earliest node's time",
         "jobs/leases.py",
         "position = _limit_position(job, reached).isoformat()",
