@@ -1,12 +1,14 @@
 """How gunicorn serves the shop. WEB_CONCURRENCY and WEB_THREADS size it; `--bind` says where it listens."""
 
-import logging
 import os
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from cassandra_db.errors import CassandraUnavailable
 from devtools.node import announce_local_node
+
+# So long at most a process that starts serves nobody; meanwhile its visitors wait, or the other processes have them.
+WARM_UP_SECONDS = 30
 
 # As manage.py does, so that web and worker speak to the same node where none is named.
 announce_local_node()
@@ -47,8 +49,6 @@ control_socket_disable = True
 errorlog = "-"
 loglevel = os.environ.get("LOG_LEVEL", "info").lower()
 
-log = logging.getLogger("storefront.gunicorn")
-
 
 def on_starting(server: Any) -> None:
     """Refuse to start without what every answer needs, instead of failing at the first visitor."""
@@ -66,13 +66,12 @@ def on_starting(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Open the process's session before the first visitor waits for it, and look at its clock; without a database it serves 503."""
-    from cassandra_db import compare_clocks
+    """Warm the process up before it takes a visitor from the others. Without a database, or when it takes too long, it serves meanwhile."""
+    from storefront.warm_up import start_warm_up
 
-    try:
-        compare_clocks()
-    except CassandraUnavailable as error:
-        log.warning("starting without a database: %s", error)
+    can_serve, until = start_warm_up(worker.wsgi), monotonic() + WARM_UP_SECONDS
+    while worker.alive and monotonic() < until and not can_serve.wait(1):
+        worker.notify()  # gunicorn kills a process that is silent for `timeout`
 
 
 def worker_exit(server: Any, worker: Any) -> None:

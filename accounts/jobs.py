@@ -35,4 +35,12 @@ def erase_accounts(now: datetime) -> str:
     )
 
 
-JOBS = [Job(ERASURES, timedelta(seconds=20), erase_accounts, normal_lag=WAIT + MINUTE)]
+JOBS = [
+    Job(
+        ERASURES,
+        timedelta(seconds=20),
+        erase_accounts,
+        normal_lag=WAIT + MINUTE,
+        idle_every=timedelta(minutes=1),
+    )
+]

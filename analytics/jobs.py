@@ -14,4 +14,4 @@ def roll_up_sales(now: datetime) -> str:
     return describe_count(ngettext("%(count)s day added up", "%(count)s days added up", days), days)
 
 
-JOBS = [Job("sales", timedelta(seconds=30), roll_up_sales)]
+JOBS = [Job("sales", timedelta(seconds=30), roll_up_sales, idle_every=timedelta(minutes=1))]

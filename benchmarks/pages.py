@@ -207,6 +207,7 @@ def _bare(keyspace: str, pages: dict[str, Any]) -> Any:
         "DJANGO_SETTINGS_MODULE": "benchmarks.bare_settings",
         "BENCHMARK_PAGES": json.dumps(pages),
         "COUNT_STATEMENTS": "0",
+        "LOG_LEVEL": "CRITICAL",  # it says that it has none of the shop's pages to warm up by
     }
     return _served(
         f"bare view ({keyspace})",

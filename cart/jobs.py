@@ -9,7 +9,7 @@ from cart.errors import CartError
 from cart.operations import cleanup, transfers
 from cassandra_db import CassandraUnavailable
 from jobs.leases import get_position, save_position
-from jobs.minutes import floor_to_minute, minutes_between
+from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job, describe_count
 
 # Younger moves may still be under way.
@@ -64,6 +64,12 @@ def remove_stale_carts(now: datetime) -> str:
 
 
 JOBS = [
-    Job("moves", timedelta(seconds=20), finish_moves),
+    Job(
+        "moves",
+        timedelta(seconds=20),
+        finish_moves,
+        normal_lag=FINISH_AFTER + MINUTE,
+        idle_every=timedelta(minutes=1),
+    ),
     Job("carts", timedelta(days=1), remove_stale_carts),
 ]

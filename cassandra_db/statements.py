@@ -8,7 +8,7 @@
 A declaration says what the driver must know: the consistency level, whether the statement may be sent twice, how long
 it may take, and whether it is a request (its whole partition key is bound) or a scan (`token(key) > :start AND
 token(key) <= :end`, for what no request waits for). All declarations stand in REGISTRY, where a test prepares and checks them.
-Statements are prepared at first use in each process.
+Statements are prepared at first use in each process, or all at once by `prepare_statements`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -61,6 +62,9 @@ _PAUSES = (0.05, 0.2, 0.8)
 # waited for them already: whoever waits for a page is told soon that no majority answers. A node that hangs is waited for
 # once, and then another one is asked.
 _REPLICAS_SILENT, _NODE_SILENT = 3.0, 7.0
+
+# The driver waits for each statement that it prepares: of all 300, one after the other, for seconds.
+_PREPARED_AT_ONCE = 16
 
 # Java's smallest long is no token of the Murmur3 partitioner, so the half-open ranges miss nothing.
 _RING_START, _RING_END = -(2**63), 2**63 - 1
@@ -267,6 +271,16 @@ class Statement:
                         if self.timestamp_columns
                         else row
                     )
+
+
+def prepare_statements() -> None:
+    """Prepare what all modules that are loaded declare, side by side. For a process that is about to serve.
+
+    Raises CassandraUnavailable; what is not prepared then is so at its first use.
+    """
+    with ThreadPoolExecutor(_PREPARED_AT_ONCE) as threads:
+        for _ in threads.map(Statement.prepare, REGISTRY):
+            pass
 
 
 def _prepare_cql(current: Session, cql: str) -> PreparedStatement:

@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from catalogue import operations, queries, search
 from jobs.leases import get_position, save_position
+from jobs.minutes import MINUTE
 from jobs.registry import Job, describe_count
 
 LISTS = "catalogue lists"
@@ -36,7 +37,7 @@ def update_lists(now: datetime) -> str:
     ]
     if not due:
         # Nothing to do, but the next run need not begin as far back.
-        if not position or until - since > timedelta(minutes=1):
+        if not position or until - since > MINUTE:
             save_position(LISTS, until.isoformat())
         return ""
     for _, product_id in due:
@@ -67,8 +68,19 @@ def host_job_name(name: str) -> str:
 
 
 JOBS = [
-    Job(host_job_name("search index"), timedelta(seconds=2), update_search_index),
-    Job(LISTS, timedelta(seconds=5), update_lists),
+    Job(
+        host_job_name("search index"),
+        timedelta(seconds=2),
+        update_search_index,
+        idle_every=timedelta(seconds=15),
+    ),
+    Job(
+        LISTS,
+        timedelta(seconds=5),
+        update_lists,
+        normal_lag=COMPLETE_AFTER + MINUTE,
+        idle_every=timedelta(seconds=30),
+    ),
     Job("front page", timedelta(hours=1), rebuild_front_page),
     Job("suggestions", timedelta(days=1), rebuild_suggestions),
 ]

@@ -113,6 +113,11 @@ class LeaseRow:
         """Return when the job last ran; None if that is unknown, for it never has, or the row says a time in the future."""
         return None if self.last_run is None or is_in_future(self.last_run, now) else self.last_run
 
+    @property
+    def has_done_something(self) -> bool:
+        """Return whether the last run had something to do, or failed."""
+        return bool(self.failure) or self.result_at == self.last_run
+
     def is_position_wrong(self, now: datetime) -> bool:
         """Return whether the job cannot have come as far as its position says: to a moment after now, or after its writing."""
         reached = _parse_position(self.position)

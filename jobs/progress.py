@@ -28,19 +28,33 @@ class JobProgress:
         return self.lease.is_running(self.now)
 
     @property
+    def last_run(self) -> datetime | None:
+        return self.lease.find_last_run(self.now)
+
+    @property
+    def pause(self) -> timedelta:
+        """How long it rests after its last run: longer if that had nothing to do and has left nothing over."""
+        if self.last_run is None or self.lease.has_done_something or self._lag_at(self.last_run):
+            return self.job.every
+        return self.job.longest_pause
+
+    @property
     def delay(self) -> timedelta | None:
         """For how long it should have run; None if it never has."""
-        last = self.lease.find_last_run(self.now)
-        return max(self.now - last - self.job.every, timedelta(0)) if last else None
+        return max(self.now - self.last_run - self.pause, timedelta(0)) if self.last_run else None
 
     @property
     def backlog_age(self) -> timedelta:
         """Of how long ago the oldest thing is that it has left over; nothing for a job that keeps no place in time."""
+        return max(self._lag_at(self.now) - self.pause, timedelta(0))
+
+    def _lag_at(self, moment: datetime) -> timedelta:
+        """Return by how much more than normally its position was behind a moment."""
         try:
             reached = datetime.fromisoformat(self.lease.position)
         except ValueError:
             return timedelta(0)
-        return max(self.now - reached - self.job.normal_lag - self.job.every, timedelta(0))
+        return max(moment - reached - self.job.normal_lag, timedelta(0))
 
     @property
     def problem(self) -> str:

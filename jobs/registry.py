@@ -23,6 +23,9 @@ class Job:
     cut off at any point and being run once more than needed: a worker that stalls for longer than its lease goes on
     beside the one that replaced it. A job that works through time keeps its position as a time in ISO 8601;
     `normal_lag` is how far behind the present that stands when nothing is left to do.
+
+    While there is nothing to do it runs only every `idle_every`. One that shall not be later for that has `has_work`: it is asked
+    every `every` in between, without a lease and once for all shards, and a run follows at once if it says so.
     """
 
     name: str
@@ -30,6 +33,12 @@ class Job:
     run: Callable[[datetime], str]
     normal_lag: timedelta = timedelta(0)
     family: str = ""  # of which it is a shard
+    idle_every: timedelta = timedelta(0)
+    has_work: Callable[[datetime], bool] | None = None
+
+    @property
+    def longest_pause(self) -> timedelta:
+        return max(self.every, self.idle_every)
 
     def has_name(self, name: str) -> bool:
         """Return whether this name means the job: its own or its family's."""
@@ -46,11 +55,21 @@ def make_sharded_jobs(
     every: timedelta,
     run: Callable[[datetime, Shard], str],
     normal_lag: timedelta = timedelta(0),
+    idle_every: timedelta = timedelta(0),
+    has_work: Callable[[datetime], bool] | None = None,
 ) -> list[Job]:
     """Return a heavy job as several, each with a lease of its own, that share its things among them."""
 
     def of(shard: Shard) -> Job:
-        return Job(shard.job_name, every, lambda now: run(now, shard), normal_lag, name)
+        return Job(
+            shard.job_name,
+            every,
+            lambda now: run(now, shard),
+            normal_lag,
+            name,
+            idle_every,
+            has_work,
+        )
 
     return [of(Shard(name, number, SHARDS)) for number in range(SHARDS)]
 

@@ -12,6 +12,7 @@ from types import FrameType
 
 from cassandra_db import CassandraUnavailable, ClockWrong, current_time, require_right_clock
 from jobs.leases import COOLDOWN_AFTER_FAILURE, RECHECK_AFTER, Lease, claim_lease, get_lease
+from jobs.progress import JobProgress
 from jobs.registry import Job
 
 MAX_BACKOFF = 30.0
@@ -39,6 +40,10 @@ class Worker:
     tally: RunCounts = field(default_factory=RunCounts)
     _stopping: bool = False
     _look_at: dict[str, datetime] = field(default_factory=dict)
+    # Until when the jobs rest that found nothing, unless they have work.
+    _rests_until: dict[str, datetime] = field(default_factory=dict)
+    # What each `has_work` said last, and when it was asked.
+    _asked: dict[Callable[[datetime], bool], tuple[datetime, bool]] = field(default_factory=dict)
 
     def stop_on_signals(self) -> None:
         """Finish the job at hand and then stop, on SIGTERM and SIGINT; a second signal stops at once."""
@@ -84,27 +89,50 @@ class Worker:
             now = self.clock()
             wait = self._look_at.get(job.name, now) - now
             # What is further away than a job can be was reckoned before the clock was set.
-            if wait <= timedelta(0) or wait > job.every + COOLDOWN_AFTER_FAILURE:
+            if wait <= timedelta(0) or wait > job.longest_pause + COOLDOWN_AFTER_FAILURE:
                 self._run_if_due(job)
 
     def _run_if_due(self, job: Job) -> None:
         now = self.clock()
+        if self._rests(job, now):
+            return
         lease_row = get_lease(job.name)
-        last_run = lease_row.find_last_run(now)
-        due = last_run + job.every if last_run else now
+        progress = JobProgress(job, lease_row, now)
+        due = progress.last_run + job.every if progress.last_run else now
         if due > now:
             # Another worker may run it in between; then it is due later still.
             self._look_at[job.name] = due
             return
+        if progress.last_run:
+            self._rests_until[job.name] = due = progress.last_run + progress.pause
+            if self._rests(job, now):
+                return
         lease = claim_lease(lease_row, now)
         if lease is None:
             self._look_at[job.name] = now + RECHECK_AFTER
             return
+        self._rests_until.pop(job.name, None)
         with lease:
-            self._run_with_lease(job, lease, now, late=now - due)
+            self._run_with_lease(job, lease, now, late=max(now - due, timedelta(0)))
         self._look_at[job.name] = self.clock() + (
             lease.cooldown or job.every - min(job.every, self.clock() - now)
         )
+
+    def _rests(self, job: Job, now: datetime) -> bool:
+        """Return whether a job found nothing last and has nothing to do yet; note when to look at it again."""
+        until = self._rests_until.get(job.name, now)
+        if not timedelta(0) < until - now <= job.longest_pause:
+            return False
+        if job.has_work is None:
+            self._look_at[job.name] = until
+            return True
+        asked = self._asked.get(job.has_work)
+        # The shards of a job are asked together.
+        if asked is None or not timedelta(0) <= now - asked[0] < job.every:
+            asked = self._asked[job.has_work] = now, job.has_work(now)
+        asked_at, has_work = asked
+        self._look_at[job.name] = asked_at + job.every
+        return not has_work
 
     def _run_with_lease(self, job: Job, lease: Lease, now: datetime, late: timedelta) -> None:
         started = monotonic()

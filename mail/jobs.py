@@ -3,10 +3,11 @@
 from datetime import datetime, timedelta
 
 from jobs.leases import get_position, save_position
-from jobs.minutes import MINUTE
+from jobs.minutes import MINUTE, minutes_between
 from jobs.registry import make_sharded_jobs
 from jobs.shards import Shard
 from mail.operations import LATEST_OUTBOX_ENTRY, WHOLE_OUTBOX, send_due_mails
+from mail.queries import list_outbox_entries
 
 NAME = WHOLE_OUTBOX.family
 
@@ -20,6 +21,17 @@ def send_mails(now: datetime, shard: Shard = WHOLE_OUTBOX) -> str:
     return f"{did.sent} sent, {did.failed} failed" if did.sent or did.failed else ""
 
 
+def has_mail(now: datetime) -> bool:
+    """Return whether the minutes in which an entry may still appear have one. Raises CassandraUnavailable."""
+    minutes = minutes_between(now - LATEST_OUTBOX_ENTRY, now)
+    return bool(list_outbox_entries(minutes, len(minutes)))
+
+
 JOBS = make_sharded_jobs(
-    NAME, timedelta(seconds=2), send_mails, normal_lag=LATEST_OUTBOX_ENTRY + MINUTE
+    NAME,
+    timedelta(seconds=2),
+    send_mails,
+    normal_lag=LATEST_OUTBOX_ENTRY + MINUTE,
+    idle_every=timedelta(minutes=2),
+    has_work=has_mail,
 )

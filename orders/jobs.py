@@ -114,6 +114,21 @@ def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Shard
     return result
 
 
+def has_pending_effects(now: datetime) -> bool:
+    """Return whether a sweep would find an order. Raises CassandraUnavailable."""
+    return bool(queries.list_pending_effects(_swept_minutes(now - MAX_WRITE_DELAY, now)))
+
+
+def has_expired_reservations(now: datetime) -> bool:
+    """Return whether a sweep would find a reservation. Raises CassandraUnavailable."""
+    return bool(stock.list_reservation_expiries(_swept_minutes(now - MAX_WRITE_DELAY, now)))
+
+
+def _swept_minutes(since: datetime, now: datetime) -> list[datetime]:
+    # Younger pending effects may be of events that are still being written: cleared now, they would be missing after a crash.
+    return minutes_between(since, now - 2 * MINUTE)
+
+
 def _sweep(
     shard: Shard,
     now: datetime,
@@ -121,11 +136,8 @@ def _sweep(
 ) -> str:
     """Process the minutes since the last run; where something is left to do, the next run looks again."""
     last_position = get_position(shard.job_name)
-    # Younger pending effects may be of events that are still being written: cleared now, they would be missing after a crash.
-    minutes = minutes_between(
-        datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK,
-        now - 2 * MINUTE,
-    )
+    since = datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK
+    minutes = _swept_minutes(since, now)
     result = SweepResult()
     # Orders that need a gateway which hangs are postponed: each would keep all others waiting.
     with gateways.gateway_circuit_breaker():
@@ -368,17 +380,30 @@ JOBS = [
         timedelta(seconds=5),
         sweep_guest_orders,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
+        idle_every=timedelta(seconds=30),
     ),
     *make_sharded_jobs(
-        "orders", timedelta(seconds=10), sweep_pending_effects, normal_lag=MAX_WRITE_DELAY + MINUTE
+        "orders",
+        timedelta(seconds=10),
+        sweep_pending_effects,
+        normal_lag=MAX_WRITE_DELAY + MINUTE,
+        idle_every=timedelta(minutes=2),
+        has_work=has_pending_effects,
     ),
     *make_sharded_jobs(
         "holds",
         timedelta(seconds=15),
         sweep_expired_reservations,
         normal_lag=MAX_WRITE_DELAY + MINUTE,
+        idle_every=timedelta(minutes=2),
+        has_work=has_expired_reservations,
     ),
-    Job("goods that arrive", timedelta(seconds=15), sweep_backorders),
+    Job(
+        "goods that arrive",
+        timedelta(seconds=15),
+        sweep_backorders,
+        idle_every=timedelta(minutes=1),
+    ),
     Job("late orders", timedelta(minutes=5), mark_late_orders),
     Job("order days", timedelta(hours=1), sweep_empty_board_days),
 ]

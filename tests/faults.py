@@ -25,6 +25,20 @@ def _fault(name: str, file: str, old: str, new: str, *tests: str) -> Fault:
 FAULTS = (
     # ---- Statements, jobs, pages
     _fault(
+        "A web process takes visitors before it is warm",
+        "gunicorn.conf.py",
+        "and not can_serve.wait(1):",
+        "and can_serve.wait(1):",
+        "tests/storefront/test_warm_up.py",
+    ),
+    _fault(
+        "The first shopper of a process waits until each statement is prepared",
+        "storefront/warm_up.py",
+        "        compare_clocks()\n        prepare_statements()\n",
+        "        compare_clocks()\n",
+        "tests/storefront/test_warm_up.py",
+    ),
+    _fault(
         "A conditional write is one that the driver may send twice",
         "cassandra_db/statements.py",
         "profile=CONDITIONAL, consistency=consistency, is_idempotent=False\n    )",
@@ -73,6 +87,27 @@ FAULTS = (
         "    if not lease.is_position_wrong(now):\n        return lease.position\n",
         "    if now:\n        return lease.position\n",
         "tests/jobs/test_clock.py",
+    ),
+    _fault(
+        "A worker that has nothing to do looks as often as one that has",
+        "jobs/progress.py",
+        "return self.job.longest_pause",
+        "return self.job.every",
+        "tests/jobs/test_idle.py",
+    ),
+    _fault(
+        "A mail waits until the worker has rested",
+        "jobs/worker.py",
+        "        if job.has_work is None:\n            self._look_at[job.name] = until\n            return True\n",
+        "        if job.every:\n            self._look_at[job.name] = until\n            return True\n        assert job.has_work\n",
+        "tests/jobs/test_idle.py",
+    ),
+    _fault(
+        "A job rests with things left over",
+        "jobs/progress.py",
+        "self.lease.has_done_something or self._lag_at(self.last_run)",
+        "self.lease.has_done_something",
+        "tests/jobs/test_idle.py",
     ),
     _fault(
         "A position passes the earliest node's time",

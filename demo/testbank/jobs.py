@@ -72,4 +72,12 @@ def post_webhook(url: str, body: bytes) -> bool:
     return status // 100 == HTTPStatus.OK // 100
 
 
-JOBS = [Job(JOB_NAME, timedelta(seconds=2), run_webhook_job, normal_lag=_LATEST + MINUTE)]
+JOBS = [
+    Job(
+        JOB_NAME,
+        timedelta(seconds=2),
+        run_webhook_job,
+        normal_lag=_LATEST + MINUTE,
+        idle_every=timedelta(seconds=15),
+    )
+]

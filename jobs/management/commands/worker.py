@@ -50,7 +50,8 @@ class Command(BaseCommand):
         chosen = _select_jobs(job)
         if list:
             for each in chosen:
-                self.stdout.write(f"{each.name:32}  every {each.every}")
+                idle = f", idle every {each.longest_pause}" if each.idle_every else ""
+                self.stdout.write(f"{each.name:32}  every {each.every}{idle}")
             return
         if status:
             self._print_status(chosen)

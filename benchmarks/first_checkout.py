@@ -1,0 +1,129 @@
+"""A process's first checkout beside its later ones, when it was warm before (storefront/warm_up.py) and when it was not.
+
+    python -m benchmarks.first_checkout              # five processes of each kind
+    python -m benchmarks.first_checkout --rounds 2   # quicker and rougher
+
+Both kinds take turns, so that a disturbance meets both. A keyspace of its own is made, and dropped at the end. The requests go through the whole
+shop, from the product's page to that of the paid order, in the process itself: no network blurs the times.
+
+Ends with status 1 if the first checkout of a warm process takes more than three times a later one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from threading import Event
+from time import perf_counter
+from uuid import UUID
+
+from benchmarks.pages import ROOT, shop_environment
+
+KEYSPACE = "stoa_first_checkout"
+MAX_RATIO = 3.0
+LATER_CHECKOUTS = 5
+KINDS = {"cold": "not warm", "warm": "warm before it serves"}
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    args = _arguments()
+    os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1", ALLOWED_HOSTS="testserver,127.0.0.1")
+    import django
+
+    django.setup()
+    if args.probe:
+        print(json.dumps(time_checkouts(*args.product, is_warm=args.probe == "warm")))
+        return 0
+    return _report(_measure(args.rounds))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.first_checkout", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--probe", choices=KINDS, help=argparse.SUPPRESS)
+    parser.add_argument("--product", nargs=3, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _measure(rounds: int) -> dict[str, list[list[float]]]:
+    """Return what each process measured, by its kind."""
+    from django.core.management import call_command
+
+    from benchmarks.flash_sale import make_stocked_product
+    from cassandra_db.session import close_session, get_session
+    from catalogue.queries import get_product
+
+    with Path(os.devnull).open("w") as nowhere:
+        call_command("sync_cassandra", stdout=nowhere)
+    close_session()
+    call_command("collectstatic", interactive=False, verbosity=0)
+    try:
+        product_id, _, slug = make_stocked_product("Lamp", rounds * len(KINDS) * 10)
+        product = get_product(product_id)
+        assert product
+        wanted = (str(product_id), product.variants[0].sku, slug)
+        measured: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
+        for _ in range(rounds):
+            for kind, found in measured.items():
+                found.append(_run_probe(kind, wanted))
+        return measured
+    finally:
+        get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
+
+
+def _run_probe(kind: str, product: tuple[str, str, str]) -> list[float]:
+    command = (sys.executable, "-m", "benchmarks.first_checkout", "--probe", kind)
+    done = subprocess.run(
+        [*command, "--product", *product], cwd=ROOT, stdout=subprocess.PIPE, check=True
+    )
+    found: list[float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def time_checkouts(product_id: str, sku: str, slug: str, *, is_warm: bool) -> list[float]:
+    """Return the seconds that each checkout of this process takes, the first one first."""
+    from benchmarks.guest_checkout import GuestCheckout
+    from cassandra_db import compare_clocks
+    from storefront.warm_up import warm_up
+    from storefront.wsgi import application
+
+    if is_warm:
+        warm_up(application, Event())
+    else:
+        compare_clocks()  # a process has opened its session before it serves
+    seconds = []
+    for _ in range(1 + LATER_CHECKOUTS):
+        guest = GuestCheckout()
+        guest.client.handler.load_middleware()  # a web process has done so once
+        began = perf_counter()
+        guest.view_product(slug)
+        guest.add(UUID(product_id), sku)
+        for _ in guest.buy():
+            pass
+        seconds.append(perf_counter() - began)
+    return seconds
+
+
+def _report(measured: dict[str, list[list[float]]]) -> int:
+    """Print the figures, and return the exit status."""
+    rounds = len(measured["warm"])
+    print(f"{'':22}{'first ms':>10}{'later ms':>10}{'ratio':>8}   medians of {rounds} processes")
+    ratios = {}
+    for kind, name in KINDS.items():
+        first = median(seconds[0] for seconds in measured[kind])
+        later = median(median(seconds[1:]) for seconds in measured[kind])
+        ratios[kind] = first / later
+        print(f"{name:22}{first * 1000:>10.0f}{later * 1000:>10.0f}{ratios[kind]:>8.1f}")
+    return int(ratios["warm"] > MAX_RATIO)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
