@@ -1442,6 +1442,20 @@ FAULTS = (
         "tests/web/test_checkout_queue.py",
     ),
     _fault(
+        "A crowd in the queue hears that a sale is over only when its turn has come",
+        "web/checkout_queue.py",
+        "min(max(_ASK_AGAIN_LEAST, math.ceil(ticket.at - now)), most)",
+        "max(_ASK_AGAIN_LEAST, math.ceil(ticket.at - now))",
+        "tests/web/test_checkout_queue.py",
+    ),
+    _fault(
+        "Visitors who ask before their turn take the seats of those whose turn has come",
+        "web/checkout_queue.py",
+        "seats = self._seats if is_due else self._seats - 1",
+        "seats = self._seats",
+        "tests/web/test_checkout_queue.py",
+    ),
+    _fault(
         "The submit that orders passes the queue by, with a header that anybody can send",
         "web/middleware.py",
         '            and "update" in request.POST\n',
