@@ -16,55 +16,19 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import signal
 import subprocess
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 from uuid import UUID, uuid4
 
 from benchmarks.buyers import NO_ANSWER, Answer, Browser, Buyer, make_guest_cart, run_buyers
+from benchmarks.nodes import Nodes, run_nodes
 from benchmarks.pages import ROOT, serve_shop, shop_environment
-from devtools.node import control, state
 
 KEYSPACE = "stoa_nodes_away"
 FATAL = (NO_ANSWER, 500, 502, 503, 504)
-
-
-class Nodes:
-    """Three nodes of our own."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        self.cluster = control.start_cluster(3, home=home, keep=False, heap_mb=512)
-
-    def kill(self, name: str) -> None:
-        """End a node at once."""
-        control.kill_node(name, home=self.home)
-
-    @contextmanager
-    def pause(self, name: str) -> Iterator[None]:
-        """Let a node hang within the block, with all its connections open."""
-        pid = next(node.pid for node in self.cluster.nodes if node.name == name)
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            os.kill(pid, signal.SIGCONT)
-
-    def start_again(self) -> None:
-        """Start what was killed."""
-        self.cluster = control.start_cluster(3, home=self.home, keep=False, heap_mb=512)
-
-    def end(self) -> None:
-        """Leave nothing of them."""
-        for node in control.list_running_nodes(state.load_cluster(self.home), self.home):
-            control.kill_node(node.name, home=self.home)
-        control.wipe_cluster(home=self.home)
 
 
 class Run:
@@ -126,7 +90,7 @@ class Run:
             wrong.append(f"the checkout answered {answer.status} {answer.heading!r}")
         if "nothing was charged" not in answer.text.lower() and "cart" not in answer.text.lower():
             wrong.append("nobody says what is with the cart")
-        self.nodes.start_again()
+        self.nodes.start_missing()
         began = perf_counter()
         buyer.answers.clear()
         asyncio.run(buyer.buy())
@@ -195,21 +159,12 @@ def order_problem(buyer: Buyer) -> str:
 def main() -> int:
     """Run the parts, print, and return the exit status."""
     args = _arguments()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the nodes end with us
-    with tempfile.TemporaryDirectory() as folder:
-        nodes = Nodes(Path(folder) / "cassandra")
-        try:
-            return _run(args, nodes)
-        finally:
-            nodes.end()
+    with run_nodes(3) as nodes:
+        return _run(args, nodes)
 
 
 def _run(args: argparse.Namespace, nodes: Nodes) -> int:
-    os.environ |= {
-        "CASSANDRA_HOSTS": ",".join(nodes.cluster.hosts),
-        "CASSANDRA_PORT": str(nodes.cluster.cql_port),
-        "CASSANDRA_REPLICATION": "3",
-    }
+    os.environ |= nodes.environment
     os.environ |= shop_environment(KEYSPACE, STOA_DEMO="1", COUNT_STATEMENTS="0")
     import django
 
@@ -220,7 +175,7 @@ def _run(args: argparse.Namespace, nodes: Nodes) -> int:
         subprocess.run(
             [sys.executable, "manage.py", *command], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
         )
-    _, second, third = (node.name for node in nodes.cluster.nodes)
+    _, second, third = nodes.names
 
     async def killed() -> None:
         nodes.kill(second)
