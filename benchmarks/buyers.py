@@ -79,7 +79,9 @@ class Browser:
     ) -> Answer:
         """Send a request and return the answer."""
         body = (
-            urlencode({**form, "csrfmiddlewaretoken": CSRF}).encode() if form is not None else b""
+            urlencode({**form, "csrfmiddlewaretoken": self.cookies["stoa_csrf"]}).encode()
+            if form is not None
+            else b""
         )
         lines = [
             *(f"{method} {path} HTTP/1.1", f"Host: {HOST}:{self._port}"),

@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from moneyed import Money
 
-from cart.entities import Cart
+from cart.entities import Cart, Line
 from cart.priced_cart import PriceConsent, PricedLine, get_priced_cart
 from inventory.entities import Backorder
+from inventory.shortages import get_known_shortages, remember_shortages
 from payments import gateways
 from pricing import delivery, quotes
 from pricing.money import from_minor_units, to_minor_units
@@ -146,9 +147,25 @@ def get_orderable_cart(
     `customer_key` is who orders (promotions.operations.voucher_customer_key), '' where that is not known yet; `refused` is why the
     cart's voucher is known to give no discount. Raises CassandraUnavailable.
     """
+    has_reserved_nothing = cart.checkout_id is None
+    if shortages is None and has_reserved_nothing:
+        shortages = get_known_shortages(line.variant_id for line in cart.lines)
+        if all(shortages.get(line.variant_id) == 0 for line in cart.lines):
+            return OrderableCart(
+                (), {line.variant_id: _sold_out_reason(line) for line in cart.lines}
+            )
     priced_cart = get_priced_cart(
         cart, shortages, customer_key=customer_key, refusal_reason=refused
     )
+    if has_reserved_nothing:
+        remember_shortages(
+            {
+                each.line.variant_id: each.available
+                for each in priced_cart.lines
+                if (each.is_sold_out or each.is_short)
+                and each.line.variant_id not in (shortages or {})
+            }
+        )
     reasons = {
         each.line.variant_id: reason for each in priced_cart.lines if (reason := _reason(each))
     }
@@ -177,7 +194,7 @@ def _reason(each: PricedLine) -> str:
     if each.is_gone:
         return _("%(item)s is no longer sold and was left out.") % {"item": label}
     if each.is_sold_out:
-        return _("%(item)s is sold out and was left out.") % {"item": label}
+        return _sold_out_reason(each.line)
     if each.is_short:
         return ngettext(
             "Only %(available)s of %(item)s is left. You wanted %(wanted)s.",
@@ -185,6 +202,10 @@ def _reason(each: PricedLine) -> str:
             each.available,
         ) % {"available": each.available, "item": label, "wanted": each.line.quantity}
     return ""
+
+
+def _sold_out_reason(line: Line) -> str:
+    return _("%(item)s is sold out and was left out.") % {"item": line.label}
 
 
 def describe_changes(

@@ -1,8 +1,8 @@
 """The checkout queue, or waiting room: a few requests at once, the others wait. So a crowd at the checkout leaves the rest of the shop its threads and processors.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for such a view at a time; a few more wait for them in its threads.
-Everybody else is answered at once, without the database, by a page that reloads itself when it is their turn. The turns on their tickets are
-as far apart as requests lately took, and stand in a signed cookie, so that they count in every process and on every server.
+Everybody else is answered at once, without the database, by a page that reloads itself every few seconds, and when it is their turn. The turns
+on their tickets are as far apart as requests lately took, and stand in a signed cookie, so that they count in every process and on every server.
 Why: docs/decisions/017.
 """
 
@@ -23,8 +23,11 @@ from cassandra_db import current_time
 
 # How long a ticket counts, from when it was given, in seconds: a long wait, and the visit after it.
 TICKET_SECONDS = 30 * 60
-# In seconds: how long a visitor waits in a thread, how long before they ask again, and how late they may come.
-_PATIENCE, _AT_LEAST, _AT_MOST, _GRACE = 10.0, 2, 60.0, 2.0
+# In seconds: how long a visitor waits in a thread, how far away a turn may be, and how late they may come.
+_PATIENCE, _AT_MOST, _GRACE = 10.0, 60.0, 2.0
+# In seconds: how long before a visitor asks again. Those who come before their turn go in if nobody else is there: a queue moves
+# faster than it had looked once what all wanted is sold out. In a large crowd no more than so many a second ask a process.
+_ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _MAX_ASKING = 2, 5, 200
 # A visitor who is inside for longer than so many seconds gives the slot to another one; so many at most do.
 _LONG, _MAX_STUCK = 1.0, 5
 
@@ -68,9 +71,9 @@ class CheckoutQueue:
             while self._ticket_times and self._ticket_times[0] + _GRACE < now:
                 self._ticket_times.popleft()
             is_due = ticket.at <= now if ticket else not self._ticket_times
-            if self._free_slots(now) > len(self._next) or (
-                is_due and len(self._next) < self._seats
-            ):
+            # The last seat is for those whose turn has come.
+            seats = self._seats if is_due else self._seats - 1
+            if self._free_slots(now) > len(self._next) or len(self._next) < seats:
                 self._next.append(mine)
                 self._admit_next(now)
             else:
@@ -111,7 +114,8 @@ class CheckoutQueue:
                 min(max(last, now + 1) + self._average_seconds / self._slots, now + _AT_MOST)
             )
             self._ticket_times.append(ticket.at)
-        return QueueWait(ticket, max(_AT_LEAST, math.ceil(ticket.at - now)))
+        most = max(_ASK_AGAIN_MOST, len(self._ticket_times) // _MAX_ASKING)
+        return QueueWait(ticket, min(max(_ASK_AGAIN_LEAST, math.ceil(ticket.at - now)), most))
 
 
 def get_queue_ticket(request: HttpRequest) -> QueueTicket | None:

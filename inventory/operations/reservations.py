@@ -25,6 +25,7 @@ from inventory.queries import (
     make_reservation_id,
     prefetch_stock_numbers,
 )
+from inventory.shortages import remember_shortages
 from jobs.minutes import floor_to_minute
 
 log = logging.getLogger(__name__)
@@ -196,9 +197,10 @@ class _ReservationRun:
         self._release(self.reserved.values())
         self._read_guessed()
         orderable = {variant: self._most(variant) for variant in self.needed}
-        raise OutOfStock(
-            {v: units for v, units in orderable.items() if units < self.needed[v]} or orderable
-        )
+        short = {v: units for v, units in orderable.items() if units < self.needed[v]}
+        if BACKORDER_WAREHOUSE in self.warehouses:  # else there may be more than it could take
+            remember_shortages(short)
+        raise OutOfStock(short or orderable)
 
     def _most(self, variant_id: UUID) -> int:
         """Return how many a line could have: it is sent from the warehouses, or waits, as a whole."""

@@ -26,6 +26,7 @@ from inventory.queries import (
     product_availability,
     stock_from_rows,
 )
+from inventory.shortages import forget_shortages
 
 # A variant and a warehouse.
 StockItemKey = tuple[UUID, str]
@@ -96,6 +97,7 @@ def _run_copy(product_id: UUID, copy: _Copy) -> None:
         copy.error = error
         raise
     finally:
+        forget_shortages(variant_id for variant_id, _ in copy.stock_items)
         copy.is_over = True
 
 

@@ -1,10 +1,14 @@
 """More buyers than units, all at once, over real HTTP (the large one: `python -m benchmarks.flash_sale`)."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from benchmarks import flash_sale
+from tests.environment import ROOT
 from tests.journeys.stored_state import buyer_name, report_buyers
 from tests.proof import LONG, ProofReport
 from tests.web_server import WebServer
@@ -62,3 +66,24 @@ def test_a_flash_sale_sells_what_there_is(
         ),
     )
     assert not sale.problems
+
+
+@pytest.mark.proof
+@pytest.mark.long
+@pytest.mark.timeout(1500)
+def test_a_flash_sale_sells_what_there_is_while_a_node_is_killed(proof_report: ProofReport) -> None:
+    proof_report.state_claim(
+        "A flash sale while a node dies",
+        "200 buyers come within a second and a half for 20 units, and one node of three is killed (kill -9) once four of these are paid for:"
+        " all units are sold, none of them twice, and nobody sees an error.",
+    )
+    command = [sys.executable, "-m", "benchmarks.flash_sale", "--kill-node", "--sales", "plain"]
+    command += ["--buyers", "200", "--units", "20", "--within", "1.5"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    (line,) = re.findall(r"^plain: .*$", done.stdout, re.MULTILINE)
+    answers, _, stored = line.rpartition("; ")
+    proof_report.add_row(
+        "a node killed", answers, stored, is_match=stored == "nothing sold twice or lost"
+    )
+    assert "20 orders paid" in line
+    assert done.returncode == 0, done.stdout + done.stderr

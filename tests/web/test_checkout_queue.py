@@ -117,7 +117,37 @@ def test_tickets_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -
     assert all(step == pytest.approx(0.5, abs=0.02) for step in steps)
     assert tickets == sorted(tickets)
     assert tickets[-1] <= NOW + 60
-    assert refused(queue).seconds == 60
+
+
+def test_x84_visitors_ask_every_five_seconds_and_a_large_crowd_more_rarely() -> None:
+    queue = CheckoutQueue(1, 0)
+    inside = enter(queue)
+    waits = [refused(queue) for _ in range(4000)]
+    assert [waits[number].seconds for number in (0, 100, 900, -1)] == [2, 5, 5, 20]
+    assert refused(queue, waits[0].ticket, waits[0].ticket.at - 1).seconds == 2
+    queue.leave(inside, NOW + 1)
+    early = waits[-1].ticket
+    assert early.at > NOW + 50
+    enter(queue, early, NOW + 1)  # nobody else is there
+
+
+def test_the_last_seat_is_for_those_whose_turn_has_come() -> None:
+    queue = CheckoutQueue(1, 2)
+    inside = enter(queue, now=LONG_AFTER)
+    queue._seats = 0
+    due, early, other = (refused(queue).ticket for _ in range(3))
+    queue._seats = 2
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(enter, queue, early, due.at)
+        while not queue._next:
+            time.sleep(0.001)
+        assert refused(queue, other, due.at).ticket == other
+        second = pool.submit(enter, queue, due, due.at)
+        while len(queue._next) < 2:
+            time.sleep(0.001)
+        queue.leave(inside, due.at)
+        queue.leave(first.result(5), due.at)
+        second.result(5)
 
 
 def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:

@@ -1,0 +1,47 @@
+"""What this process was told last about variants of which there are too few: for two seconds it tells others the same, without a read.
+
+In a sale thousands come for what is sold out. A refused reservation says how many units there are, and so does a page's read of
+the stock; whoever comes next and wants more of them than that is answered from here. Units that come back are in sight when
+this has expired at the latest, and at once in the process that brings them back. Only a cart whose checkout has reserved nothing
+may be answered so: units of one's own are not among those that are left. Why: docs/decisions/031.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping
+from time import monotonic
+from uuid import UUID
+
+# For how long a process believes what it was told, in seconds.
+KNOWN_SECONDS = 2.0
+# How many variants it remembers; the oldest are forgotten first.
+MAX_VARIANTS = 1000
+
+# By variant: how many units could be ordered, and since when this is known. The oldest stand first.
+_known: dict[UUID, tuple[int, float]] = {}
+_lock = threading.Lock()
+
+
+def remember_shortages(units: Mapping[UUID, int]) -> None:
+    """Remember how many units of each variant could be ordered in all, as Cassandra has just said."""
+    now = monotonic()
+    with _lock:
+        for variant_id, available in units.items():
+            _known.pop(variant_id, None)
+            _known[variant_id] = (available, now)
+        while len(_known) > MAX_VARIANTS:
+            del _known[next(iter(_known))]
+
+
+def get_known_shortages(variant_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return how many units of these variants could be ordered, for those of which that was heard just now."""
+    since = monotonic() - KNOWN_SECONDS
+    with _lock:
+        found = {each: _known[each] for each in variant_ids if each in _known}
+    return {variant_id: units for variant_id, (units, known) in found.items() if known > since}
+
+
+def forget_shortages(variant_ids: Iterable[UUID]) -> None:
+    """Forget what was heard of these variants: their stock has changed."""
+    with _lock:
+        for each in variant_ids:
+            _known.pop(each, None)
