@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from benchmarks.nodes_away import Nodes
+from benchmarks.nodes import Nodes
 from inventory.queries import WAREHOUSES
 from tests.environment import ROOT
 from tests.factories import make_product
@@ -92,12 +92,8 @@ def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
     if not LONG:
         yield os.environ
         return
-    nodes = Nodes(tmp_path / "cassandra")
-    three = os.environ | {
-        "CASSANDRA_HOSTS": ",".join(nodes.cluster.hosts),
-        "CASSANDRA_PORT": str(nodes.cluster.cql_port),
-        "CASSANDRA_REPLICATION": "3",
-    }
+    nodes = Nodes(tmp_path / "cassandra", 3)
+    three = os.environ | nodes.environment
     try:
         command = [sys.executable, "manage.py", "sync_cassandra"]
         subprocess.run(command, cwd=ROOT, env=three, check=True, stdout=subprocess.DEVNULL)
