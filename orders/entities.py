@@ -160,13 +160,8 @@ class Order:
     @cached_property
     def payment_attempts(self) -> tuple[PaymentAttempt, ...]:
         """The attempts to pay it, the first one first; with their references once these have been read for it."""
-        former: tuple[PaymentAttempt, ...] = ()
-        if to_minor_units(self.total) and not any(
-            event.kind == "payment_started" for event in self.events
-        ):
-            gateway = self.payment_method if self.payment_method in MANUAL_METHODS else ""
-            payment_id = derive_payment_id(self.order_id, 0)
-            former = (PaymentAttempt(payment_id, gateway, self.total, "started", self.placed_at),)
+        is_former = not any(event.kind == "payment_started" for event in self.events)
+        former = self._former_attempts() if is_former and to_minor_units(self.total) else ()
         attempts = fold_payment_attempts(
             self.events,
             self.total,
@@ -174,6 +169,21 @@ class Order:
             former=former,
         )
         return tuple(self._with_reference(each) for each in attempts)
+
+    def _former_attempts(self) -> tuple[PaymentAttempt, ...]:
+        """Return the attempts of an order whose events do not name them: those that have failed, and the one after them."""
+        gateway = self.payment_method if self.payment_method in MANUAL_METHODS else ""
+        causes = [
+            str(event.details.get("cause", "declined"))
+            for event in reversed(self.events)
+            if event.kind == "payment_failed" and "payment_id" not in event.details
+        ]
+        return tuple(
+            PaymentAttempt(
+                derive_payment_id(self.order_id, number), gateway, self.total, state, self.placed_at
+            )
+            for number, state in enumerate([*causes, "started"])
+        )
 
     def _with_reference(self, attempt: PaymentAttempt) -> PaymentAttempt:
         if attempt.gateway in MANUAL_METHODS:
@@ -368,8 +378,9 @@ class Order:
 
     @property
     def changed_at(self) -> datetime:
-        """When something last happened to it (a note does not count)."""
-        return next((event.at for event in self.events if event.kind != "note"), self.placed_at)
+        """When something last happened to it. A note does not count, nor a payment that does not pay it."""
+        skipped = ("note", "payment_started", "payment_closed")
+        return next((each.at for each in self.events if each.kind not in skipped), self.placed_at)
 
     def list_allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:
         """Return which warehouse has reserved, or sent, how many units of each line."""

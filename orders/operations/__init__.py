@@ -26,7 +26,6 @@ from orders.operations.payments import (
     PaymentRedirect,
     record_manual_payment,
     record_manual_refund,
-    record_payment_failure,
     settle_order_payment,
     settle_payment,
     start_payment,

@@ -6,7 +6,7 @@ from cassandra_db import applied_if, conditional_write
 from mail.addresses import email_key
 from orders import queries
 from orders.operations.copies import write_copies
-from orders.operations.pending_effects import clear_pending_effects, record_pending_effects
+from orders.operations.pending_effects import record_pending_effects
 
 # Neither the version nor the history change: nothing has happened to the order.
 SET_OWNER = conditional_write(
@@ -28,7 +28,8 @@ def claim_guest_orders(user_id: UUID, email: str) -> int:
             continue
         if order.is_unproved:
             continue
-        pending_effect = record_pending_effects(order_id)
+        # It is not cleared: an event that happens meanwhile to the order of before leaves the rest to the worker.
+        record_pending_effects(order_id)
         if SET_OWNER.apply(
             if_lost=applied_if(lambda row: bool(row.user_id == user_id)),
             order_id=order_id,
@@ -39,5 +40,4 @@ def claim_guest_orders(user_id: UUID, email: str) -> int:
         # As it is now: an event may have happened meanwhile.
         if fresh := queries.get_order(order_id):
             write_copies(fresh)
-        clear_pending_effects(pending_effect)
     return claimed

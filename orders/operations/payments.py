@@ -24,7 +24,7 @@ from orders.errors import CheckoutBusy, NotPayable, OrderChanged, TooManyPayment
 from orders.items import Item
 from orders.operations.abandonment import abandon_checkout
 from orders.operations.effects import apply_effects, transition_order
-from orders.operations.pending_effects import record_payment_inquiry
+from orders.operations.pending_effects import ASK_AFTER, record_payment_inquiry
 from orders.operations.placement import (
     claim_expired_order,
     serialize_allocations,
@@ -109,9 +109,9 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
         if order.state != PENDING:
             raise NotPayable
         if attempt := order.open_payment_attempt:
-            if not attempt.gateway:
-                return _continue_former_attempt(order)
-            return order, attempt
+            if now - attempt.started_at > ASK_AFTER:
+                record_payment_inquiry(order.order_id, now)
+            return order, attempt if attempt.gateway else _find_gateway(order)
         count = len(order.payment_attempts)
         if count >= MAX_ATTEMPTS:
             raise TooManyPaymentAttempts(MAX_ATTEMPTS)
@@ -127,13 +127,12 @@ def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
     raise OrderChanged(order)
 
 
-def _continue_former_attempt(order: Order) -> tuple[Order, PaymentAttempt]:
+def _find_gateway(order: Order) -> PaymentAttempt:
     """Return the open attempt of an order of former days, whose events do not say at which gateway it is."""
-    order = queries.load_payment_references(order)
-    attempt = order.open_payment_attempt
+    attempt = queries.load_payment_references(order).open_payment_attempt
     assert attempt
     gateway = attempt.gateway or gateways.resolve_gateway_name(order.payment_method)
-    return order, replace(attempt, gateway=gateway)
+    return replace(attempt, gateway=gateway)
 
 
 def _extend_deadline(order: Order, now: datetime) -> None:
@@ -204,15 +203,17 @@ def settle_order_payment(
         return order
     if attempt.gateway in gateways.MANUAL_METHODS:
         return _settle_manual_payment(order, attempt, now)
-    if attempt.state != "started" or not attempt.reference:
+    if (
+        attempt.state != "started"
+        or not attempt.reference
+        or attempt.payment_id == order.payment_id
+    ):
         return order
     payment_outcome = gateways.get_gateway(attempt.gateway).get_outcome(attempt.reference)
     if payment_outcome.state == "pending":
         return order
     if payment_outcome.state in PAYMENT_FAILURES:
-        return record_payment_failure(
-            order, attempt, payment_outcome.state, now, with_effects=with_effects
-        )
+        return _close_attempt(order, attempt, payment_outcome.state, now, with_effects=with_effects)
     if (payment_outcome.number, payment_outcome.amount) != (
         order.number,
         attempt.amount,
@@ -263,16 +264,6 @@ def _return_wrong_payment(
     return _close_attempt(order, attempt, "failed", now, note=text, with_effects=with_effects)
 
 
-def record_payment_failure(
-    order: Order, attempt: PaymentAttempt, cause: str, now: datetime, *, with_effects: bool = True
-) -> Order:
-    """Record that an attempt has failed, and why (PAYMENT_FAILURES); the order stays payable. A second call changes nothing.
-
-    Raises CassandraUnavailable.
-    """
-    return _close_attempt(order, attempt, cause, now, with_effects=with_effects)
-
-
 def _close_attempt(
     order: Order,
     attempt: PaymentAttempt,
@@ -282,9 +273,9 @@ def _close_attempt(
     note: str = "",
     with_effects: bool,
 ) -> Order:
-    """Record what has become of an attempt that does not pay the order, if no other process has done so.
+    """Record what has become of an attempt that does not pay the order, unless it is recorded; return the order.
 
-    While the order waits for a payment that one has failed is an event of its own: the shopper is told.
+    While the order waits for a payment, one that has failed is an event of its own: the shopper is told why (PAYMENT_FAILURES).
     """
     details: dict[str, Any] = {"payment_id": str(attempt.payment_id)}
     more: dict[str, Any]

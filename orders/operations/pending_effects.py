@@ -62,7 +62,7 @@ def record_pending_effects(order_id: UUID, look_at: datetime | None = None) -> P
 
 def record_payment_inquiry(order_id: UUID, started_at: datetime) -> PendingEffect:
     """Have the worker ask the gateway about a payment that starts then, should nobody come back from it. Raises CassandraUnavailable."""
-    return record_pending_effects(order_id, started_at + ASK_AFTER)
+    return record_pending_effects(order_id, max(started_at, current_time()) + ASK_AFTER)
 
 
 # The order whose effects this thread applies: its pending effect stays until all of them are applied.

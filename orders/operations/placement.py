@@ -1,7 +1,7 @@
 """A checkout becomes an order.
 
-claim > pending effects > the cart > reservations > the voucher's use > items > number > the order, by one conditional batch > its
-copies. Up to the batch nothing of it is visible, and a process that dies on the way leaves rows (pending effects, reservation
+claim > pending effects > the cart > reservations > the voucher's use > items, number and when to ask about the payment > the order and
+its first payment, by one conditional batch > its copies. Up to the batch nothing of it is visible, and a process that dies on the way leaves rows (pending effects, reservation
 expiries) that lead to what has to be released.
 """
 
@@ -238,7 +238,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
     claim.check()
     number, *_ = run_side_by_side(
         partial(claim_order_number, draft.order_id),
-        partial(_write_items, draft, is_retry=claim.is_retry),
+        partial(_write_items, draft, claim),
         partial(record_payment_inquiry, draft.order_id, now),
     )
     header = header_values(draft, number, now, now + pay_within, allocations)
@@ -258,8 +258,9 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
     return order
 
 
-def _write_items(draft: OrderDraft, *, is_retry: bool) -> None:
-    if is_retry:
+def _write_items(draft: OrderDraft, claim: Claim) -> None:
+    claim.check()  # whoever claims it next writes later, or not at all
+    if claim.is_retry:
         write_batch([DELETE_ITEMS.bind(order_id=draft.order_id)])
     write_batch(list(item_statements(draft)))
 

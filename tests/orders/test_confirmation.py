@@ -21,6 +21,7 @@ from pytest_django import Settings
 from accounts import operations as accounts
 from cart import queries as carts
 from cassandra_db import Row, read
+from demo.testbank import cards
 from inventory import operations as inventory
 from mail.queries import list_mail_ids_about, list_recipient_mails
 from orders import links, operations, privacy, queries
@@ -238,7 +239,7 @@ def test_s58_whoever_paid_too_late_hears_of_it() -> None:
 
 def test_s58_a_card_order_mails_nobody_before_it_is_paid_and_then_none_of_its_words() -> None:
     order = operations.place_order(make_unproved_draft("card"), now())
-    failed = operations.record_payment_failure(order, order.payment_attempts[0], "declined", now())
+    failed = make_payment(order, cards.DECLINED)
     assert not list_mails(order)
     make_payment(failed)
     (mail,) = list_mails(order)

@@ -18,7 +18,7 @@ from orders.errors import OrderChanged, TransitionRefused
 from orders.events import Event
 from orders.operations import PendingEffect, effects, refunds, transitions
 from orders.operations.pending_effects import effects_under_way, ensure_pending_effects
-from orders.payment_attempts import started_details
+from orders.payment_attempts import derive_payment_id, started_details
 from orders.transitions import Transition
 from pricing.money import to_minor_units
 from tests.factories import make_order, make_payment
@@ -118,6 +118,14 @@ def test_an_order_of_former_days_is_paid_and_refunded_like_any_other() -> None:
     refunded = decide_refund(paid, to_minor_units(paid.total))
     assert (refunded.payment, states(refunded)) == ("refunded", ["refunded"])
     assert_order_consistent(order.order_id)
+
+
+def test_a_second_attempt_of_former_days_is_known_by_its_number() -> None:
+    order = apply_event(make_paper_order(make_items(2)), "payment_failed", cause="left_unpaid")
+    assert states(order) == ["left_unpaid", "started"]
+    assert [each.payment_id for each in order.payment_attempts] == [
+        derive_payment_id(order.order_id, number) for number in range(2)
+    ]
 
 
 # ---- What an event leaves behind
