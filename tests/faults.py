@@ -1005,7 +1005,7 @@ FAULTS = (
         "orders/operations/payments.py",
         "        if attempt.payment_id not in open_ids:\n            return order\n",
         "",
-        "tests/orders/test_payment_failures.py",
+        "tests/orders/test_payment_attempts.py",
     ),
     _fault(
         "An order that was written has another version than the one that is read",

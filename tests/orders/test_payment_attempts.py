@@ -179,3 +179,14 @@ def test_the_events_of_one_effect_share_a_pending_effect_until_another_was_faste
             assert ensure_pending_effects(order.order_id) is not pending_effect
         with effects_under_way(pending_effect), time_machine.travel(now() + timedelta(minutes=1)):
             assert ensure_pending_effects(order.order_id) is not pending_effect
+
+
+def test_two_who_ask_the_gateway_at_once_tell_of_a_failure_once() -> None:
+    order = make_order()
+    started = operations.start_payment(order, ORIGIN, now())
+    seen_by_other = queries.get_order(order.order_id)
+    assert seen_by_other
+    declined = make_payment(order, cards.DECLINED)
+    again = operations.settle_order_payment(seen_by_other, started.payment_id, now())
+    assert again == declined
+    assert [each.kind for each in again.events].count("payment_failed") == 1
