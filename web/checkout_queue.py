@@ -1,7 +1,7 @@
 """The checkout queue, or waiting room: a few requests at once, the others wait. So a crowd at the checkout leaves the rest of the shop its threads and processors.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for such a view at a time; a few more wait for them in its threads.
-Everybody else is answered at once, without the database, by a page that reloads itself every few seconds, and when it is their turn. The turns
+Everybody else is answered at once, without the database, by a page that reloads itself at their turn, and every ten seconds until then. The turns
 on their tickets are as far apart as requests lately took, and stand in a signed cookie, so that they count in every process and on every server.
 Why: docs/decisions/017.
 """
@@ -9,6 +9,7 @@ Why: docs/decisions/017.
 import math
 import threading
 import time
+from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -25,9 +26,9 @@ from cassandra_db import current_time
 TICKET_SECONDS = 30 * 60
 # In seconds: how long a visitor waits in a thread, how far away a turn may be, and how late they may come.
 _PATIENCE, _AT_MOST, _GRACE = 10.0, 60.0, 2.0
-# In seconds: how long before a visitor asks again. Those who come before their turn go in if nobody else is there: a queue moves
-# faster than it had looked once what all wanted is sold out. In a large crowd no more than so many a second ask a process.
-_ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _MAX_ASKING = 2, 5, 200
+# In seconds: how long before a visitor asks again, at the latest when it is their turn. It may have come closer: once what all
+# wanted is sold out, a queue moves ten times as fast. In a large crowd no more than so many a second ask a process.
+_ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _MAX_ASKING = 2, 10, 100
 # A visitor who is inside for longer than so many seconds gives the slot to another one; so many at most do.
 _LONG, _MAX_STUCK = 1.0, 5
 
@@ -61,19 +62,20 @@ class CheckoutQueue:
         self._lock = threading.Lock()
         self._inside: set[QueueVisitor] = set()
         self._next: deque[QueueVisitor] = deque()
-        self._ticket_times: deque[float] = deque()  # given and not over yet, the soonest first
+        self._ticket_times: list[float] = []  # given and not over yet, the soonest first
         self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
         """Go inside, perhaps after a while in a thread, and return the visitor; or return a wait with a ticket. A visitor who went inside has to `leave`."""
         mine = QueueVisitor()
         with self._lock:
-            while self._ticket_times and self._ticket_times[0] + _GRACE < now:
-                self._ticket_times.popleft()
+            del self._ticket_times[: bisect_left(self._ticket_times, now - _GRACE)]
             is_due = ticket.at <= now if ticket else not self._ticket_times
             # The last seat is for those whose turn has come.
             seats = self._seats if is_due else self._seats - 1
             if self._free_slots(now) > len(self._next) or len(self._next) < seats:
+                if ticket:
+                    self._forget(ticket)
                 self._next.append(mine)
                 self._admit_next(now)
             else:
@@ -108,14 +110,28 @@ class CheckoutQueue:
         return min(self._slots - busy, self._slots + _MAX_STUCK - len(self._inside))
 
     def _give_ticket(self, ticket: QueueTicket | None, now: float) -> QueueWait:
+        """Give a ticket behind all others; to those who have one, an earlier time if as many requests as are before them take less by now."""
+        step = self._average_seconds / self._slots
         if ticket is None:
             last = self._ticket_times[-1] if self._ticket_times else now
-            ticket = QueueTicket(
-                min(max(last, now + 1) + self._average_seconds / self._slots, now + _AT_MOST)
-            )
-            self._ticket_times.append(ticket.at)
+            ticket = QueueTicket(min(max(last, now + 1) + step, now + _AT_MOST))
+            is_ours = True
+        else:
+            is_ours = self._forget(ticket)
+            before = bisect_left(self._ticket_times, ticket.at)
+            ticket = QueueTicket(min(ticket.at, now + 1 + (before + 1) * step))
+        if is_ours:
+            insort(self._ticket_times, ticket.at)
         most = max(_ASK_AGAIN_MOST, len(self._ticket_times) // _MAX_ASKING)
         return QueueWait(ticket, min(max(_ASK_AGAIN_LEAST, math.ceil(ticket.at - now)), most))
+
+    def _forget(self, ticket: QueueTicket) -> bool:
+        """Forget a ticket, because its owner is here; return whether this process has given it."""
+        position = bisect_left(self._ticket_times, ticket.at)
+        is_ours = self._ticket_times[position : position + 1] == [ticket.at]
+        if is_ours:
+            del self._ticket_times[position]
+        return is_ours
 
 
 def get_queue_ticket(request: HttpRequest) -> QueueTicket | None:

@@ -119,16 +119,29 @@ def test_tickets_are_as_far_apart_as_requests_took_and_nobody_waits_for_ever() -
     assert tickets[-1] <= NOW + 60
 
 
-def test_x84_visitors_ask_every_five_seconds_and_a_large_crowd_more_rarely() -> None:
+def test_x84_a_turn_comes_closer_when_requests_take_less() -> None:
     queue = CheckoutQueue(1, 0)
     inside = enter(queue)
-    waits = [refused(queue) for _ in range(4000)]
-    assert [waits[number].seconds for number in (0, 100, 900, -1)] == [2, 5, 5, 20]
-    assert refused(queue, waits[0].ticket, waits[0].ticket.at - 1).seconds == 2
-    queue.leave(inside, NOW + 1)
-    early = waits[-1].ticket
-    assert early.at > NOW + 50
-    enter(queue, early, NOW + 1)  # nobody else is there
+    waits = [refused(queue) for _ in range(400)]
+    assert [waits[number].seconds for number in (0, 20, 99)] == [2, 4, 10]
+    for _ in range(60):  # all is sold out by now: each takes ten milliseconds
+        queue.leave(inside, inside.since + 0.01)
+        inside = enter(queue)
+    wait = refused(queue, waits[300].ticket)
+    assert wait.ticket.at == pytest.approx(NOW + 1 + 301 * 0.01, abs=0.2)
+    assert wait.seconds == 5
+    elsewhere = CheckoutQueue(1, 0)
+    enter(elsewhere)
+    assert refused(elsewhere, waits[300].ticket).seconds == 2
+    queue.leave(inside, NOW)
+    enter(queue, waits[-1].ticket)  # nobody else is there
+
+
+def test_a_large_crowd_asks_more_rarely() -> None:
+    queue = CheckoutQueue(1, 0)
+    enter(queue)
+    assert [refused(queue).seconds for _ in range(4000)][-1] == 40
+    assert refused(queue, QueueTicket(NOW + 3)).seconds == 3
 
 
 def test_the_last_seat_is_for_those_whose_turn_has_come() -> None:
