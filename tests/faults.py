@@ -398,6 +398,20 @@ FAULTS = (
         "tests/inventory/test_group_commit.py",
     ),
     _fault(
+        "Whoever comes while a unit is left gets as many as they want",
+        "inventory/operations/group_commit.py",
+        "IF available >= :units AND state = null AND quantity = null",
+        "IF available >= 1 AND state = null AND quantity = null",
+        "tests/journeys/test_histories.py",
+    ),
+    _fault(
+        "Who does not fit beside others of a batch is refused, whether these get their units or not",
+        "inventory/operations/group_commit.py",
+        "            crowded_out.append(each)\n",
+        "            each.available, each.is_reserved = left, False\n",
+        "tests/inventory/test_group_commit.py",
+    ),
+    _fault(
         "A reservation is written before the expiry that leads to it",
         "inventory/operations/reservations.py",
         "            if left:\n                record_reservation_expiries(\n                    self.order_id, left, max(self.now, current_time()) + RESERVATION_DURATION\n                )\n            if all(self._reserve(each) for each in left):\n                return plan\n",

@@ -200,8 +200,11 @@ def _take_waiting(key: tuple[UUID, str], mine: ReservationRequest) -> list[Reser
 
 
 def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> None:
-    """Reserve units for as many requests as possible, first come, first served."""
-    waiting = requests
+    """Reserve units for as many requests as possible, first come, first served.
+
+    Those for whom nothing would be left beside the others try again after them: the others may not get their units.
+    """
+    waiting, later = requests, list[ReservationRequest]()
     for _ in range(ROUNDS):
         outcome = (
             _reserve_one(key, waiting[0]) if len(waiting) == 1 else _reserve_several(key, waiting)
@@ -209,11 +212,15 @@ def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> N
         if outcome:
             for each in waiting:
                 each.is_reserved = True
-            return
-        waiting = _sort_out(waiting, outcome.rows)
+            waiting = []
+        else:
+            waiting, crowded_out = _sort_out(waiting, outcome.rows)
+            later += crowded_out
+        if not waiting:
+            waiting, later = later, []
         if not waiting:
             return
-    for each in waiting:
+    for each in waiting + later:
         each.is_reserved, each.is_unknown = False, True
 
 
@@ -245,16 +252,21 @@ def _reservation_columns(key: tuple[UUID, str], request: ReservationRequest) -> 
     }
 
 
-def _sort_out(requests: list[ReservationRequest], rows: list[Row]) -> list[ReservationRequest]:
-    """Note the result of requests that have their reservation already or find too little; return the others."""
+def _sort_out(
+    requests: list[ReservationRequest], rows: list[Row]
+) -> tuple[list[ReservationRequest], list[ReservationRequest]]:
+    """Note the result of requests that have their reservation already or find too little; return the others.
+
+    First those that fit together, then those that would fit if they were not beside these.
+    """
     conflicts = [row for row in rows if len(row) > 1]
     existing_rows = (
         {row.reservation_id: row for row in conflicts if row.reservation_id}
         if len(requests) > 1
         else _single_row(requests[0], conflicts)
     )
-    left = (conflicts[0].available or 0) if conflicts else 0
-    fitting = []
+    available = left = (conflicts[0].available or 0) if conflicts else 0
+    fitting, crowded_out = [], []
     for each in requests:
         if row := existing_rows.get(each.reservation_id):
             each.is_reserved = row.quantity == each.units
@@ -262,10 +274,11 @@ def _sort_out(requests: list[ReservationRequest], rows: list[Row]) -> list[Reser
         elif each.units <= left:
             fitting.append(each)
             left -= each.units
+        elif each.units <= available:
+            crowded_out.append(each)
         else:
-            each.available = left
-            each.is_reserved = False
-    return fitting
+            each.available, each.is_reserved = available, False
+    return fitting, crowded_out
 
 
 def _single_row(request: ReservationRequest, conflicts: list[Row]) -> dict[UUID, Row]:

@@ -146,10 +146,28 @@ def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> N
     requests = [make_request(units) for units in (3, 5, 2, 2, 1)]
     all_at_once(variant_id, requests)
     assert [each.is_reserved for each in requests] == [True, False, True, True, False]
-    assert [each.available for each in requests if not each.is_reserved] == [4, 0], (
-        "what was left for them"
+    assert [each.available for each in requests if not each.is_reserved] == [0, 0], (
+        "what was left after the others"
     )
     assert numbers(variant_id) == StockNumbers(7, 0, 7, 0, 0)
+
+
+@pytest.mark.usefixtures("one_turn")
+def test_i15_nobody_is_refused_for_units_that_another_one_does_not_get(
+    watch: Callable[..., Watched],
+) -> None:
+    variant_id = make_stock(3)
+
+    def another_process_takes_one(write: int, go: Callable[[], Any]) -> Any:
+        if write == 2:
+            group_commit.reserve_alone(variant_id, "berlin", make_request())
+        return go()
+
+    watch(another_process_takes_one)
+    wants_all, wants_two = make_request(3), make_request(2)
+    all_at_once(variant_id, [wants_all, wants_two])
+    assert (wants_all.is_reserved, wants_all.available) == (False, 2)
+    assert wants_two.is_reserved, "two were free all the time"
 
 
 @pytest.mark.usefixtures("one_turn")
