@@ -32,7 +32,7 @@ from tests.journeys.shoppers import ON_SALE, STOP, Article, Shop, run_client
 from tests.orders.crashes import run_worker
 
 PROCESSES = 3
-FIRST_UNITS = 12
+FIRST_UNITS = 24
 # So many checkouts begin before one of the articles on sale is replaced by a new one.
 CHECKOUTS_EACH = 60
 # After so many seconds nothing of a killed process arrives at Cassandra any more.
@@ -92,7 +92,7 @@ class Run:
         self.count += 1
         name = f"client-{self.count}"
         process = self.processes.Process(
-            target=run_client, args=(self.folder, name, articles, given)
+            target=run_client, args=(self.folder, name, articles, given), daemon=True
         )
         process.start()
         self.living.append(Client(process, self.folder / f"{name}.jsonl", given))
@@ -116,7 +116,7 @@ class Run:
         self.orders |= {UUID(each.thing) for each in notes if each.kind == "reserve"}
         self.cut_orders |= {UUID(each.thing) for each in left if each.kind == "reserve"}
 
-    def count_checkouts(self) -> int:
+    def count_begun(self) -> int:
         """Return how many checkouts have begun."""
         return self.finished_checkouts + sum(count_checkouts(each.path) for each in self.living)
 
@@ -165,7 +165,7 @@ def main() -> int:
         run.put_on_sale()
     for _ in range(PROCESSES):
         run.start_client()
-    while (begun := run.count_checkouts()) < args.checkouts:
+    while (begun := run.count_begun()) < args.checkouts or kills < args.kills:
         if begun >= (len(run.articles) - ON_SALE + 1) * CHECKOUTS_EACH:
             run.put_on_sale()
         if begun >= (kills + 1) * args.checkouts / (args.kills + 1):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID, uuid4
@@ -36,11 +37,10 @@ from tests.shards import ItemsShard
 SHOPPERS = 4
 ON_SALE = 2  # articles, the latest ones
 MAX_UNITS = 3  # of one article
-STOP = "stop"  # the name of a file: nobody begins anything any more
+STOP = "stop"  # the name of a file: once it is there, nobody begins anything
 ORIGIN = "http://testserver"
-DELIVERIES = (
-    0.2  # how often units arrive after a checkout, so that what is sold out is for sale again
-)
+# How often units arrive after a checkout, so that what is sold out is for sale again.
+DELIVERIES = 0.2
 JOURNEYS = {"paid": 50, "given up": 15, "left alone": 15, "cancelled and refunded": 20}
 
 
@@ -202,13 +202,15 @@ def _get_order(order_id: UUID) -> Order:
 
 
 def run_client(folder: Path, name: str, articles: Sequence[Article], left: Sequence[Note]) -> None:
-    """Look after what dead clients have left behind, then check out until the file `stop` is there."""
+    """Look after what dead clients have left behind, then check out until the file `stop` is there, or nobody to write it."""
+    parent = parent_process()
+    assert parent
     shop = Shop(Notebook(folder / f"{name}.jsonl"), articles)
     shop.look_after(left)
 
     def go_shopping(number: int) -> None:
         chance = random.Random(f"{name} {number}")
-        while not (folder / STOP).exists():
+        while parent.is_alive() and not (folder / STOP).exists():
             shop.check_out(chance)
             if chance.random() < DELIVERIES:
                 sku = chance.choice(articles[-ON_SALE:]).sku
