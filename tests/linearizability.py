@@ -54,6 +54,16 @@ class Judgement(Generic[StateT]):
         )
 
 
+@dataclass
+class _Step(Generic[StateT]):
+    """A step of an attempt: which operations are done (a bit for each), the state, what can come next, and which one came last."""
+
+    done: int
+    state: StateT
+    choices: list[tuple[int, StateT]]
+    latest: int | None = None
+
+
 def judge_history(
     operations: Iterable[Operation[StateT]], state: StateT, max_steps: int = MAX_STEPS
 ) -> Judgement[StateT]:
@@ -61,43 +71,35 @@ def judge_history(
     history = sorted(operations, key=lambda each: each.called)
     certain = sum(1 << number for number, each in enumerate(history) if each.is_certain)
     seen = set[tuple[int, StateT]]()
-    # The operations so far, by number; what was done and the state, before each of them and after the last; what can come next.
-    path: list[int] = []
-    reached = [(0, state)]
-    choices = [_choose(history, 0, state)]
-    furthest, furthest_state = 0, state
-    best: list[int] = []
-    while choices:
-        done, state = reached[-1]
-        if done & certain == certain:
-            return Judgement(True, [history[number] for number in path], state)
-        if not choices[-1]:
-            for stack in (choices, reached, path):
-                if stack:
-                    stack.pop()
+    path = [_Step(0, state, _choose(history, 0, state))]
+    best = list(path)
+    while path:
+        here = path[-1]
+        if (here.done & certain).bit_count() > (best[-1].done & certain).bit_count():
+            best = list(path)
+        if here.done & certain == certain:
+            break
+        if not here.choices:
+            path.pop()
             continue
-        number, following = choices[-1].pop(0)
-        position = (done | 1 << number, following)
-        if position in seen:
+        number, following = here.choices.pop(0)
+        done = here.done | 1 << number
+        if (done, following) in seen:
             continue
-        seen.add(position)
+        seen.add((done, following))
         if len(seen) > max_steps:
             raise TimeoutError(f"undecided after {max_steps} steps, {len(path)} operations deep")
-        path.append(number)
-        reached.append(position)
-        choices.append(_choose(history, *position))
-        if (position[0] & certain).bit_count() > (furthest & certain).bit_count():
-            (furthest, furthest_state), best = position, list(path)
+        path.append(_Step(done, following, _choose(history, done, following), number))
     left = [
         each
         for number, each in enumerate(history)
-        if each.is_certain and not furthest >> number & 1
+        if each.is_certain and not best[-1].done >> number & 1
     ]
     return Judgement(
-        False,
-        [history[number] for number in best],
-        furthest_state,
-        min(left, key=lambda each: each.answered),
+        not left,
+        [history[step.latest] for step in best if step.latest is not None],
+        best[-1].state,
+        min(left, key=lambda each: each.answered, default=None),
     )
 
 

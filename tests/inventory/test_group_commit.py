@@ -153,9 +153,10 @@ def test_if_the_sum_does_not_fit_as_many_come_along_as_fit_in_their_order() -> N
 
 
 @pytest.mark.usefixtures("one_turn")
-def test_i15_nobody_is_refused_for_units_that_another_one_does_not_get(
+def test_nobody_is_refused_for_units_that_another_one_does_not_get(
     watch: Callable[..., Watched],
 ) -> None:
+    """I15."""
     variant_id = make_stock(3)
 
     def another_process_takes_one(write: int, go: Callable[[], Any]) -> Any:

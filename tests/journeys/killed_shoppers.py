@@ -31,7 +31,7 @@ from tests.journeys.notebook import Note, Notebook, count_checkouts, read_notes
 from tests.journeys.shoppers import ON_SALE, STOP, Article, Shop, run_client
 from tests.orders.crashes import run_worker
 
-PROCESSES = 3
+PROCESSES = 2
 FIRST_UNITS = 24
 # So many checkouts begin before one of the articles on sale is replaced by a new one.
 CHECKOUTS_EACH = 60

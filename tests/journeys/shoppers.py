@@ -34,7 +34,7 @@ from tests.orders.crashes import expire_claim
 from tests.shards import ItemsShard
 
 # Enough that some of them reserve in one batch: two writes to a stock item are under way, and the others wait together.
-SHOPPERS = 4
+SHOPPERS = 6
 ON_SALE = 2  # articles, the latest ones
 MAX_UNITS = 3  # of one article
 STOP = "stop"  # the name of a file: once it is there, nobody begins anything

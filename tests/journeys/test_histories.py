@@ -13,16 +13,17 @@ from uuid import uuid4
 
 import pytest
 
-from benchmarks.nodes import Nodes
+from devtools.node import control
 from inventory.queries import WAREHOUSES
 from tests.environment import ROOT
 from tests.factories import make_product
 from tests.journeys.notebook import Note, Notebook, read_notes
-from tests.journeys.shoppers import SHOPPERS, Article, Shop
+from tests.journeys.shoppers import Article, Shop
 from tests.journeys.stock_model import Stock, list_operations
 from tests.linearizability import Judgement, judge_history
 from tests.proof import LONG, ProofReport
 
+CROWD = 12
 CHECKOUTS, KILLS = (10_000, 1_000) if LONG else (150, 15)
 
 
@@ -67,14 +68,14 @@ def test_answers_to_shoppers_side_by_side_fit_together(tmp_path: Path) -> None:
     articles = [Article(make_product(f"Article {number}"), WAREHOUSES[number]) for number in (0, 1)]
     shop = Shop(Notebook(tmp_path / "all.jsonl"), articles)
     for each in articles:
-        shop.receive(uuid4(), {each.sku: 5})
+        shop.receive(uuid4(), {each.sku: 12})
 
     def go_shopping(number: int) -> None:
-        for turn in range(4):
+        for turn in range(3):
             shop.check_out(Random(f"{number} {turn}"))
 
-    with ThreadPoolExecutor(SHOPPERS) as pool:
-        list(pool.map(go_shopping, range(SHOPPERS)))
+    with ThreadPoolExecutor(CROWD) as pool:
+        list(pool.map(go_shopping, range(CROWD)))
     shop.count()
     histories = read_histories(tmp_path)
     judgements = [judge_notes(notes, sku) for sku, notes in histories.items()]
@@ -92,14 +93,19 @@ def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
     if not LONG:
         yield os.environ
         return
-    nodes = Nodes(tmp_path / "cassandra", 3)
-    three = os.environ | nodes.environment
+    home = tmp_path / "cassandra"
     try:
+        cluster = control.start_cluster(3, home=home, keep=False, heap_mb=512)
+        three = os.environ | {
+            "CASSANDRA_HOSTS": ",".join(cluster.hosts),
+            "CASSANDRA_PORT": str(cluster.cql_port),
+            "CASSANDRA_REPLICATION": "3",
+        }
         command = [sys.executable, "manage.py", "sync_cassandra"]
         subprocess.run(command, cwd=ROOT, env=three, check=True, stdout=subprocess.DEVNULL)
         yield three
     finally:
-        nodes.end()
+        control.wipe_cluster(home=home)
 
 
 @pytest.mark.proof

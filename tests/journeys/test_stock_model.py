@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.journeys.notebook import Note
 from tests.journeys.stock_model import (
-    MAX_REFUSAL_AGE,
     Commit,
     Count,
     Receive,
@@ -164,14 +163,6 @@ NOTED: dict[str, tuple[bool, list[Note]]] = {
         *(note("receive", "r", 1), note("receive", "r", 3, "received"), note("reserve", "a", 5, "reserved")),
         *(note("reserve", "b", 7, "reserved"), note("reserve", "c", 9, "reserved")),
     ]),
-    "refused from memory": (True, [
-        note("reserve", "a", 1, "reserved"), note("release", "a", 3, "cancelled"),
-        note("reserve", "b", 4 + MAX_REFUSAL_AGE - 0.1, SOLD_OUT),
-    ]),
-    "refused from too old a memory": (False, [
-        note("reserve", "a", 1, "reserved"), note("release", "a", 3, "cancelled"),
-        note("reserve", "b", 4 + MAX_REFUSAL_AGE + 0.1, SOLD_OUT),
-    ]),
 }  # fmt: skip
 
 
@@ -179,6 +170,16 @@ NOTED: dict[str, tuple[bool, list[Note]]] = {
 def test_a_kill_leaves_open_what_nobody_knows_and_no_more(name: str) -> None:
     fits, notes = NOTED[name]
     assert is_explained(*list_operations(notes, "A")) == fits
+
+
+def test_a_refusal_may_be_as_old_as_the_model_says() -> None:
+    notes = [
+        note("reserve", "a", 1, "reserved"),
+        note("release", "a", 3, "cancelled"),
+        note("reserve", "b", 5.9, SOLD_OUT),
+    ]
+    ages = {age: is_explained(*list_operations(notes, "A", age)) for age in (0.0, 1.0, 2.0)}
+    assert ages == {0.0: False, 1.0: False, 2.0: True}
 
 
 # ---- any history at all
