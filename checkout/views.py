@@ -109,9 +109,7 @@ def review(request: HttpRequest) -> HttpResponse:
     snapshot = orderable_carts.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
     reading = queries.prefetch_order(snapshot.order_id) if snapshot else None
     if owner_id:
-        prefetch_active_cart(
-            request, owner_id
-        )  # which an order that is there already does not need
+        prefetch_active_cart(request, owner_id)  # in vain if it is an order already
     placed = queries.order_from_rows(reading.rows()) if reading else None
     if snapshot and placed and not placed.is_over(now):
         return _resubmit(request, snapshot, placed)
