@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from devtools.node import control
+from benchmarks.nodes import Nodes
 from inventory.queries import WAREHOUSES
 from tests.environment import ROOT
 from tests.factories import make_product
@@ -93,19 +93,14 @@ def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
     if not LONG:
         yield os.environ
         return
-    home = tmp_path / "cassandra"
+    nodes = Nodes(tmp_path / "cassandra", 3)
     try:
-        cluster = control.start_cluster(3, home=home, keep=False, heap_mb=512)
-        three = os.environ | {
-            "CASSANDRA_HOSTS": ",".join(cluster.hosts),
-            "CASSANDRA_PORT": str(cluster.cql_port),
-            "CASSANDRA_REPLICATION": "3",
-        }
+        three = os.environ | nodes.environment
         command = [sys.executable, "manage.py", "sync_cassandra"]
         subprocess.run(command, cwd=ROOT, env=three, check=True, stdout=subprocess.DEVNULL)
         yield three
     finally:
-        control.wipe_cluster(home=home)
+        nodes.end()
 
 
 @pytest.mark.proof
