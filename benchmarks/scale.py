@@ -4,6 +4,7 @@ The ids are made here and no other process writes to that keyspace, so nothing h
 conditional statements go without their conditions, many at once, from several processes.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,9 +31,10 @@ from orders.events import Event
 from orders.numbers import derive_order_number
 from orders.operations import copies, placement, transitions
 from orders.operations.placement import OrderDraft
+from orders.payment_attempts import derive_payment_id
 from orders.states import TRANSITION_RULES, NextStatus, board_column
 from pricing import delivery
-from pricing.money import from_minor_units
+from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
 from storefront.sitemap import write_sitemap
 
@@ -380,9 +382,10 @@ def _line(of: Product, dice: Random) -> QuotedLine:
 def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated: str) -> Order:
     """The order at the end of its course, as its copies show it."""
     sums = draft.sums
-    events = [
-        Event(uuid_from_time(placed_at), "placed", "shopper", "", public=True, board_after="to_pay")
-    ]
+    events = [*reversed(placement.placed_events(draft, "testbank", placed_at))]
+    payment_id = derive_payment_id(draft.order_id, 0)
+    payment = {"payment_id": str(payment_id), "amount": to_minor_units(sums.total)}
+    details = {"authorized": payment, "captured": payment | {"key": "first"}}
     state = NextStatus("pending_payment", "unpaid", "unfulfilled", has_packed_parcel=False)
     for kind, minutes in _COURSE:
         rule = TRANSITION_RULES[kind]
@@ -396,6 +399,7 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
                 "",
                 public=bool(rule.customer_label),
                 board_after=board_column(state),
+                details=details.get(kind, {}),
             )
         )
     return Order(
@@ -408,7 +412,7 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
         state=state.state,
         payment=state.payment,
         fulfilment=state.fulfilment,
-        version=len(events),
+        version=1 + len(_COURSE),
         placed_at=placed_at,
         pay_until=placed_at + timedelta(minutes=10),
         subtotal=sums.subtotal,
@@ -427,7 +431,7 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
         cart_id=None,
         allocations_json=allocated,
         fingerprint=draft.fingerprint,
-        payment_id=None,
+        payment_id=payment_id,
         payment_method="card",
         captured=sums.total if state.payment == "paid" else sums.total * 0,
         refunded=sums.total * 0,
@@ -447,7 +451,7 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
         public=event.public,
         state=order.state,
         board=event.board_after,
-        details="{}",
+        details=json.dumps(event.details),
         request_id=None,
         submit_id=None,
     )
