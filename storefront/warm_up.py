@@ -85,12 +85,13 @@ def compile_templates() -> None:
 
 
 def list_pages() -> Iterator[str]:
-    """Yield the address of a page of each kind; none of a product in a shop that has none. Raises CassandraUnavailable."""
+    """Yield the address of a page of each kind; none of a product in a shop that lists none. Raises CassandraUnavailable."""
     yield from (reverse("home"), reverse("cart:show"), reverse("accounts:login"))
-    for category in list_root_categories()[:1]:
-        yield reverse("category", args=(category.slug,))
-        for card in get_category_page(category.category_id).cards[:1]:
-            yield reverse("product", args=(card.slug,))
+    for category in list_root_categories():
+        if cards := get_category_page(category.category_id).cards:
+            yield reverse("category", args=(category.slug,))
+            yield reverse("product", args=(cards[0].slug,))
+            return
 
 
 def open_page(application: Application, path: str) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -38,7 +38,10 @@ ORIGIN_TTL = read(
        WHERE actor_id = :actor_id AND month = :month AND at = :at AND part = :part""",
 )
 LOG = "/staff/log/"
-TODAY = datetime.now(UTC).date()
+
+
+def today() -> date:
+    return datetime.now(UTC).date()
 
 
 @pytest.fixture
@@ -129,7 +132,7 @@ def test_s53_no_entry_keeps_what_says_who_a_customer_is(admin: Client) -> None:
     """A customer may be erased, and the log stays for 400 days."""
     sam = make_user("Sam")
     admin.post(reverse("adminpanel:person_find"), {"email": sam.email})
-    entries, _ = audit_log.list_day_entries(audit_log.STAFF, TODAY, "", 20)
+    entries, _ = audit_log.list_day_entries(audit_log.STAFF, today(), "", 20)
     found = next(entry for entry in entries if entry.act == "adminpanel:person_find")
     assert found.fields == {"email": audit_log.mailbox_pseudonym(sam.email)}
 
@@ -148,7 +151,7 @@ def test_s50_logins_are_entered_and_no_address_that_nobody_has_proved(client: Cl
     client.post(reverse("accounts:logout"))
     assert [entry.act for entry in list_entries_this_month(sam)] == ["logout", "login"]
     client.post(reverse("accounts:login"), {"email": sam.email, "password": "wrong and long"})
-    entries, _ = audit_log.list_day_entries(audit_log.ACCOUNTS, TODAY, "", 200)
+    entries, _ = audit_log.list_day_entries(audit_log.ACCOUNTS, today(), "", 200)
     failed = next(entry for entry in entries if entry.act == "login_failed")
     assert (failed.actor_id, failed.subject) == (None, audit_log.mailbox_pseudonym(sam.email))
     assert "@" not in repr(failed)
@@ -199,7 +202,7 @@ def test_s76_an_entry_says_from_where_it_was_done_and_that_goes_after_90_days(
     staff_client.post(note_of("AAAA-BBBB"), headers={"User-Agent": agent})
     (entry,) = list_entries_this_month(ann)
     assert entry.origin == Origin("127.0.0.1", "Firefox on Linux")
-    (row,) = ORIGIN_TTL.all(actor_id=ann.pk, month=TODAY.replace(day=1), at=entry.at, part=0)
+    (row,) = ORIGIN_TTL.all(actor_id=ann.pk, month=today().replace(day=1), at=entry.at, part=0)
     assert 0 < row.left <= 90 * 24 * 3600 < row.kept
     reader = sign_in_staff(Client(), make_user("Ada", role="admin"))
     assert "127.0.0.1, Firefox on Linux" in reader.get(f"{LOG}?who={ann.pk}").content.decode()
@@ -231,7 +234,7 @@ def test_s76_an_entry_says_what_was_before_and_after_and_of_a_person_only_what(
         reverse("adminpanel:door", args=[second.number]), {"version": second.version, **address}
     )
     admin.post(reverse("adminpanel:person_role", args=[about.pk]), {"role": "support"})
-    entries, _ = audit_log.list_day_entries(audit_log.STAFF, TODAY, "", 20)
+    entries, _ = audit_log.list_day_entries(audit_log.STAFF, today(), "", 20)
     changes = {entry.act: entry.changes for entry in entries[::-1] if entry.changes}
     assert changes["adminpanel:move"]["parcels"] == "none → 1: packed"
     assert changes["adminpanel:person_role"] == {"role": "none → support"}
@@ -268,7 +271,7 @@ def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:
     assert following.count("<tr>") == 6
     assert "act 0" in following
     assert "act 44" not in following
-    assert admin.get(f"{LOG}?book=staff&day={TODAY}").status_code == 200
+    assert admin.get(f"{LOG}?book=staff&day={today()}").status_code == 200
     assert "No entries" in admin.get(f"{LOG}?day=2001-01-01").content.decode()
 
 
