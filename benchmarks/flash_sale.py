@@ -73,6 +73,7 @@ class Sale:
     meanwhile: float = 0.0
     waits: list[float] = field(default_factory=list)  # seconds until each buyer had an answer
     buyers_cpu: float = 0.0  # seconds of processor time that buyers and viewer took themselves
+    left: int = 0  # units that were there still when all had their answers
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -194,6 +195,7 @@ async def _run_buyers_and_viewer(
     enough.set()
     await looking
     sale.meanwhile = sale.viewer.percentile(0.99)
+    sale.left = _left(sale)
     # Buyers whose card was declined have given the order up: those who were told "sold out" before that may come again.
     for _ in range(10):
         again = [each for each in sale.buyers if not each.paid_number and each.card == GOOD_CARD]
@@ -276,6 +278,9 @@ def _look_at_stock(sale: Sale, variant_id: UUID) -> None:
 def missed_bounds(sale: Sale, servers: int) -> list[str]:
     """Return which bounds a sale has missed."""
     missed = []
+    # Nobody gave anything back, so nobody was to be refused while a unit was left.
+    if sale.left and sale.name in ("plain", "two servers"):
+        missed.append(f"{sale.left} units were left when the last one was told")
     if max(sale.waits) > MAX_WAIT_SECONDS:
         missed.append(
             f"the last one was told after {max(sale.waits):.1f} s, not {MAX_WAIT_SECONDS:g}"

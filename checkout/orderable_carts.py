@@ -13,7 +13,7 @@ from moneyed import Money
 from cart.entities import Cart, Line
 from cart.priced_cart import PriceConsent, PricedLine, get_priced_cart
 from inventory.entities import Backorder
-from inventory.shortages import get_known_shortages, remember_shortages
+from inventory.shortages import get_known_shortages, read_clock, remember_shortages
 from payments import gateways
 from pricing import delivery, quotes
 from pricing.money import from_minor_units, to_minor_units
@@ -154,6 +154,7 @@ def get_orderable_cart(
             return OrderableCart(
                 (), {line.variant_id: _sold_out_reason(line) for line in cart.lines}
             )
+    asked_at = read_clock()
     priced_cart = get_priced_cart(
         cart, shortages, customer_key=customer_key, refusal_reason=refused
     )
@@ -164,7 +165,8 @@ def get_orderable_cart(
                 for each in priced_cart.lines
                 if (each.is_sold_out or each.is_short)
                 and each.line.variant_id not in (shortages or {})
-            }
+            },
+            asked_at,
         )
     reasons = {
         each.line.variant_id: reason for each in priced_cart.lines if (reason := _reason(each))

@@ -283,7 +283,7 @@ def _place_order(
             request,
             visit,
             REVIEW,
-            visit.get_orderable_cart(refused=str(refused)),
+            visit.get_orderable_cart({}, refused=str(refused)),
             previous_snapshot=snapshot,
             status=409,
         )
@@ -296,7 +296,7 @@ def _place_order(
             request,
             visit,
             REVIEW,
-            visit.get_orderable_cart(),
+            visit.get_orderable_cart({}),
             extra_messages=[str(refused)],
             status=409,
         )

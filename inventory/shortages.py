@@ -16,20 +16,31 @@ KNOWN_SECONDS = 2.0
 # How many variants it remembers; the oldest are forgotten first.
 MAX_VARIANTS = 1000
 
-# By variant: how many units could be ordered, and since when this is known. The oldest stand first.
-_known: dict[UUID, tuple[int, float]] = {}
+# By variant: how many units could be ordered, and since when this is known; None where it was forgotten then. The oldest stand first.
+_known: dict[UUID, tuple[int | None, float]] = {}
 _lock = threading.Lock()
 
 
-def remember_shortages(units: Mapping[UUID, int]) -> None:
-    """Remember how many units of each variant could be ordered in all, as Cassandra has just said."""
-    now = monotonic()
+def read_clock() -> float:
+    """Return the moment, for `remember_shortages`: take it before Cassandra is asked."""
+    return monotonic()
+
+
+def remember_shortages(units: Mapping[UUID, int], asked_at: float) -> None:
+    """Remember how many units of each variant could be ordered in all, as Cassandra has said when it was asked then."""
     with _lock:
         for variant_id, available in units.items():
-            _known.pop(variant_id, None)
-            _known[variant_id] = (available, now)
-        while len(_known) > MAX_VARIANTS:
-            del _known[next(iter(_known))]
+            _note(variant_id, available, asked_at)
+
+
+def _note(variant_id: UUID, available: int | None, at: float) -> None:
+    """Note what is known since then, unless something newer is."""
+    if variant_id in _known and _known[variant_id][1] > at:
+        return
+    _known.pop(variant_id, None)
+    _known[variant_id] = (available, at)
+    while len(_known) > MAX_VARIANTS:
+        del _known[next(iter(_known))]
 
 
 def get_known_shortages(variant_ids: Iterable[UUID]) -> dict[UUID, int]:
@@ -37,11 +48,16 @@ def get_known_shortages(variant_ids: Iterable[UUID]) -> dict[UUID, int]:
     since = monotonic() - KNOWN_SECONDS
     with _lock:
         found = {each: _known[each] for each in variant_ids if each in _known}
-    return {variant_id: units for variant_id, (units, known) in found.items() if known > since}
+    return {
+        variant_id: units
+        for variant_id, (units, known) in found.items()
+        if known > since and units is not None
+    }
 
 
 def forget_shortages(variant_ids: Iterable[UUID]) -> None:
-    """Forget what was heard of these variants: their stock has changed."""
+    """Forget what was heard of these variants, also by whoever is still about to remember it: their stock has changed."""
+    now = monotonic()
     with _lock:
         for each in variant_ids:
-            _known.pop(each, None)
+            _note(each, None, now)

@@ -129,7 +129,7 @@ class Worker:
         asked = self._asked.get(job.has_work)
         # The shards of a job are asked together.
         if asked is None or not timedelta(0) <= now - asked[0] < job.every:
-            asked = self._asked[job.has_work] = now, job.has_work(now)
+            asked = self._asked[job.has_work] = now, _has_work(job.has_work, now)
         asked_at, has_work = asked
         self._look_at[job.name] = asked_at + job.every
         return not has_work
@@ -188,3 +188,12 @@ class Worker:
 
 def _in_short(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_MAX_SUMMARY_LENGTH]
+
+
+def _has_work(ask: Callable[[datetime], bool], now: datetime) -> bool:
+    """Return the answer; yes if there is none: the run that follows fails by itself, and stops no other job."""
+    try:
+        return ask(now)
+    except Exception as error:  # noqa: BLE001
+        log.warning("whether there is work cannot be seen: %s", error)
+        return True

@@ -18,7 +18,9 @@ def send_mails(now: datetime, shard: Shard = WHOLE_OUTBOX) -> str:
     did = send_due_mails(now, position=datetime.fromisoformat(was) if was else None, shard=shard)
     if did.position.isoformat() != was:
         save_position(shard.job_name, did.position.isoformat())
-    return f"{did.sent} sent, {did.failed} failed" if did.sent or did.failed else ""
+    if not (did.sent or did.failed or did.has_left_some):
+        return ""
+    return f"{did.sent} sent, {did.failed} failed" + (", some left" if did.has_left_some else "")
 
 
 def has_mail(now: datetime) -> bool:

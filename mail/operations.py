@@ -87,6 +87,7 @@ class SendResult:
     sent: int
     failed: int
     position: datetime
+    has_left_some: bool = False
 
 
 def queue_mail(
@@ -187,7 +188,7 @@ def send_due_mails(
     finally:
         run.close()
     looked_until = floor_to_minute(now - LATEST_OUTBOX_ENTRY)
-    return SendResult(run.sent, run.failed, min({looked_until, *left}))
+    return SendResult(run.sent, run.failed, min({looked_until, *left}), bool(left))
 
 
 def _outbox_entries(

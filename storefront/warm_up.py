@@ -49,9 +49,10 @@ def warm_up(application: Application, can_serve: Event) -> None:
     except Exception:
         # What fails here fails for a visitor as well, and is answered there.
         log.exception("this process serves without being warm")
-    # What is in memory now stays there: no collection need look at it again.
-    gc.collect()
-    gc.freeze()
+    if not can_serve.is_set():
+        # What is in memory now stays there: no collection need look at it again. Beside requests theirs would stay, too.
+        gc.collect()
+        gc.freeze()
     can_serve.set()
 
 
@@ -81,7 +82,10 @@ def compile_templates() -> None:
     """Compile the templates of all apps; the loaders keep them."""
     for folder in (*map(Path, Engine.get_default().dirs), *get_app_template_dirs("templates")):
         for file in folder.rglob("*.*"):
-            get_template(str(file.relative_to(folder)))
+            try:
+                get_template(str(file.relative_to(folder)))
+            except Exception as error:  # noqa: BLE001 -- a file that no page uses, or a page that fails for its visitors
+                log.warning("%s does not compile: %s", file, error)
 
 
 def list_pages() -> Iterator[str]:
@@ -95,7 +99,7 @@ def list_pages() -> Iterator[str]:
 
 
 def open_page(application: Application, path: str) -> None:
-    """Draw a page as for a visitor without cookies, and throw it away."""
+    """Draw a page as for a visitor without cookies, and throw it away. Raises CassandraUnavailable."""
     environ = {
         "PATH_INFO": path,
         "HTTP_HOST": urlsplit(settings.PUBLIC_URL).netloc,
@@ -109,5 +113,7 @@ def open_page(application: Application, path: str) -> None:
         pass
     if hasattr(answer, "close"):
         answer.close()
+    if statuses[0].startswith("503"):
+        raise CassandraUnavailable(f"{path} answers {statuses[0]}")
     if not statuses[0].startswith("200"):
         log.warning("%s answers %s while this process warms up", path, statuses[0])

@@ -7,7 +7,7 @@ alone would collide with the others again and again. Between processes the batch
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -206,9 +206,15 @@ def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> N
     """
     waiting, later = requests, list[ReservationRequest]()
     for _ in range(ROUNDS):
-        outcome = (
-            _reserve_one(key, waiting[0]) if len(waiting) == 1 else _reserve_several(key, waiting)
-        )
+        try:
+            outcome = (
+                _reserve_one(key, waiting[0])
+                if len(waiting) == 1
+                else _reserve_several(key, waiting)
+            )
+        except CassandraUnavailable:
+            _leave_open(later)  # nothing of theirs was sent
+            raise
         if outcome:
             for each in waiting:
                 each.is_reserved = True
@@ -220,7 +226,12 @@ def _reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> N
             waiting, later = later, []
         if not waiting:
             return
-    for each in waiting + later:
+    _leave_open(waiting + later)
+
+
+def _leave_open(requests: Iterable[ReservationRequest]) -> None:
+    """Answer that nothing is reserved, and not known how many there are."""
+    for each in requests:
         each.is_reserved, each.is_unknown = False, True
 
 

@@ -25,7 +25,7 @@ from inventory.queries import (
     make_reservation_id,
     prefetch_stock_numbers,
 )
-from inventory.shortages import remember_shortages
+from inventory.shortages import read_clock, remember_shortages
 from jobs.minutes import floor_to_minute
 
 log = logging.getLogger(__name__)
@@ -103,6 +103,9 @@ class _ReservationRun:
     guessed: set[tuple[UUID, str]] = field(default_factory=set)
     reserved: dict[UUID, Allocation] = field(default_factory=dict)
     released: set[Allocation] = field(default_factory=set)
+    # when Cassandra has said how many there are
+    heard_at: dict[tuple[UUID, str], float] = field(default_factory=dict)
+    began: float = field(default_factory=read_clock)
 
     def __post_init__(self) -> None:
         self.needed = needed_units(self.wanted_lines)
@@ -199,7 +202,9 @@ class _ReservationRun:
         orderable = {variant: self._most(variant) for variant in self.needed}
         short = {v: units for v, units in orderable.items() if units < self.needed[v]}
         if BACKORDER_WAREHOUSE in self.warehouses:  # else there may be more than it could take
-            remember_shortages(short)
+            for variant_id, units in short.items():
+                heard = (at for (variant, _), at in self.heard_at.items() if variant == variant_id)
+                remember_shortages({variant_id: units}, min(heard, default=self.began))
         raise OutOfStock(short or orderable)
 
     def _most(self, variant_id: UUID) -> int:
@@ -211,6 +216,7 @@ class _ReservationRun:
 
     def _read_guessed(self) -> None:
         """Read what was only guessed: nothing is called sold out because a page was old."""
+        self.heard_at |= dict.fromkeys(self.guessed, read_clock())
         reading = [(stock_item, prefetch_stock_numbers(*stock_item)) for stock_item in self.guessed]
         self.guessed = set()
         for stock_item, pending in reading:
@@ -246,6 +252,7 @@ class _ReservationRun:
             self.guessed.add((each.variant_id, each.warehouse_id))
             return False
         stock_item = each.variant_id, each.warehouse_id
+        self.heard_at[stock_item] = read_clock()
         self.known[stock_item] = request.available + self._own_units(*stock_item)
         if request.is_unknown:
             self.guessed.add(stock_item)  # read, before anything is called sold out

@@ -11,7 +11,7 @@ from catalogue.entities import Product
 from inventory import shortages
 from inventory.entities import Allocation
 from inventory.operations import copy_stock, release_stock, reserve_stock, stock_copies
-from inventory.shortages import KNOWN_SECONDS, remember_shortages
+from inventory.shortages import KNOWN_SECONDS, read_clock, remember_shortages
 from orders import queries
 from orders.operations import placement
 from tests.checkout.test_checkout import _claim_of, get_cart
@@ -98,7 +98,7 @@ def test_who_wants_fewer_than_were_missing_gets_them(clock: Clock) -> None:
     one, two = Shopper((mug, 1)), Shopper((mug, 2))
     tokens = one.token(), two.token()
     taken = take(mug, 2)
-    remember_shortages({mug.variants[0].variant_id: 1})
+    remember_shortages({mug.variants[0].variant_id: 1}, read_clock())
     clock.seconds += KNOWN_SECONDS / 2
     answer = two.send(tokens[1])
     assert answer.status_code == 409
@@ -107,7 +107,7 @@ def test_who_wants_fewer_than_were_missing_gets_them(clock: Clock) -> None:
     come_back(mug, taken[:1])
     clock.seconds += KNOWN_SECONDS / 2
     assert two.send(tokens[1]).status_code == 303, "to say it again made it last no longer"
-    remember_shortages({mug.variants[0].variant_id: 1})
+    remember_shortages({mug.variants[0].variant_id: 1}, read_clock())
     assert one.send(tokens[0]).status_code == 303
     assert count_reserved(mug) == 3
 
@@ -117,7 +117,7 @@ def test_what_else_is_in_the_cart_can_be_ordered(last: Product, clock: Clock) ->
     shopper = Shopper((last, 1), (mug, 1))
     shopper.token()
     take(last)
-    remember_shortages({last.variants[0].variant_id: 0})
+    remember_shortages({last.variants[0].variant_id: 0}, read_clock())
     page = open_checkout(shopper)
     assert page.status_code == 200
     assert shopper.send().status_code == 303
@@ -135,13 +135,13 @@ def test_x84_a_retry_of_ones_own_order_is_not_refused(last: Product, clock: Cloc
     placement.UNCLAIM.apply(
         if_lost=REFUSED_MEANS_DONE, order_id=checkout_id, me=_claim_of(checkout_id)
     )
-    remember_shortages({variant_id: 0})
+    remember_shortages({variant_id: 0}, read_clock())
     placed = shopper.send(token)
     assert placed.status_code == 303, text(placed)
     assert shopper.send(token)["Location"] == placed["Location"]
     order = queries.get_order(checkout_id)
     assert order
     shopper.client.post(reverse("orders:give_up", args=[order.number]))
-    remember_shortages({variant_id: 0})
+    remember_shortages({variant_id: 0}, read_clock())
     assert shopper.send().status_code == 303, "what the cart's earlier checkout had is back"
     assert count_reserved(last) == 1

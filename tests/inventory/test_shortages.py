@@ -14,6 +14,7 @@ from inventory.shortages import (
     MAX_VARIANTS,
     forget_shortages,
     get_known_shortages,
+    read_clock,
     remember_shortages,
 )
 from tests.factories import make_stock
@@ -39,9 +40,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def test_it_is_believed_for_two_seconds_from_when_it_was_heard(clock: Clock) -> None:
     first, second = uuid4(), uuid4()
-    remember_shortages({first: 0})
+    remember_shortages({first: 0}, read_clock())
     clock.seconds += KNOWN_SECONDS - 0.1
-    remember_shortages({second: 3})
+    remember_shortages({second: 3}, read_clock())
     assert get_known_shortages([first, second, uuid4()]) == {first: 0, second: 3}
     clock.seconds += 0.2
     assert get_known_shortages([first, second]) == {second: 3}
@@ -53,9 +54,11 @@ def test_it_is_believed_for_two_seconds_from_when_it_was_heard(clock: Clock) -> 
 def test_it_remembers_so_many_variants_and_no_more() -> None:
     variants = [uuid4() for _ in range(MAX_VARIANTS)]
     for each in variants:
-        remember_shortages({each: 1})
-    remember_shortages({variants[0]: 2})  # heard again: now the second one is the oldest
-    remember_shortages({uuid4(): 0})
+        remember_shortages({each: 1}, read_clock())
+    remember_shortages(
+        {variants[0]: 2}, read_clock()
+    )  # heard again: now the second one is the oldest
+    remember_shortages({uuid4(): 0}, read_clock())
     assert get_known_shortages(variants[:3]) == {variants[0]: 2, variants[2]: 1}
     assert len(shortages._known) == MAX_VARIANTS
 
@@ -65,7 +68,7 @@ def test_many_threads_remember_and_forget_at_once() -> None:
 
     def work(number: int) -> None:
         for each in variants[number::8]:
-            remember_shortages({each: number})
+            remember_shortages({each: number}, read_clock())
             get_known_shortages(variants[:20])
             forget_shortages(variants[number : number + 3])
 
