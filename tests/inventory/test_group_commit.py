@@ -172,6 +172,24 @@ def test_nobody_is_refused_for_units_that_another_one_does_not_get(
 
 
 @pytest.mark.usefixtures("one_turn")
+def test_whoever_did_not_fit_beside_others_has_an_answer_if_theirs_is_lost(
+    watch: Callable[..., Watched],
+) -> None:
+    variant_id = make_stock(3)
+
+    def answer_is_lost(write: int, go: Callable[[], Any]) -> Any:
+        if write == 2:
+            raise CassandraUnavailable("no node answers")
+        return go()
+
+    watch(answer_is_lost)
+    wants_all, wants_two = make_request(3), make_request(2)
+    raised = all_at_once(variant_id, [wants_all, wants_two])
+    assert isinstance(raised[0], CassandraUnavailable)
+    assert (wants_two.is_reserved, wants_two.is_unknown, wants_two.error) == (False, True, None)
+
+
+@pytest.mark.usefixtures("one_turn")
 def test_a_reservation_that_exists_already_is_kept_and_the_rest_is_tried() -> None:
     variant_id = make_stock(10)
     before, other = make_request(2), make_request(3)

@@ -51,6 +51,19 @@ def test_it_is_believed_for_two_seconds_from_when_it_was_heard(clock: Clock) -> 
     assert get_known_shortages([second]) == {}
 
 
+def test_a_number_is_as_old_as_the_question(clock: Clock) -> None:
+    slow, changed = uuid4(), uuid4()
+    asked_at = read_clock()
+    clock.seconds += KNOWN_SECONDS / 2
+    forget_shortages([changed])
+    remember_shortages({slow: 0, changed: 0}, asked_at)
+    assert get_known_shortages([slow, changed]) == {slow: 0}, "units came back after the question"
+    clock.seconds += KNOWN_SECONDS / 2
+    assert get_known_shortages([slow]) == {}
+    remember_shortages({changed: 1}, read_clock())
+    assert get_known_shortages([changed]) == {changed: 1}
+
+
 def test_it_remembers_so_many_variants_and_no_more() -> None:
     variants = [uuid4() for _ in range(MAX_VARIANTS)]
     for each in variants:

@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 from pytest_django import Settings
 
-from cassandra_db import Statement, truncate_to_milliseconds
+from cassandra_db import CassandraUnavailable, Statement, truncate_to_milliseconds
 from cassandra_db.configuration import READ
 from inventory.entities import Allocation
 from inventory.operations import record_reservation_expiries
@@ -90,6 +90,23 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock.now = truncate_to_milliseconds(clock.now)
     monkeypatch.setattr("jobs.leases.current_time", clock)
     return clock
+
+
+def test_a_job_that_cannot_say_whether_it_has_work_runs_and_stops_no_other(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post, other = Post(), Post()
+    worker = Worker((post.make_job(asks=True), other.make_job()), clock=clock)
+    run_for(worker, clock, EVERY)
+
+    def fail(now: datetime) -> bool:
+        raise CassandraUnavailable("no node has this minute")
+
+    job = replace(post.make_job(asks=True), has_work=fail)
+    worker.jobs = (job, other.make_job())
+    run_for(worker, clock, IDLE_EVERY)
+    assert len(post.runs) > 3
+    assert len(other.runs) >= 2
 
 
 def test_s80_a_job_that_found_nothing_rests_longer_until_it_finds_something(clock: Clock) -> None:

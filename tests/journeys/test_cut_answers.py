@@ -22,7 +22,7 @@ from tests.sidecars import Proxy, Toxiproxy
 from tests.web_server import WebServer
 
 CHECKOUTS = 200 if LONG else 24
-MAX_CROWDS = 5
+MAX_CROWDS = 12
 # What the shop notes of a conditional write whose answer was lost, once it has asked again.
 OUTCOME = re.compile(r"a conditional write of (.+) had no answer \((.+)\): it (.+)")
 MEANS = {
@@ -39,7 +39,7 @@ def cut_now_and_then(line: Proxy) -> Iterator[None]:
     enough = threading.Event()
 
     def cut() -> None:
-        while not enough.wait(random.uniform(1.0, 2.0)):
+        while not enough.wait(random.uniform(0.5, 1.5)):
             if random.random() < 0.7:
                 harm = line.add_toxic("limit_data", 0.7, bytes=random.randrange(1, 3000))
             else:
@@ -82,7 +82,7 @@ def test_of_many_checkouts_none_is_lost_or_doubled(
             while not lost and len(crowds) < MAX_CROWDS:
                 crowds.append(Crowd(web.port, CHECKOUTS))
                 with cut_now_and_then(line):
-                    asyncio.run(run_buyers(crowds[-1].buyers, within=20))
+                    asyncio.run(run_buyers(crowds[-1].buyers, within=CHECKOUTS / 3))
                 lost = OUTCOME.findall((tmp_path / "gunicorn.log").read_text())
         finally:
             web.stop()
