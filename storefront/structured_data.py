@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from catalogue.descriptions import plain_description
 from catalogue.entities import CategoryNode, Product, Variant
 from inventory.entities import PREORDER, Stock
 from storefront.choices import variant_url
@@ -32,12 +33,13 @@ def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
 def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any]:
     """Return a product with an offer for each variant that is sold."""
     sold = [variant for variant in product.variants if variant.sold]
-    pictures = dict.fromkeys(variant.picture for variant in sold)
+    pictures = dict.fromkeys(variant.picture for variant in sold if variant.picture)
+    brand = {"brand": {"@type": "Brand", "name": product.brand}} if product.brand else {}
     return {
         "@type": "Product",
         "name": product.name,
-        "description": product.description,
-        "brand": {"@type": "Brand", "name": product.brand},
+        "description": plain_description(product.description),
+        **brand,
         "image": [
             absolute_url(reverse("picture", args=picture.split("/", 1))) for picture in pictures
         ],
@@ -52,6 +54,7 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
     return {
         "@type": "Offer",
         "sku": variant.sku,
+        **({"gtin": variant.barcode} if variant.barcode else {}),
         "name": f"{product.name}, {variant.label}" if variant.label else product.name,
         "url": absolute_url(variant_url(product, variant)),
         "price": f"{variant.price.amount:.2f}",

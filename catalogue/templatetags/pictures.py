@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from django import template
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -18,9 +19,9 @@ _CACHE_SIZE = 4096
 def picture(
     drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
 ) -> SafeString:
-    """Show a variant's drawing, with its space reserved before it is loaded.
+    """Show a variant's drawing, with its space reserved before it is loaded; a sign in its place if it has none.
 
-    `drawing` is what a variant's row holds, "shape/hex-hex". `size` is a modifier of the CSS class: "", "thumb" or
+    `drawing` is what a variant's row holds, "shape/hex-hex", or "". `size` is a modifier of the CSS class: "", "thumb" or
     "tiny". `alt` stays empty where the name stands beside it. `eager` is for the first row of a list, `first` for
     the main picture of a page. Raises NoReverseMatch for a text that is no drawing.
     """
@@ -28,7 +29,7 @@ def picture(
     return format_html(
         '<img class="picture{}" src="{}" alt="{}" width="600" height="600" loading="{}" fetchpriority="{}" decoding="async">',
         f" picture--{size}" if size else "",
-        reverse("picture", args=(shape, colours)),
+        reverse("picture", args=(shape, colours)) if drawing else static("icons/no-picture.svg"),
         alt,
         "eager" if eager or first else "lazy",
         "high" if first else "auto",

@@ -1,0 +1,515 @@
+"""The staff's forms about products: what is listed, what a product is, one of its variants, its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID, uuid4
+
+from django import forms
+from django.conf import settings
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from moneyed import Money
+
+from catalogue import rules
+from catalogue.entities import CategoryNode, Product, Variant
+from catalogue.queries import get_category_tree
+from catalogue.search import STAFF_DEEPEST, STAFF_PAGE_LENGTH, STAFF_SORTS
+from pricing.money import to_minor_units
+from pricing.tax import TAX_CLASSES
+from web.forms import Form
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+VARIANTS_A_PAGE = 25
+STATUS_LABELS = {
+    "draft": gettext_lazy("Draft"),
+    "active": gettext_lazy("Active"),
+    "archived": gettext_lazy("Archived"),
+}
+AVAILABILITY_LABELS = {
+    "in": gettext_lazy("In stock"),
+    "few": gettext_lazy("Few left"),
+    "ahead": gettext_lazy("Can be ordered ahead"),
+    "out": gettext_lazy("Sold out"),
+}
+SORT_LABELS = {
+    "changed": gettext_lazy("Last changed first"),
+    "newest": gettext_lazy("Newest first"),
+    "name": gettext_lazy("Name"),
+    "price": gettext_lazy("Price: low to high"),
+    "price-down": gettext_lazy("Price: high to low"),
+}
+TAX_LABELS = {
+    "standard": gettext_lazy("Standard rate"),
+    "reduced": gettext_lazy("Reduced rate"),
+}
+assert SORT_LABELS.keys() == STAFF_SORTS.keys()
+assert TAX_LABELS.keys() == set(TAX_CLASSES)
+
+
+def _category_choices() -> list[tuple[str, str]]:
+    """The tree of categories, each under its parent."""
+    found = []
+
+    def add(nodes: Iterable[CategoryNode]) -> None:
+        for node in nodes:
+            path = " › ".join(each.name for each in (*node.ancestors, node))
+            found.append((str(node.category_id), path))
+            add(node.children)
+
+    add(get_category_tree().roots)
+    return found
+
+
+# ---- Which products
+
+
+@dataclass(frozen=True)
+class ProductSelection:
+    """Which products are listed, each value usable as it is."""
+
+    query: str
+    filters: dict[str, Any]  # as catalogue.search.find_products_for_staff takes them
+    sort: str
+    page: int
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * STAFF_PAGE_LENGTH
+
+
+class ProductFilterForm(Form):
+    """Which products are listed. Whatever is not understood is left out."""
+
+    q = forms.CharField(
+        label=gettext_lazy("Name, SKU or brand"),
+        required=False,
+        max_length=100,
+        widget=forms.TextInput({"type": "search", "autocomplete": "off"}),
+    )
+    status = forms.ChoiceField(
+        label=gettext_lazy("Status"),
+        required=False,
+        choices=[("", gettext_lazy("Any")), *STATUS_LABELS.items()],
+    )
+    category = forms.ChoiceField(label=gettext_lazy("Category"), required=False)
+    stock = forms.ChoiceField(
+        label=gettext_lazy("Stock"),
+        required=False,
+        choices=[("", gettext_lazy("Any")), *AVAILABILITY_LABELS.items()],
+    )
+    brand = forms.CharField(label=gettext_lazy("Brand"), required=False, max_length=100)
+    sort = forms.ChoiceField(
+        label=gettext_lazy("Sort by"), required=False, choices=list(SORT_LABELS.items())
+    )
+    reduced = forms.BooleanField(label=gettext_lazy("On sale"), required=False)
+    bare = forms.BooleanField(label=gettext_lazy("Without a picture"), required=False)
+    page = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=STAFF_DEEPEST // STAFF_PAGE_LENGTH,
+        widget=forms.HiddenInput,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="filter-%s", **kwargs)
+        category = cast(forms.ChoiceField, self.fields["category"])
+        category.choices = [("", _("Any")), *_category_choices()]
+
+    def parse_selection(self) -> ProductSelection:
+        """Return what is to be listed."""
+        self.is_valid()
+        clean = self.cleaned_data
+        category = clean.get("category")
+        return ProductSelection(
+            clean.get("q", ""),
+            {
+                "status": clean.get("status", ""),
+                "category_id": UUID(category) if category else None,
+                "brand": clean.get("brand", ""),
+                "availability": clean.get("stock", ""),
+                "without_picture": clean.get("bare", False),
+                "reduced": clean.get("reduced", False),
+            },
+            clean.get("sort") or "changed",
+            clean.get("page") or 1,
+        )
+
+
+# ---- What a product is
+
+
+def _short(**attributes: str) -> forms.TextInput:
+    return forms.TextInput({"class": "input--short", "autocomplete": "off", **attributes})
+
+
+def _text(label: StrOrPromise, name: str, hint: StrOrPromise = "", rows: int = 0) -> forms.CharField:
+    """An optional text of a product, as long as the catalogue allows."""
+    widget = forms.Textarea({"rows": rows}) if rows else forms.TextInput({"autocomplete": "off"})
+    return forms.CharField(
+        label=label,
+        required=False,
+        max_length=rules.MAX_LENGTHS[name],
+        help_text=hint,
+        widget=widget,
+    )
+
+
+def _number(label: StrOrPromise, most: int, hint: StrOrPromise = "") -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        required=False,
+        min_value=0,
+        max_value=most,
+        help_text=hint,
+        widget=_short(inputmode="numeric"),
+    )
+
+
+def _price(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> forms.DecimalField:
+    return forms.DecimalField(
+        label=label,
+        required=required,
+        min_value=Decimal("0.01"),
+        max_value=Decimal(rules.MAX_PRICE),
+        decimal_places=2,
+        help_text=hint,
+        widget=_short(inputmode="decimal"),
+        error_messages={"required": gettext_lazy("Enter a price")},
+    )
+
+
+def _moment(label: StrOrPromise, hint: StrOrPromise) -> forms.DateTimeField:
+    shape = "%Y-%m-%dT%H:%M"
+    return forms.DateTimeField(
+        label=label,
+        required=False,
+        help_text=hint,
+        widget=forms.DateTimeInput({"type": "datetime-local"}, format=shape),
+        input_formats=[shape, "%Y-%m-%dT%H:%M:%S"],
+        error_messages={"invalid": gettext_lazy("Enter a day and a time")},
+    )
+
+
+def _sku(*, required: bool = True) -> forms.CharField:
+    return forms.CharField(
+        label=gettext_lazy("SKU"),
+        required=required,
+        max_length=64,
+        widget=_short(autocapitalize="characters", spellcheck="false"),
+        error_messages={"required": gettext_lazy("Enter a SKU")},
+    )
+
+
+def _split_lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+class CategoryField(forms.ChoiceField):
+    """A category of the shop, by its id."""
+
+    default_error_messages = {
+        "required": gettext_lazy("Choose a category"),
+        "invalid_choice": gettext_lazy("Choose a category"),
+    }
+
+
+class NewProductForm(Form):
+    """What a new product needs: it begins as a draft with one variant, under ids that its page has made."""
+
+    product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
+    variant_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
+    name = forms.CharField(
+        label=gettext_lazy("Name"), max_length=rules.MAX_LENGTHS["name"], widget=forms.TextInput({"autocomplete": "off"})
+    )
+    category_id = CategoryField(label=gettext_lazy("Category"))
+    brand = _text(gettext_lazy("Brand"), "brand")
+    sku = _sku()
+    price = _price(gettext_lazy("Price"), required=True, hint=gettext_lazy("With tax."))
+    weight_grams = _number(
+        gettext_lazy("Weight in grams"),
+        rules.MAX_WEIGHT_GRAMS,
+        gettext_lazy("With its packaging. Delivery costs depend on it."),
+    )
+    tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        category = cast(forms.ChoiceField, self.fields["category_id"])
+        category.choices = [("", _("Choose a category")), *_category_choices()]
+
+    def clean_sku(self) -> str:
+        """Return the SKU as products carry it."""
+        return str(self.cleaned_data["sku"]).upper()
+
+    def build_product(self) -> Product:
+        """Return the draft. Its address is made of the name, and of the SKU where letters are lacking."""
+        clean = self.cleaned_data
+        slug = slugify(clean["name"])[: rules.MAX_LENGTHS["slug"]].strip("-")
+        return Product(
+            product_id=clean["product_id"],
+            slug=slug or slugify(clean["sku"]) or clean["product_id"].hex,
+            name=clean["name"],
+            brand=clean["brand"],
+            description="",
+            details={},
+            category_id=UUID(clean["category_id"]),
+            option_names=(),
+            tax_class=clean["tax_class"],
+            variants=(
+                Variant(
+                    clean["variant_id"],
+                    clean["sku"],
+                    {},
+                    Money(clean["price"], settings.CURRENCY),
+                    None,
+                    "",
+                    weight_grams=clean["weight_grams"] or 0,
+                ),
+            ),
+            status="draft",
+        )
+
+
+class ProductForm(Form):
+    """What a product is, but for its variants. `version` is the one that the page has shown."""
+
+    version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=rules.MAX_LENGTHS["name"], widget=forms.TextInput({"autocomplete": "off"}))
+    description = _text(
+        gettext_lazy("Description"),
+        "description",
+        gettext_lazy("**bold**, *italic*, “- ” before each line of a list, “# ” before a heading, [a link](https://…)."),
+        rows=8,
+    )
+    brand = _text(gettext_lazy("Brand"), "brand")
+    details = forms.CharField(
+        label=gettext_lazy("Details"),
+        required=False,
+        help_text=gettext_lazy("One a line, such as “Material: stoneware”."),
+        widget=forms.Textarea({"rows": 5}),
+    )
+    category_id = CategoryField(label=gettext_lazy("Main category"))
+    category_ids = forms.MultipleChoiceField(
+        label=gettext_lazy("Also in"),
+        required=False,
+        help_text=gettext_lazy("It stands in these, too, and in the categories above each of them."),
+        widget=forms.SelectMultiple({"size": 6}),
+    )
+    tags = forms.CharField(
+        label=gettext_lazy("Tags"),
+        required=False,
+        help_text=gettext_lazy("Words by which it is found, with commas between them."),
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
+    featured = forms.BooleanField(label=gettext_lazy("Show it on the front page"), required=False)
+    related = forms.CharField(
+        label=gettext_lazy("Related products"),
+        required=False,
+        help_text=gettext_lazy("SKUs, one a line, in the order to show. The shop fills the row up by itself."),
+        widget=forms.Textarea({"rows": 3, "autocapitalize": "characters", "spellcheck": "false"}),
+    )
+    active_from = _moment(
+        gettext_lazy("On sale from"), gettext_lazy("Leave empty to start as soon as it is active.")
+    )
+    active_until = _moment(gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end."))
+    tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
+    length_mm = _number(gettext_lazy("Length in mm"), rules.MAX_LENGTH_MM)
+    width_mm = _number(gettext_lazy("Width in mm"), rules.MAX_LENGTH_MM)
+    height_mm = _number(gettext_lazy("Height in mm"), rules.MAX_LENGTH_MM)
+    maker = _text(
+        gettext_lazy("Maker"),
+        "maker",
+        gettext_lazy("Name, postal and email address, as EU law asks (GPSR, Article 19)."),
+        rows=3,
+    )
+    safety = _text(gettext_lazy("Warnings and safety notes"), "safety", rows=3)
+    slug = forms.CharField(
+        label=gettext_lazy("Address"),
+        max_length=rules.MAX_LENGTHS["slug"],
+        help_text=gettext_lazy("The end of its page’s address. The former one leads here."),
+        widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        error_messages={"required": gettext_lazy("Enter an address")},
+    )
+    search_title = _text(gettext_lazy("Title for search engines"), "search_title", gettext_lazy("The name, if this is empty."))
+    search_description = _text(
+        gettext_lazy("Description for search engines"),
+        "search_description",
+        gettext_lazy("The description’s beginning, if this is empty."),
+        rows=2,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = _category_choices()
+        for name in ("category_id", "category_ids"):
+            cast(forms.ChoiceField, self.fields[name]).choices = choices
+
+    @classmethod
+    def of(cls, product: Product, related_skus: Sequence[str]) -> ProductForm:
+        """Return the form of a product as it is."""
+        initial = {name: getattr(product, name) for name in PLAIN_FIELDS} | {
+            "version": product.version,
+            "details": "\n".join(f"{label}: {text}" for label, text in product.details.items()),
+            "category_id": str(product.category_id),
+            "category_ids": [str(each) for each in product.category_ids],
+            "tags": ", ".join(sorted(product.tags)),
+            "related": "\n".join(related_skus),
+            **{name: getattr(product, name) or None for name in LENGTH_FIELDS},
+        }
+        return cls(initial=initial)
+
+    def clean_details(self) -> dict[str, str]:
+        """Return the details by their labels, in their order."""
+        found: dict[str, str] = {}
+        for line in _split_lines(self.cleaned_data["details"]):
+            label, colon, text = (part.strip() for part in line.partition(":"))
+            if not (label and colon and text):
+                raise forms.ValidationError(
+                    _("Write “%(line)s” with a colon, such as “Material: stoneware”.") % {"line": line}
+                )
+            if label in found:
+                raise forms.ValidationError(_("“%(label)s” is there twice.") % {"label": label})
+            found[label] = text
+        return found
+
+    def clean_tags(self) -> frozenset[str]:
+        """Return the tags."""
+        parts = (each.strip() for each in self.cleaned_data["tags"].split(","))
+        return frozenset(each for each in parts if each)
+
+    def clean_related(self) -> tuple[str, ...]:
+        """Return the SKUs."""
+        return tuple(line.upper() for line in _split_lines(self.cleaned_data["related"]))
+
+    def apply_to(self, product: Product, related_ids: tuple[UUID, ...]) -> Product:
+        """Return the product with what the valid form says."""
+        clean = self.cleaned_data
+        moments = {
+            name: clean[name].astimezone(UTC) if clean[name] else None
+            for name in ("active_from", "active_until")
+        }
+        return replace(
+            product,
+            **{name: clean[name] for name in PLAIN_FIELDS} | moments,
+            **{name: clean[name] or 0 for name in LENGTH_FIELDS},
+            details=clean["details"],
+            category_id=UUID(clean["category_id"]),
+            category_ids=frozenset(UUID(each) for each in clean["category_ids"]),
+            tags=clean["tags"],
+            related_ids=related_ids,
+        )
+
+
+LENGTH_FIELDS = ("length_mm", "width_mm", "height_mm")
+# Of the form, and of the product under the same name.
+PLAIN_FIELDS = (
+    *("name", "description", "brand", "featured", "active_from", "active_until", "tax_class"),
+    *("maker", "safety", "slug", "search_title", "search_description"),
+)
+
+
+# ---- Its variants
+
+
+class VariantForm(Form):
+    """A variant. `seen` is how the page has shown it (catalogue.operations.fingerprint_variant)."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
+    sku = _sku()
+    price = _price(gettext_lazy("Price"), required=True)
+    compare_at = _price(gettext_lazy("Former price"), required=False)
+    barcode = forms.CharField(
+        label=gettext_lazy("Barcode"), required=False, max_length=20, widget=_short(inputmode="numeric")
+    )
+    weight_grams = _number(gettext_lazy("Weight in grams"), rules.MAX_WEIGHT_GRAMS)
+    sold = forms.BooleanField(label=gettext_lazy("Sold"), required=False)
+
+    def __init__(self, variant: Variant, seen: str, data: Mapping[str, Any] | None = None) -> None:
+        self.variant = variant
+        initial = {
+            "seen": seen,
+            "sku": variant.sku,
+            "price": variant.price.amount,
+            "compare_at": variant.compare_at.amount if variant.compare_at else None,
+            "barcode": variant.barcode,
+            "weight_grams": variant.weight_grams or None,
+            "sold": variant.sold,
+        }
+        super().__init__(data, initial=initial, auto_id=f"{variant.variant_id}-%s")
+        # Its fields stand in the cells of a table, outside the form's own element.
+        for field in self.fields.values():
+            field.widget.attrs["form"] = self.form_id
+
+    @property
+    def form_id(self) -> str:
+        return f"variant-{self.variant.variant_id}"
+
+    @staticmethod
+    def describe(variant: Variant) -> dict[str, str]:
+        """Return what a variant is in words, by the names of the fields."""
+        return {
+            "sku": variant.sku,
+            "price": str(variant.price.amount),
+            "compare_at": str(variant.compare_at.amount) if variant.compare_at else "",
+            "barcode": variant.barcode,
+            "weight_grams": str(variant.weight_grams or ""),
+            "sold": _("yes") if variant.sold else _("no"),
+        }
+
+    def clean_sku(self) -> str:
+        """Return the SKU as products carry it."""
+        return str(self.cleaned_data["sku"]).upper()
+
+    def clean_barcode(self) -> str:
+        """Return the digits."""
+        return str(self.cleaned_data["barcode"]).replace(" ", "").replace("-", "")
+
+    def build_variant(self) -> Variant:
+        """Return the variant as the valid form says."""
+        clean = self.cleaned_data
+        currency = self.variant.price.currency
+        return replace(
+            self.variant,
+            sku=clean["sku"],
+            price=Money(clean["price"], currency),
+            compare_at=Money(clean["compare_at"], currency) if clean["compare_at"] else None,
+            barcode=clean["barcode"],
+            weight_grams=clean["weight_grams"] or 0,
+            sold=clean["sold"],
+        )
+
+
+class OptionsForm(Form):
+    """The options of a product, from which its variants are generated."""
+
+    options = forms.CharField(
+        label=gettext_lazy("Options and their values"),
+        required=False,
+        max_length=20_000,
+        help_text=gettext_lazy("One option a line, such as “Colour: Oat, Slate”. Every combination is a variant."),
+        widget=forms.Textarea({"rows": 4}),
+    )
+
+    def clean_options(self) -> dict[str, tuple[str, ...]]:
+        """Return each option's values, in their order."""
+        found: dict[str, tuple[str, ...]] = {}
+        for line in _split_lines(self.cleaned_data["options"]):
+            name, _colon, text = (part.strip() for part in line.partition(":"))
+            values = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+            if not (name and values):
+                raise forms.ValidationError(
+                    _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
+                    % {"line": line}
+                )
+            if name in found:
+                raise forms.ValidationError(_("“%(label)s” is there twice.") % {"label": name})
+            found[name] = values
+        return found

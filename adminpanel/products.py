@@ -1,0 +1,194 @@
+"""What the staff's pages of products put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from moneyed import Money
+
+from adminpanel.product_forms import (
+    AVAILABILITY_LABELS,
+    STATUS_LABELS,
+    TAX_LABELS,
+    VARIANTS_A_PAGE,
+    VariantForm,
+)
+from catalogue import queries
+from catalogue.descriptions import plain_description
+from catalogue.entities import Product
+from catalogue.variants import fingerprint_variant, list_options
+
+STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
+# What a search engine shows of a title and a description, about.
+SNIPPET_TITLE, SNIPPET_TEXT = 60, 155
+
+
+@dataclass(frozen=True)
+class ProductLine:
+    """A product as the list shows it."""
+
+    product: Product
+    picture: str
+    lowest: Money
+    highest: Money
+    sold_count: int
+    availability_label: str
+    status_label: str
+    tone: str
+    category: str
+
+
+def product_line(product: Product, now: datetime) -> ProductLine:
+    """Return a product as the list shows it; its prices are those of what is sold."""
+    sold = [each for each in product.variants if each.sold] or list(product.variants)
+    prices = sorted(each.price for each in sold)
+    node = queries.get_category_tree().by_id.get(product.category_id)
+    label, tone = status_badge(product, now)
+    return ProductLine(
+        product,
+        next((each.picture for each in sold if each.picture), ""),
+        prices[0],
+        prices[-1],
+        sum(each.sold for each in product.variants),
+        str(AVAILABILITY_LABELS.get(product.availability, "")),
+        label,
+        tone,
+        node.name if node else "",
+    )
+
+
+def status_badge(product: Product, now: datetime) -> tuple[str, str]:
+    """Return a product's status at a moment in words, and the tone of its badge."""
+    if product.status != "active":
+        return str(STATUS_LABELS[product.status]), STATUS_TONES[product.status]
+    if product.active_from and now < product.active_from:
+        return _("Scheduled"), "calm"
+    if product.active_until and product.active_until <= now:
+        return _("Ended"), "plain"
+    return (_("Active"), "good") if product.is_on_sale(now) else (_("Nothing sold"), "warn")
+
+
+@dataclass(frozen=True)
+class VariantPage:
+    """The variants of a product, a page of them, each with its form."""
+
+    forms: tuple[VariantForm, ...]
+    number: int
+    count: int
+
+    @property
+    def page_numbers(self) -> range:
+        return range(1, self.count + 1)
+
+
+def variant_page(product: Product, number: int, submitted: VariantForm | None = None) -> VariantPage:
+    """Return a page of a product's variants; `submitted` is the form of one of them as it was sent."""
+    count = max(1, -(-len(product.variants) // VARIANTS_A_PAGE))
+    if submitted:
+        place = [each.variant_id for each in product.variants].index(submitted.variant.variant_id)
+        number = place // VARIANTS_A_PAGE + 1
+    number = min(max(number, 1), count)
+    shown = product.variants[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
+    return VariantPage(
+        tuple(
+            submitted
+            if submitted and submitted.variant.variant_id == each.variant_id
+            else VariantForm(each, fingerprint_variant(each))
+            for each in shown
+        ),
+        number,
+        count,
+    )
+
+
+def related_skus(product: Product) -> list[str]:
+    """Return a SKU of each of a product's pinned products. Raises CassandraUnavailable."""
+    found = queries.get_products(product.related_ids)
+    return [found[each].variants[0].sku for each in product.related_ids if each in found]
+
+
+def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
+    """Return the products that these SKUs name, and the SKUs that name none. Raises CassandraUnavailable."""
+    possible = [sku for sku in skus if len(sku) <= queries.MAX_SKU_LENGTH]
+    reading = {sku: queries.prefetch_variant_by_sku(sku) for sku in possible}
+    rows = {sku: pending.one() for sku, pending in reading.items()}
+    ids = dict.fromkeys(row.product_id for row in rows.values() if row)
+    return tuple(ids), [sku for sku in skus if not rows.get(sku)]
+
+
+def options_text(product: Product) -> str:
+    """Return a product's options as they are typed: one a line, with their values."""
+    return "\n".join(
+        f"{name}: {', '.join(values)}" for name, values in list_options(product).items()
+    )
+
+
+@dataclass(frozen=True)
+class SearchSnippet:
+    """How a search engine would show a product."""
+
+    title: str
+    address: str
+    text: str
+
+
+def search_snippet(product: Product, host: str) -> SearchSnippet:
+    """Return how a search engine would show a product."""
+    text = product.search_description or plain_description(product.description)
+    return SearchSnippet(
+        _cut(product.search_title or product.name, SNIPPET_TITLE),
+        f"{host} › p › {product.slug}",
+        _cut(text, SNIPPET_TEXT),
+    )
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def describe_product(product: Product, skus: Sequence[str]) -> dict[str, str]:
+    """Return what a product is in words, by the labels of its form, to compare two states of it."""
+    tree = queries.get_category_tree()
+
+    def category(category_id: UUID) -> str:
+        node = tree.by_id.get(category_id)
+        return node.name if node else str(category_id)
+
+    return {
+        _("Name"): product.name,
+        _("Description"): product.description,
+        _("Brand"): product.brand,
+        _("Details"): "\n".join(f"{label}: {text}" for label, text in product.details.items()),
+        _("Main category"): category(product.category_id),
+        _("Also in"): ", ".join(sorted(category(each) for each in product.category_ids)),
+        _("Tags"): ", ".join(sorted(product.tags)),
+        _("Show it on the front page"): _("yes") if product.featured else _("no"),
+        _("Related products"): "\n".join(skus),
+        _("On sale from"): _moment(product.active_from),
+        _("On sale until"): _moment(product.active_until),
+        _("Tax"): str(TAX_LABELS.get(product.tax_class, product.tax_class)),
+        _("Length in mm"): str(product.length_mm or ""),
+        _("Width in mm"): str(product.width_mm or ""),
+        _("Height in mm"): str(product.height_mm or ""),
+        _("Maker"): product.maker,
+        _("Warnings and safety notes"): product.safety,
+        _("Address"): product.slug,
+        _("Title for search engines"): product.search_title,
+        _("Description for search engines"): product.search_description,
+    }
+
+
+def _moment(moment: datetime | None) -> str:
+    return date_format(timezone.localtime(moment), "j F Y, H:i") if moment else ""
+
+
+def preview_url(product: Product, token: str) -> str:
+    """Return the address of a product's page that its token opens before it is on sale."""
+    return f"{reverse('product', args=(product.slug,))}?preview={token}"

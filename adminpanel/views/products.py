@@ -1,0 +1,324 @@
+"""Products: found, made, changed, with their variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_safe
+
+from accounts.access import note_changes, staff_required
+from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.product_forms import (
+    STATUS_LABELS,
+    NewProductForm,
+    OptionsForm,
+    ProductFilterForm,
+    ProductForm,
+    VariantForm,
+)
+from adminpanel.products import (
+    describe_product,
+    find_related_ids,
+    options_text,
+    preview_url,
+    product_line,
+    related_skus,
+    search_snippet,
+    status_badge,
+    variant_page,
+)
+from cassandra_db import current_time
+from catalogue import operations, queries
+from catalogue.entities import Product
+from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
+from catalogue.previews import make_preview_token
+from catalogue.search import (
+    STAFF_DEEPEST,
+    STAFF_PAGE_LENGTH,
+    SearchIndexMissing,
+    StaffSearchResult,
+    find_products_for_staff,
+)
+from catalogue.variants import fingerprint_variant, generate_variants
+from web.decorators import get_or_post, post_only
+from web.rendering import render_page
+
+CATALOGUE_STAFF = ("catalogue",)
+
+
+@staff_required(CATALOGUE_STAFF)
+@require_safe
+def product_list(request: HttpRequest) -> HttpResponse:
+    """List the products, whatever their status, those that were changed last first."""
+    form = ProductFilterForm(request.GET)
+    selection = form.parse_selection()
+    is_missing = False
+    try:
+        found = find_products_for_staff(
+            selection.query, **selection.filters, sort=selection.sort, offset=selection.offset
+        )
+    except SearchIndexMissing:
+        found, is_missing = StaffSearchResult((), 0, "all"), True
+    now = current_time()
+    reachable = min(found.total, STAFF_DEEPEST)
+    parameters = request.GET.copy()
+    parameters.pop("page", None)
+    context = {
+        "form": form,
+        "lines": [product_line(each, now) for each in found.products],
+        "found": found,
+        "is_filtered": bool(selection.query) or any(selection.filters.values()),
+        "is_missing": is_missing,
+        "page": selection.page,
+        "parameters": parameters.urlencode(),
+        "previous_page": selection.page - 1,
+        "next_page": selection.page + 1 if selection.page * STAFF_PAGE_LENGTH < reachable else 0,
+    }
+    return render_page(request, "adminpanel/products.html", context)
+
+
+@staff_required(CATALOGUE_STAFF)
+@get_or_post
+def create_product(request: HttpRequest) -> HttpResponse:
+    """Make a draft of a product with one variant; all else is entered on its own page."""
+    form = NewProductForm(request.POST or None)
+    if request.method != "POST":
+        return render_page(request, "adminpanel/product_new.html", {"form": form})
+    if form.is_valid():
+        product = form.build_product()
+        try:
+            _save_under_free_address(product)
+        except ProductChanged:
+            pass  # the same form was sent twice, and is saved
+        except ProductRefused as refused:
+            _show_refusal(form, refused)
+        else:
+            note_changes(request, {}, {"name": product.name, "sku": product.variants[0].sku})
+            messages.success(request, _("%(name)s is saved as a draft.") % {"name": product.name})
+        if form.is_valid():
+            return redirect("adminpanel:product", product_id=product.product_id)
+    return render_page(request, "adminpanel/product_new.html", {"form": form}, status=422)
+
+
+def _save_under_free_address(product: Product) -> Product:
+    """Save a new product; if another one has its address, under one that ends in its SKU. Raises what `save_product` raises."""
+    now = current_time()
+    try:
+        return operations.save_product(product, now)
+    except SlugTaken:
+        slug = f"{product.slug[:80]}-{product.product_id.hex[:6]}"
+        return operations.save_product(replace(product, slug=slug), now)
+
+
+@staff_required(CATALOGUE_STAFF)
+@get_or_post
+def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
+    """Show a product with all that staff can change, and save what they have changed."""
+    product = _get_product(product_id)
+    if request.method != "POST":
+        return _page(request, product)
+    form = ProductForm(request.POST)
+    if not form.is_valid():
+        return _page(request, product, form=form, status=422)
+    related_ids, unknown = find_related_ids(form.cleaned_data["related"])
+    if unknown:
+        form.add_error("related", _("No product has the SKU %(sku)s.") % {"sku": unknown[0]})
+        return _page(request, product, form=form, status=422)
+    typed = form.apply_to(product, related_ids)
+    seen = get_seen_version(request.POST)
+    version = int(seen) if seen.isdecimal() and len(seen) < 10 else 0
+    try:
+        operations.save_product(replace(typed, version=version), current_time())
+    except ProductChanged as changed:
+        return _conflict_page(request, changed.product or product, typed, form)
+    except ProductRefused as refused:
+        _show_refusal(form, refused)
+        return _page(request, product, form=form, status=422)
+    skus = related_skus(product), form.cleaned_data["related"]
+    before, after = describe_product(product, skus[0]), describe_product(typed, skus[1])
+    note_changes(request, before, after)
+    messages.success(request, _saved_text(before, after))
+    return redirect("adminpanel:product", product_id=product_id)
+
+
+def _saved_text(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    changed = [label for label in after if before[label] != after[label]]
+    if not changed:
+        return _("Saved. Nothing has changed.")
+    return _("Saved: %(fields)s.") % {"fields": ", ".join(changed)}
+
+
+def _conflict_page(
+    request: HttpRequest, saved: Product, typed: Product, form: ProductForm
+) -> HttpResponse:
+    """Show both states side by side, and keep what was typed."""
+    fields = compare_fields(
+        describe_product(saved, related_skus(saved)),
+        describe_product(typed, form.cleaned_data["related"]),
+    )
+    conflict = Conflict("", saved.updated_at, str(saved.version), fields)
+    return _page(request, saved, form=form, conflict=conflict, status=409)
+
+
+@staff_required(CATALOGUE_STAFF)
+@post_only("adminpanel:product", "product_id")
+def change_product_status(request: HttpRequest, product_id: UUID) -> HttpResponse:
+    """Put a product on sale, take it off, or make it a draft again."""
+    product, status = _get_product(product_id), request.POST.get("status", "")
+    if status not in STATUS_LABELS:
+        raise Http404("no such status")
+    try:
+        operations.change_product_status(product, status, current_time())
+    except (ProductChanged, ProductRefused) as refused:
+        messages.error(request, str(refused))
+        return redirect("adminpanel:product", product_id=product_id)
+    note_changes(request, {"status": product.status}, {"status": status})
+    said = {
+        "active": _("%(name)s is on sale as soon as its dates allow."),
+        "draft": _("%(name)s is a draft. Shoppers don’t see it."),
+        "archived": _("%(name)s is archived. Its page says that it’s gone."),
+    }[status]
+    messages.success(request, said % {"name": product.name})
+    return redirect("adminpanel:product", product_id=product_id)
+
+
+@staff_required(CATALOGUE_STAFF)
+@post_only("adminpanel:product", "product_id")
+def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
+    """Make a draft that is like a product, and open it."""
+    product = _get_product(product_id)
+    try:
+        copy = operations.duplicate_product(product, current_time())
+    except ProductRefused as refused:
+        messages.error(request, str(refused))
+        return redirect("adminpanel:product", product_id=product_id)
+    messages.success(request, _("This is a copy of %(name)s, saved as a draft.") % {"name": product.name})
+    return redirect("adminpanel:product", product_id=copy.product_id)
+
+
+@staff_required(CATALOGUE_STAFF)
+@post_only("adminpanel:product", "product_id")
+def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
+    """Save a variant, whatever else of its product somebody changes meanwhile."""
+    product = _get_product(product_id)
+    variant = product.get_variant(variant_id)
+    if variant is None:
+        raise Http404("no such variant")
+    form = VariantForm(variant, fingerprint_variant(variant), request.POST)
+    status = 422
+    if form.is_valid():
+        typed = form.build_variant()
+        try:
+            operations.save_variant(product_id, typed, form.cleaned_data["seen"], current_time())
+        except ProductChanged as changed:
+            product, status = changed.product or product, 409
+            _show_newer_variant(form, product)
+        except ProductRefused as refused:
+            _show_refusal(form, refused)
+        else:
+            note_changes(request, VariantForm.describe(variant), VariantForm.describe(typed))
+            messages.success(request, _("Saved %(sku)s.") % {"sku": typed.sku})
+            page = request.GET.get("variants", "")[:4]
+            query = f"?variants={page}" if page.isdecimal() else ""
+            return redirect(f"{reverse('adminpanel:product', args=(product_id,))}{query}#variants")
+    return _page(request, product, submitted=form, status=status)
+
+
+def _show_newer_variant(form: VariantForm, product: Product) -> None:
+    """Say what is saved now, beside the fields, and let the next submit write over it."""
+    newer = product.get_variant(form.variant.variant_id)
+    if newer is None:
+        return
+    form.add_error(None, _("Someone else has changed this variant in the meantime. Save again to keep what you typed."))
+    typed = form.build_variant()
+    for name, text in VariantForm.describe(newer).items():
+        if text != VariantForm.describe(typed)[name]:
+            form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
+    form.data = {**form.data.dict(), "seen": fingerprint_variant(newer)}  # type: ignore[attr-defined]
+
+
+@staff_required(CATALOGUE_STAFF)
+@get_or_post
+def product_options(request: HttpRequest, product_id: UUID) -> HttpResponse:
+    """Show what variants a product's options would make, and make them."""
+    product = _get_product(product_id)
+    sent = request.POST if request.method == "POST" else request.GET
+    if "options" not in sent:
+        return _options_page(request, product, OptionsForm(initial={"options": options_text(product)}))
+    form = OptionsForm(sent)
+    if not form.is_valid():
+        return _options_page(request, product, form, status=422)
+    try:
+        generated = generate_variants(product, form.cleaned_data["options"])
+        if request.method != "POST":
+            return _options_page(request, product, form, generated=generated)
+        operations.save_product(generated.apply_to(product), current_time())
+    except ProductRefused as refused:
+        _show_refusal(form, refused)
+        return _options_page(request, product, form, status=422)
+    except ProductChanged as changed:
+        form.add_error(None, str(changed))
+        return _options_page(request, changed.product or product, form, status=409)
+    note_changes(request, {"options": options_text(product)}, {"options": options_text(generated.apply_to(product))})
+    added = ngettext("%(count)s variant added", "%(count)s variants added", len(generated.added))
+    messages.success(
+        request,
+        _("%(added)s, %(retired)s no longer sold.")
+        % {"added": added % {"count": len(generated.added)}, "retired": len(generated.retired)},
+    )
+    return redirect(f"{reverse('adminpanel:product', args=(product_id,))}#variants")
+
+
+def _options_page(
+    request: HttpRequest, product: Product, form: OptionsForm, status: int = 200, **more: Any
+) -> HttpResponse:
+    context = {"product": product, "form": form, **more}
+    return render_page(request, "adminpanel/product_options.html", context, status=status)
+
+
+def _get_product(product_id: UUID) -> Product:
+    product = queries.get_product_at_quorum(product_id)
+    if product is None:
+        raise Http404("no such product")
+    return product
+
+
+def _show_refusal(form: Any, refused: ProductRefused) -> None:
+    """Put a refusal beside its field, or above the form if it has no such field."""
+    form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+
+
+def _page(
+    request: HttpRequest,
+    product: Product,
+    *,
+    form: ProductForm | None = None,
+    submitted: VariantForm | None = None,
+    conflict: Conflict | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    now, number = current_time(), request.GET.get("variants", "")[:4]
+    label, tone = status_badge(product, now)
+    context = {
+        "product": product,
+        "form": form or ProductForm.of(product, related_skus(product)),
+        "variants": variant_page(product, int(number) if number.isdecimal() else 1, submitted),
+        "submitted": submitted,
+        "has_errors": bool(submitted and submitted.errors),
+        "conflict": conflict,
+        "status_label": label,
+        "status_tone": tone,
+        "is_on_sale": product.is_on_sale(now),
+        "snippet": search_snippet(product, request.get_host()),
+        "preview_url": preview_url(product, make_preview_token(product.product_id)),
+    }
+    return render_page(request, "adminpanel/product.html", context, status=status)

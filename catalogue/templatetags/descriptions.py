@@ -1,0 +1,20 @@
+"""A product's description in a page."""
+
+from django import template
+from django.utils.safestring import SafeString
+
+from catalogue.descriptions import format_description, plain_description
+
+register = template.Library()
+
+
+@register.filter
+def formatted(text: str) -> SafeString:
+    """Return a description as staff have formatted it."""
+    return format_description(text)
+
+
+@register.filter
+def without_formatting(text: str) -> str:
+    """Return the words of a description alone."""
+    return plain_description(text)

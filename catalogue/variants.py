@@ -1,0 +1,132 @@
+"""The variants of a product: generated from its options, and how an editor has seen one. No database."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import product as combinations
+from math import prod
+from uuid import uuid5
+
+from django.utils.translation import gettext as _
+
+from catalogue.entities import Product, Variant
+from catalogue.errors import ProductRefused
+from catalogue.rules import MAX_VARIANTS
+from catalogue.words import fold_text
+from pricing.money import to_minor_units
+
+# Of a SKU that is made: so many letters of each value, and of the part before them.
+_CODE_LENGTH, _PREFIX_LENGTH = 6, 30
+
+
+@dataclass(frozen=True)
+class GeneratedVariants:
+    """What a product's options would make of its variants; `variants` are all of them, in their new order."""
+
+    options: Mapping[str, Sequence[str]]
+    variants: tuple[Variant, ...]
+    added: tuple[Variant, ...]
+    retired: tuple[Variant, ...]  # sold until now, and no longer
+
+    def apply_to(self, product: Product) -> Product:
+        """Return the product with these options and variants."""
+        return replace(product, option_names=tuple(self.options), variants=self.variants)
+
+
+def list_options(product: Product) -> dict[str, tuple[str, ...]]:
+    """Return the options of a product, each with the values of its variants that are sold."""
+    sold = [each for each in product.variants if each.sold]
+    return {
+        name: tuple(dict.fromkeys(each.options[name] for each in sold if each.options.get(name)))
+        for name in product.option_names
+    }
+
+
+def generate_variants(
+    product: Product, options: Mapping[str, Sequence[str]]
+) -> GeneratedVariants:
+    """Return a product's variants as these options make them: one for each combination of values.
+
+    A variant that has its combination already stays as it is, and is sold again; those of no combination are no longer sold.
+    A new one is like the variant that shares most of its values, with an id that is always the same. Raises ProductRefused.
+    """
+    if prod(len(values) for values in options.values()) > MAX_VARIANTS:
+        raise ProductRefused(
+            _("These options make more than %(most)d variants.") % {"most": MAX_VARIANTS}, "options"
+        )
+    by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
+    by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
+    wanted = [
+        dict(zip(options, values, strict=True)) for values in combinations(*options.values())
+    ]
+    known = {key: by_options[key] for each in wanted if (key := _options_key(each)) in by_options}
+    skus = {each.sku for each in product.variants}
+    sold, added = [], []
+    for chosen in wanted:
+        if existing := known.get(_options_key(chosen)):
+            sold.append(replace(existing, sold=True, options=chosen))
+            continue
+        variant = _new_variant(product, chosen, skus)
+        skus.add(variant.sku)
+        sold.append(variant)
+        added.append(variant)
+    kept = {each.variant_id for each in sold}
+    rest = [each for each in product.variants if each.variant_id not in kept]
+    return GeneratedVariants(
+        options,
+        (*sold, *(replace(each, sold=False) for each in rest)),
+        tuple(added),
+        tuple(each for each in rest if each.sold),
+    )
+
+
+def _options_key(options: Mapping[str, str]) -> str:
+    return json.dumps(sorted(options.items()), ensure_ascii=False)
+
+
+def _new_variant(product: Product, chosen: Mapping[str, str], taken: set[str]) -> Variant:
+    model = max(
+        product.variants, key=lambda each: (len(each.options.items() & chosen.items()), each.sold)
+    )
+    return Variant(
+        variant_id=uuid5(product.product_id, _options_key(chosen)),
+        sku=next(sku for sku in _skus(product, chosen) if sku not in taken),
+        options=dict(chosen),
+        price=model.price,
+        compare_at=None,  # what was never sold has no former price
+        picture=model.picture,
+        weight_grams=model.weight_grams,
+    )
+
+
+def _skus(product: Product, chosen: Mapping[str, str]) -> Iterator[str]:
+    """Possible SKUs, the plainest first."""
+    prefix = _code(product.slug, _PREFIX_LENGTH) or "P"
+    plain = "-".join([prefix, *(_code(value, _CODE_LENGTH) or "X" for value in chosen.values())])
+    yield plain
+    number = 2
+    while True:
+        yield f"{plain}-{number}"
+        number += 1
+
+
+def _code(text: str, most: int) -> str:
+    words = re.findall(r"[A-Z0-9]+", fold_text(text).upper())
+    return "-".join(words)[:most].strip("-")
+
+
+def fingerprint_variant(variant: Variant) -> str:
+    """Return a short text that differs when anything of a variant does, but for its place among the others."""
+    content = {
+        "sku": variant.sku,
+        "options": _options_key(variant.options),
+        "price": [to_minor_units(variant.price), variant.price.currency.code],
+        "compare_at": to_minor_units(variant.compare_at) if variant.compare_at else None,
+        "picture": variant.picture,
+        "weight_grams": variant.weight_grams,
+        "barcode": variant.barcode,
+        "sold": variant.sold,
+    }
+    return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,381 @@
+"""The staff's pages of products: found, made, changed, also by two at once."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client, override_settings
+from django.urls import reverse
+from moneyed import EUR, Money
+
+from adminpanel.product_forms import ProductForm, VariantForm
+from cassandra_db import current_time
+from catalogue import operations, queries, search
+from catalogue.entities import Product
+from catalogue.previews import make_preview_token
+from catalogue.variants import fingerprint_variant
+from tests.factories import make_category, make_product, make_user, sign_in_staff
+
+LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:product_new")
+
+
+@pytest.fixture
+def cleo(client: Client) -> Client:
+    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
+
+
+def address(product: Product, name: str = "product", *more: UUID) -> str:
+    return reverse(f"adminpanel:{name}", args=(product.product_id, *more))
+
+
+def stored(product_id: UUID) -> Product:
+    found = queries.get_product_at_quorum(product_id)
+    assert found
+    return found
+
+
+def typed(product: Product, **changes: Any) -> dict[str, Any]:
+    """What the product's form would send as it is shown, with some fields typed anew."""
+    form = ProductForm.of(product, [])
+    values = {name: form[name].value() for name in form.fields}
+    return {name: value for name, value in values.items() if value not in (None, False)} | changes
+
+
+def typed_new(**changes: Any) -> dict[str, Any]:
+    return {
+        "product_id": str(uuid4()),
+        "variant_id": str(uuid4()),
+        "name": "Oak stool",
+        "category_id": str(make_category("Stools").category_id),
+        "brand": "Hald",
+        "sku": f"st-{uuid4().hex[:10]}",
+        "price": "89.50",
+        "weight_grams": "4200",
+        "tax_class": "standard",
+    } | changes
+
+
+# ---- Made
+
+
+def test_a_product_is_made_as_a_draft_and_opened_for_the_rest(cleo: Client) -> None:
+    sent = typed_new()
+    answer = cleo.post(NEW, sent)
+    made = stored(UUID(sent["product_id"]))
+    assert (answer.status_code, answer["Location"]) == (303, address(made))
+    variant = made.variants[0]
+    assert (made.status, made.name, variant.sku) == ("draft", "Oak stool", sent["sku"].upper())
+    assert (variant.price, variant.weight_grams) == (Money("89.50", EUR), 4200)
+    page = cleo.get(address(made)).content.decode()
+    assert "A draft. Shoppers don’t see it." in page
+    assert Client().get(reverse("product", args=(made.slug,))).status_code == 404
+
+
+def test_sent_twice_it_is_one_product(cleo: Client) -> None:
+    sent = typed_new()
+    answers = [cleo.post(NEW, sent) for _ in range(2)]
+    assert [each.status_code for each in answers] == [303, 303]
+    assert answers[0]["Location"] == answers[1]["Location"]
+    assert stored(UUID(sent["product_id"])).version == 1
+
+
+def test_two_products_of_one_name_have_two_addresses(cleo: Client) -> None:
+    name = f"Twin {uuid4().hex[:8]}"
+    twins = [typed_new(name=name) for _ in range(2)]
+    for each in twins:
+        assert cleo.post(NEW, each).status_code == 303
+    slugs = [stored(UUID(each["product_id"])).slug for each in twins]
+    assert slugs[0] != slugs[1]
+    assert slugs[1].startswith(slugs[0])
+
+
+def test_what_makes_no_product_is_said_beside_its_field_and_stays_typed(cleo: Client) -> None:
+    taken = make_product(listed=True).variants[0].sku
+    violations = []
+    for fields, sentence in (
+        ({"name": ""}, "Enter name"),
+        ({"price": ""}, "Enter a price"),
+        ({"price": "-1"}, "greater than or equal to"),
+        ({"price": "1000000000"}, "less than or equal to"),
+        ({"price": "1.005"}, "2 decimal places"),
+        ({"price": "cheap"}, "Enter a number"),
+        ({"sku": "bad sku!"}, "A SKU has capitals"),
+        ({"sku": taken}, "Another variant has the SKU"),
+        ({"category_id": str(uuid4())}, "Choose a category"),
+        ({"weight_grams": "-5"}, "greater than or equal to"),
+    ):
+        sent = typed_new(brand="Stays as typed") | fields
+        answer = cleo.post(NEW, sent)
+        text = answer.content.decode()
+        if answer.status_code != 422 or sentence not in text or "Stays as typed" not in text:
+            violations.append((fields, answer.status_code))
+        if queries.get_product_at_quorum(UUID(sent["product_id"])):
+            violations.append((fields, "was saved"))
+    assert not violations
+
+
+# ---- Changed
+
+
+def test_all_of_a_product_is_changed(cleo: Client) -> None:
+    product, other = make_product("Bowl", listed=True), make_product("Plate", listed=True)
+    shelf = make_category("Breakfast")
+    slug = f"bowl-{uuid4().hex[:10]}"
+    answer = cleo.post(
+        address(product),
+        typed(
+            stored(product.product_id),
+            name="Deep bowl",
+            description="For *soup*.",
+            details="Material: stoneware\nCare: dishwasher",
+            category_ids=[str(shelf.category_id)],
+            tags="soup, winter",
+            featured="on",
+            related=other.variants[0].sku.lower(),
+            length_mm="150",
+            maker="Kilnbrook, Cork",
+            safety="Hot things stay hot.",
+            slug=slug,
+            search_title="Deep bowl for soup",
+        ),
+    )
+    assert (answer.status_code, answer["Location"]) == (303, address(product))
+    found = stored(product.product_id)
+    assert (found.name, found.slug, found.featured, found.length_mm) == ("Deep bowl", slug, True, 150)
+    assert found.details == {"Material": "stoneware", "Care": "dishwasher"}
+    assert found.category_ids == {shelf.category_id}
+    assert (found.tags, found.related_ids) == ({"soup", "winter"}, (other.product_id,))
+    assert found.variants == stored(product.product_id).variants
+    page = cleo.get(address(product)).content.decode()
+    assert "Saved: Name, Description" in page
+    shop = Client().get(reverse("product", args=(slug,))).content.decode()
+    assert "<em>soup</em>" in shop
+    assert "Hot things stay hot." in shop
+    moved = Client().get(reverse("product", args=(product.slug,)))
+    assert (moved.status_code, moved["Location"]) == (301, reverse("product", args=(slug,)))
+
+
+def test_the_form_of_an_untouched_product_changes_nothing(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    before = stored(product.product_id)
+    assert cleo.post(address(product), typed(before)).status_code == 303
+    after = stored(product.product_id)
+    assert replace(after, version=before.version, updated_at=before.updated_at) == before
+    assert "Nothing has changed" in cleo.get(address(product)).content.decode()
+
+
+def test_two_people_on_one_product_see_both_states_and_lose_nothing(cleo: Client) -> None:
+    product = make_product("Bowl", listed=True)
+    shown = typed(stored(product.product_id))
+    ann = sign_in_staff(Client(), make_user("Ann", role="catalogue"))
+    assert ann.post(address(product), shown | {"brand": "Ann’s brand"}).status_code == 303
+    answer = cleo.post(address(product), shown | {"name": "Cleo’s bowl"})
+    text = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Ann’s brand" in text
+    assert text.count("Cleo’s bowl") >= 2  # beside what is saved, and in the form
+    found = stored(product.product_id)
+    assert (found.name, found.brand) == ("Bowl", "Ann’s brand")
+    newer = {"overwrite": str(found.version), "version": shown["version"]}
+    assert cleo.post(address(product), shown | newer | {"name": "Cleo’s bowl"}).status_code == 303
+    assert stored(product.product_id).name == "Cleo’s bowl"
+
+
+def test_what_cannot_be_saved_of_a_product_is_said_beside_its_field(cleo: Client) -> None:
+    product, other = make_product("Bowl", listed=True), make_product("Plate", listed=True)
+    violations = []
+    for fields, sentence in (
+        ({"name": " "}, "Enter name"),
+        ({"slug": "Not an address"}, "An address has small letters"),
+        ({"slug": other.slug}, "Another product has this address"),
+        ({"details": "no colon"}, "with a colon"),
+        ({"details": "A: 1\nA: 2"}, "is there twice"),
+        ({"related": "NO-SUCH-SKU"}, "No product has the SKU NO-SUCH-SKU"),
+        ({"related": product.variants[0].sku}, "Choose other products than this one"),
+        ({"length_mm": "-1"}, "greater than or equal to"),
+        ({"tags": ",".join(f"tag{n}" for n in range(101))}, "There may be 100"),
+        ({"active_from": "soon"}, "Enter a day and a time"),
+        (
+            {"active_from": "2027-01-02T10:00", "active_until": "2027-01-01T10:00"},
+            "choose a later time",
+        ),
+        ({"category_id": "nothing"}, "Choose a category"),
+        ({"description": "x" * 20_001}, "at most 20000"),
+    ):
+        sent = typed(stored(product.product_id), maker="Stays as typed") | fields
+        answer = cleo.post(address(product), sent)
+        text = answer.content.decode()
+        if answer.status_code != 422 or sentence not in text or "Stays as typed" not in text:
+            violations.append((fields, answer.status_code))
+    assert not violations
+    assert stored(product.product_id).version == 1
+
+
+def test_a_product_comes_and_goes_by_its_status(cleo: Client) -> None:
+    product = make_product("Bowl", listed=True)
+    page = reverse("product", args=(product.slug,))
+    seen = []
+    for status in ("draft", "active", "archived", "active"):
+        answer = cleo.post(address(product, "product_status"), {"status": status})
+        assert (answer.status_code, answer["Location"]) == (303, address(product))
+        seen.append(Client().get(page).status_code)
+    assert seen == [404, 200, 410, 200]
+    assert cleo.post(address(product, "product_status"), {"status": "lost"}).status_code == 404
+
+
+def test_a_draft_is_shown_by_its_signed_link_alone(cleo: Client) -> None:
+    product, other = make_product("Bowl", listed=True), make_product("Plate", listed=True)
+    operations.change_product_status(stored(product.product_id), "draft", current_time())
+    page = reverse("product", args=(product.slug,))
+    link = f"{page}?preview={make_preview_token(product.product_id)}"
+    assert link in cleo.get(address(product)).content.decode()
+    answer = Client().get(link)
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert "This is a preview" in text
+    assert 'content="noindex"' in text
+    assert 'id="add-button"' not in text
+    foreign = f"{page}?preview={make_preview_token(other.product_id)}"
+    assert [Client().get(each).status_code for each in (foreign, f"{page}?preview=x")] == [404, 404]
+
+
+def test_a_copy_is_a_draft_of_its_own(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    answer = cleo.post(address(product, "product_copy"))
+    made = stored(UUID(answer["Location"].rstrip("/").rpartition("/")[2]))
+    assert made.product_id != product.product_id
+    assert (made.status, made.name, len(made.variants)) == ("draft", "Bowl (copy)", 2)
+
+
+# ---- Its variants
+
+
+def typed_variant(product: Product, number: int = 0, **changes: Any) -> tuple[str, dict[str, Any]]:
+    """Where the form of a variant is sent, and what it sends as it is shown, with some fields typed anew."""
+    variant = product.variants[number]
+    form = VariantForm(variant, fingerprint_variant(variant))
+    values = {name: form[name].value() for name in form.fields}
+    sent = {name: value for name, value in values.items() if value not in (None, False)}
+    return address(product, "product_variant", variant.variant_id), sent | changes
+
+
+def test_each_variant_is_saved_by_itself(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    rows = [typed_variant(product, n, price=price) for n, price in ((0, "15.00"), (1, "16.00"))]
+    # Both rows were shown before either was saved.
+    for to, sent in rows:
+        answer = cleo.post(to, sent)
+        assert (answer.status_code, answer["Location"]) == (303, f"{address(product)}#variants")
+    found = stored(product.product_id)
+    assert [each.price.amount for each in found.variants] == [Decimal(15), Decimal(16)]
+
+
+def test_a_variant_that_is_no_longer_sold_stays(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    to, sent = typed_variant(product)
+    del sent["sold"]
+    assert cleo.post(to, sent).status_code == 303
+    assert [each.sold for each in stored(product.product_id).variants] == [False, True]
+
+
+def test_two_people_on_one_variant(cleo: Client) -> None:
+    product = make_product("Bowl", listed=True)
+    to, shown = typed_variant(product)
+    assert cleo.post(to, shown | {"price": "13.00"}).status_code == 303
+    answer = cleo.post(to, shown | {"price": "14.00"})
+    text = answer.content.decode()
+    assert answer.status_code == 409
+    assert "Saved now: 13.00" in text
+    assert 'value="14.00"' in text
+    newer = fingerprint_variant(stored(product.product_id).variants[0])
+    assert f'value="{newer}"' in text
+    assert cleo.post(to, shown | {"price": "14.00", "seen": newer}).status_code == 303
+    assert stored(product.product_id).variants[0].price.amount == Decimal(14)
+
+
+def test_what_cannot_be_saved_of_a_variant_is_said_in_its_row(cleo: Client) -> None:
+    product, other = make_product("Bowl", listed=True), make_product("Plate", listed=True)
+    violations = []
+    for fields, sentence in (
+        ({"price": "0"}, "greater than or equal to"),
+        ({"price": "1e9"}, "less than or equal to"),
+        ({"compare_at": "1.00"}, "above the price"),
+        ({"sku": other.variants[0].sku}, "Another variant has the SKU"),
+        ({"barcode": "4006381333932"}, "check digit"),
+        ({"weight_grams": "heavy"}, "Enter a whole number"),
+    ):
+        to, sent = typed_variant(product, **fields)
+        answer = cleo.post(to, sent)
+        if answer.status_code != 422 or sentence not in answer.content.decode():
+            violations.append((fields, answer.status_code))
+    assert not violations
+    assert stored(product.product_id).version == 1
+
+
+def test_variants_are_made_from_options_after_a_look_at_them(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    options = "Colour: Oat, Moss\nSize: S, L"
+    look = cleo.get(address(product, "product_options"), {"options": options})
+    assert "Moss, L" in look.content.decode()
+    assert stored(product.product_id).version == 1
+    answer = cleo.post(address(product, "product_options"), {"options": options})
+    assert answer.status_code == 303
+    found = stored(product.product_id)
+    assert found.option_names == ("Colour", "Size")
+    assert [each.label for each in found.variants if each.sold] == [
+        *("Oat, S", "Oat, L", "Moss, S", "Moss, L")
+    ]
+    many = ", ".join(str(number) for number in range(101))
+    for text, sentence in (("Colour", "with a colon"), (f"A: {many}\nB: {many}", "more than 200")):
+        refused = cleo.get(address(product, "product_options"), {"options": text})
+        assert (refused.status_code, sentence in refused.content.decode()) == (422, True)
+
+
+def test_two_hundred_variants_are_shown_twenty_five_a_page(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Number": [str(n) for n in range(60)]})
+    pages = [cleo.get(address(product), {"variants": n}) for n in ("1", "3", "99", "x")]
+    counts = [each.content.decode().count('id="row-') for each in pages]
+    assert counts == [25, 10, 10, 25]
+
+
+# ---- Found
+
+
+@pytest.fixture
+def listed(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Product]]:
+    """An index of these products alone, one of each status."""
+    products = [make_product(name, brand="Nordlicht") for name in ("Alpha tray", "Beta tray", "Gamma")]
+    products[1] = replace(products[1], status="draft")
+    with override_settings(SEARCH_INDEX_DIR=tmp_path_factory.mktemp("index")):
+        search.build_index(products)
+        search._reader._looked_at = 0.0
+        yield products
+
+
+def test_products_are_found_by_word_sku_and_filter(cleo: Client, listed: list[Product]) -> None:
+    alpha, beta, gamma = listed
+
+    def found(**parameters: str) -> list[bool]:
+        text = cleo.get(LIST, parameters).content.decode()
+        return [address(each) in text for each in listed]
+
+    assert found() == [True, True, True]
+    assert found(q="tra") == [True, True, False]
+    assert found(q=gamma.variants[0].sku.lower()) == [False, False, True]
+    assert found(q="nordlicht", status="draft") == [False, True, False]
+    assert found(category=str(alpha.category_id)) == [True, True, True]
+    assert found(bare="on") == [False, False, False]
+    assert found(status="nonsense", page="-3", sort="x") == [True, True, True]
+    empty = cleo.get(LIST, {"q": "zzzz"}).content.decode()
+    assert "No product matches" in empty
+
+
+def test_without_an_index_the_list_says_so(cleo: Client, tmp_path: Any) -> None:
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        search._reader._looked_at = 0.0
+        answer = cleo.get(LIST)
+    assert answer.status_code == 200
+    assert "The search index isn’t there yet" in answer.content.decode()

@@ -1,0 +1,83 @@
+"""The variants that a product's options make."""
+
+from dataclasses import replace
+
+import pytest
+
+from catalogue.entities import Product
+from catalogue.errors import ProductRefused
+from catalogue.rules import check_product
+from catalogue.variants import fingerprint_variant, generate_variants, list_options
+from tests.factories import make_product
+
+OPTIONS = {"Colour": ("Oat", "Slate"), "Size": ("S", "M", "L")}
+
+
+@pytest.fixture
+def shirt() -> Product:
+    return make_product("Shirt", options={"Colour": ["Oat"], "Size": ["S", "M"]}, price="20.00")
+
+
+def test_each_combination_is_a_variant_and_those_that_are_there_stay(shirt: Product) -> None:
+    made = generate_variants(shirt, OPTIONS)
+    assert [each.label for each in made.variants] == [
+        *("Oat, S", "Oat, M", "Oat, L"),
+        *("Slate, S", "Slate, M", "Slate, L"),
+    ]
+    assert (made.variants[0], made.variants[1]) == shirt.variants
+    assert [each.label for each in made.added] == ["Oat, L", "Slate, S", "Slate, M", "Slate, L"]
+    assert made.retired == ()
+    assert {each.price for each in made.added} == {shirt.variants[0].price}
+    changed = made.apply_to(shirt)
+    check_product(changed)  # all SKUs are possible, and differ
+    assert list_options(changed) == OPTIONS
+
+
+def test_done_again_it_makes_the_same_and_nothing_more(shirt: Product) -> None:
+    once = generate_variants(shirt, OPTIONS)
+    assert generate_variants(shirt, OPTIONS).variants == once.variants
+    again = generate_variants(once.apply_to(shirt), OPTIONS)
+    assert (again.added, again.retired, again.variants) == ((), (), once.variants)
+
+
+def test_what_has_no_combination_any_more_is_retired_and_comes_back_as_it_was(
+    shirt: Product,
+) -> None:
+    small = generate_variants(shirt, {"Colour": ("Oat",), "Size": ("S",)})
+    assert [(each.label, each.sold) for each in small.variants] == [
+        ("Oat, S", True),
+        ("Oat, M", False),
+    ]
+    assert [each.label for each in small.retired] == ["Oat, M"]
+    back = generate_variants(small.apply_to(shirt), {"Colour": ("Oat",), "Size": ("S", "M")})
+    assert back.variants == shirt.variants
+    assert back.added == ()
+
+
+def test_without_options_there_is_one_variant(shirt: Product) -> None:
+    plain = generate_variants(shirt, {})
+    assert [each.label for each in plain.variants if each.sold] == [""]
+    check_product(plain.apply_to(shirt))
+
+
+def test_two_hundred_and_no_more(shirt: Product) -> None:
+    most = {"Number": tuple(str(number) for number in range(200))}
+    check_product(generate_variants(shirt, most).apply_to(shirt))
+    with pytest.raises(ProductRefused, match="200") as refused:
+        generate_variants(shirt, most | {"Size": ("S", "M")})
+    assert refused.value.field == "options"
+
+
+def test_a_fingerprint_is_of_all_that_is_shown(shirt: Product) -> None:
+    variant = shirt.variants[0]
+    assert fingerprint_variant(replace(variant, position=7)) == fingerprint_variant(variant)
+    changed = [
+        replace(variant, sku="OTHER"),
+        replace(variant, sold=False),
+        replace(variant, price=variant.price * 2),
+        replace(variant, compare_at=variant.price * 2),
+        replace(variant, weight_grams=1),
+        replace(variant, barcode="4006381333931"),
+        replace(variant, picture=""),
+    ]
+    assert len({fingerprint_variant(each) for each in (variant, *changed)}) == 8
