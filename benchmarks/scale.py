@@ -134,6 +134,8 @@ BATCH_SIZE = 40
 
 # ---- The writes of conditional statements, without the claims
 
+HEAD = drop_condition(operations.UPDATE_PRODUCT)
+VARIANT = drop_condition(operations.INSERT_VARIANT)
 SLUG = drop_condition(operations.CLAIM_SLUG)
 SKU = drop_condition(operations.CLAIM_SKU)
 NUMBER = drop_condition(placement.INSERT_NUMBER)
@@ -242,6 +244,7 @@ def make_product(number: int, now: datetime) -> Product:
         featured=dice.random() < 0.01,
         created_at=created,
         updated_at=created,
+        version=1,
         availability=dice.choices(("in", "few", "out"), (92, 4, 4))[0],
     )
 
@@ -262,10 +265,7 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
     puts_by_list: dict[tuple[UUID, str], list[BoundStatement]] = {}
     cards = [operations.RelatedCard(product_card(each), pinned=False) for each in some]
     for number, each in enumerate(some):
-        word = operations.UPDATE_AVAILABILITY.bind(
-            product_id=each.product_id, word=each.availability
-        )
-        bulk.send(*operations.product_statements(each), word)
+        bulk.send(*product_statements(each))
         stands = operations.card_statements(each, tree)
         bulk.send(*(taken for _, taken, _ in stands))
         for (category_id, sort, _), _, put in stands:
@@ -276,6 +276,19 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
         _write_variants(bulk, each)
     for puts in puts_by_list.values():
         bulk.send(*puts)
+
+
+def product_statements(product: Product) -> list[BoundStatement]:
+    """Return the writes that make up a product's partition."""
+    product_id = product.product_id
+    return [
+        HEAD.bind(**operations.product_columns(product), save_id=product_id),
+        *(
+            VARIANT.bind(product_id=product_id, **operations.variant_columns(each))
+            for each in product.variants
+        ),
+        operations.UPDATE_AVAILABILITY.bind(product_id=product_id, word=product.availability),
+    ]
 
 
 def _write_variants(bulk: BulkWriter, each: Product) -> None:

@@ -15,6 +15,7 @@ from cassandra_db import (
 from pricing.quotes import QuotedLine
 
 NEW_FOR = timedelta(days=30)
+STATUSES = ("draft", "active", "archived")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Variant:
     weight_grams: int
     sold: bool = True  # False: no longer sold
     position: int = 0
+    barcode: str = ""  # a GTIN, or none
 
     @property
     def label(self) -> str:
@@ -39,7 +41,10 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A product with all its variants, in the order in which they are shown."""
+    """A product with all its variants, in the order in which they are shown.
+
+    `version` is that of the save that was read, 0 if it was never saved. Moments are UTC.
+    """
 
     product_id: UUID
     slug: str
@@ -51,15 +56,49 @@ class Product:
     option_names: tuple[str, ...]
     tax_class: str
     variants: tuple[Variant, ...]
-    status: str = "active"  # active, archived
+    status: str = "active"  # one of STATUSES
     featured: bool = False
     created_at: datetime | None = None  # None: not saved yet
     updated_at: datetime | None = None
     availability: str = "out"
+    version: int = 0
+    active_from: datetime | None = None
+    active_until: datetime | None = None
+    category_ids: frozenset[UUID] = frozenset()  # the others, besides the main one
+    tags: frozenset[str] = frozenset()
+    maker: str = ""  # who makes it, and where they are reached (GPSR, Article 19)
+    safety: str = ""
+    length_mm: int = 0  # 0: not known
+    width_mm: int = 0
+    height_mm: int = 0
+    search_title: str = ""
+    search_description: str = ""
+    related_ids: tuple[UUID, ...] = ()  # pinned, in this order
+
+    def is_on_sale(self, now: datetime) -> bool:
+        """Return whether shoppers find and buy it at a moment: every page, list, cart and feed asks this."""
+        return (
+            self.status == "active"
+            and (self.active_from is None or self.active_from <= now)
+            and (self.active_until is None or now < self.active_until)
+            and any(variant.sold for variant in self.variants)
+        )
+
+    def is_to_come(self, now: datetime) -> bool:
+        """Return whether shoppers do not know it yet: its page is not there, while that of one that has gone says so."""
+        return self.status == "draft" or (
+            self.status == "active" and self.active_from is not None and now < self.active_from
+        )
 
     @property
-    def is_active(self) -> bool:
-        return self.status == "active" and any(variant.sold for variant in self.variants)
+    def all_category_ids(self) -> tuple[UUID, ...]:
+        """The categories in which it stands, the main one first."""
+        return (self.category_id, *sorted(self.category_ids - {self.category_id}))
+
+    @property
+    def moments(self) -> set[datetime]:
+        """When lists have to follow by themselves."""
+        return {each for each in (self.active_from, self.active_until) if each}
 
     def get_variant(self, variant_id: UUID) -> Variant | None:
         """Return the variant with this id, sold or not."""

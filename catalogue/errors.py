@@ -1,10 +1,22 @@
 """Why the catalogue refuses something: a write, with a text for the staff; a request, with a text for the shopper."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
 from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from catalogue.entities import Product
 
 
 class ProductRefused(ValueError):
-    """The product breaks a rule of the catalogue."""
+    """The product breaks a rule of the catalogue. `field` says in which field, and `variant_id` of which variant."""
+
+    def __init__(self, message: str, field: str = "", variant_id: UUID | None = None) -> None:
+        super().__init__(message)
+        self.field, self.variant_id = field, variant_id
 
 
 class SlugTaken(ProductRefused):
@@ -13,6 +25,14 @@ class SlugTaken(ProductRefused):
 
 class SkuTaken(ProductRefused):
     """The SKU belongs to another variant."""
+
+
+class ProductChanged(Exception):
+    """Somebody else has saved the product since it was read. `product` is what it is now."""
+
+    def __init__(self, product: Product | None) -> None:
+        super().__init__(_("Someone else has changed this product in the meantime."))
+        self.product = product
 
 
 class CategoryRefused(ValueError):

@@ -9,13 +9,17 @@ from django.utils.translation import ngettext
 
 from catalogue import operations, queries, search
 from jobs.leases import get_position, save_position
-from jobs.minutes import MINUTE
+from jobs.minutes import MINUTE, minutes_between
 from jobs.registry import Job, describe_count
 
 LISTS = "catalogue lists"
 # A change is noted before it is written: after this time it is either there or was cut off, and is finished here.
 COMPLETE_AFTER = timedelta(seconds=10)
 MAX_AT_ONCE = 500
+SCHEDULE = "catalogue schedule"
+# A minute is looked into again for so long, for rows that came into it late.
+LATE = 2 * MINUTE
+MAX_MINUTES_AT_ONCE = 1500
 
 
 def update_search_index(now: datetime) -> str:
@@ -51,6 +55,20 @@ def update_lists(now: datetime) -> str:
     return f"lists updated for {len(due)} products"
 
 
+def follow_schedule(now: datetime) -> str:
+    """Let the lists follow products that come or go by themselves."""
+    position = get_position(SCHEDULE)
+    since = datetime.fromisoformat(position) if position else now - timedelta(days=1)
+    minutes = minutes_between(since - LATE, now)[:MAX_MINUTES_AT_ONCE]
+    due = operations.list_scheduled_products(minutes, MAX_AT_ONCE)[:MAX_AT_ONCE]
+    for minute, product_id in due:
+        operations.follow_schedule(minute, product_id)
+    # Of a full run more may be left: the rows that are done are gone when it looks again.
+    if len(due) < MAX_AT_ONCE and minutes[-1] != since:
+        save_position(SCHEDULE, minutes[-1].isoformat())
+    return f"{len(due)} products followed their schedule" if due else ""
+
+
 def rebuild_suggestions(now: datetime) -> str:
     """Rebuild the suggestions."""
     return f"{operations.rebuild_prefixes(queries.iterate_products())} prefixes"
@@ -79,6 +97,13 @@ JOBS = [
         timedelta(seconds=5),
         update_lists,
         normal_lag=COMPLETE_AFTER + MINUTE,
+        idle_every=timedelta(seconds=30),
+    ),
+    Job(
+        SCHEDULE,
+        timedelta(seconds=15),
+        follow_schedule,
+        normal_lag=2 * MINUTE,
         idle_every=timedelta(seconds=30),
     ),
     Job("front page", timedelta(hours=1), rebuild_front_page),

@@ -30,8 +30,9 @@ class CardColumns(Model):
 class Product(Model):
     """Q1: a product with its variants. The product's columns are static, a row is a variant.
 
-    Bound: 200 variants a product (catalogue.operations.MAX_VARIANTS).
-    Writer: catalogue.operations.save_product.
+    Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at worst.
+    Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability` alone is written
+    plainly, by set_availability (decision 035).
     """
 
     __table_name__ = "products"
@@ -48,7 +49,21 @@ class Product(Model):
     option_names = columns.List(columns.Text, static=True)
     tax_class = columns.Text(static=True)
     currency = columns.Text(static=True)
-    status = columns.Text(static=True)  # active, archived
+    status = columns.Text(static=True)  # draft, active, archived
+    active_from = columns.DateTime(static=True)
+    active_until = columns.DateTime(static=True)
+    version = columns.Integer(static=True)  # how often it was saved; null before it counted
+    save_id = columns.UUID(static=True)  # the save that made the version, which knows itself by it
+    category_ids = columns.Set(columns.UUID, static=True)  # the others besides category_id
+    tags = columns.Set(columns.Text, static=True)
+    maker = columns.Text(static=True)
+    safety = columns.Text(static=True)
+    length_mm = columns.Integer(static=True)
+    width_mm = columns.Integer(static=True)
+    height_mm = columns.Integer(static=True)
+    search_title = columns.Text(static=True)
+    search_description = columns.Text(static=True)
+    related_ids = columns.List(columns.UUID, static=True)  # pinned, in this order
     featured = columns.Boolean(static=True)
     availability = columns.Text(static=True)  # in, few, out: what the cards say
     created_at = columns.DateTime(static=True)
@@ -60,6 +75,7 @@ class Product(Model):
     compare_at = columns.BigInt()
     picture = columns.Text()
     weight_grams = columns.Integer()
+    barcode = columns.Text()  # a GTIN
     sold = (
         columns.Boolean()
     )  # False: no longer sold; the row stays for carts and orders that name it
@@ -136,7 +152,7 @@ class ListPosition(Model):
 
     A position is written before its card and removed after it: every card anywhere has its position here, also after a
     crash and when two people save at once.
-    Bound: a row a category and sort: about 12, and for a moment twice that.
+    Bound: a row a category and sort: about 12, 200 for a product in 20 categories, and for a moment twice that.
     Writer: catalogue.operations.refresh_cards.
     """
 
@@ -215,3 +231,17 @@ class ProductChange(Model):
     shard = columns.Integer(partition_key=True)
     changed = columns.TimeUUID(primary_key=True)
     product_id = columns.UUID()
+
+
+class ProductSchedule(Model):
+    """Q3: whose lists have to follow in a minute, since a product comes or goes, or its price changes.
+
+    Written before the product is saved, and removed when the lists have followed. A row that no product means is no harm.
+    Bound: a row a product that changes in this minute, 40 bytes each.
+    Writer: catalogue.operations.save_product.
+    """
+
+    __table_name__ = "product_schedule_by_minute"
+    __personal_data__ = None
+    minute = columns.DateTime(partition_key=True)
+    product_id = columns.UUID(primary_key=True)

@@ -1,20 +1,21 @@
 """Every command on the catalogue, and every write to its tables."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
+from django.utils.translation import gettext as _
 
 from cassandra_db import (
     PendingResult,
     Row,
     applied_if,
+    apply_batch,
     conditional_write,
     current_microseconds,
     current_time,
@@ -25,22 +26,26 @@ from cassandra_db import (
 )
 from catalogue import queries
 from catalogue.entities import CategoryNode, CategoryTree, Product, ProductCard, Variant
-from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
+from catalogue.errors import (
+    CategoryRefused,
+    ProductChanged,
+    ProductRefused,
+    SkuTaken,
+    SlugTaken,
+)
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, product_card
+from catalogue.rules import MAX_PINNED, MAX_VARIANT_ROWS, SLUG, check_product
 from catalogue.words import fold_text, name_prefixes
+from jobs.minutes import MINUTE, floor_to_minute
 from pricing.money import to_minor_units
 
-MAX_VARIANTS = 200
 MAX_CATEGORIES = 2000
 MAX_DEPTH = 3
 FEATURED_LENGTH = 24
-RELATED_LENGTH = 12
+RELATED_LENGTH = MAX_PINNED
 PREFIX_LENGTH = 50
 FEATURE_TYPES = ("featured", "deals", "new_arrivals")
 AVAILABILITIES = ("in", "few", "ahead", "out")
-
-_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_SKU = re.compile(r"[A-Z0-9]+(?:[-._][A-Z0-9]+)*")
 
 # ---- Categories
 
@@ -66,7 +71,7 @@ def save_category(
     Raises CategoryRefused for a bad or taken slug, an unknown parent, a fourth level or too many categories.
     """
     tree = queries.get_category_tree_at_quorum()
-    if not _SLUG.fullmatch(slug) or not name.strip():
+    if not SLUG.fullmatch(slug) or not name.strip():
         raise CategoryRefused(f"{slug!r} is no address, or the name is missing")
     if (other := tree.by_slug.get(slug)) and other.category_id != category_id:
         raise CategoryRefused(f"the address {slug!r} belongs to {other.name}")
@@ -110,18 +115,30 @@ CLAIM_SKU = conditional_write(
     """INSERT INTO variants_by_sku (sku, product_id, variant_id) VALUES (:sku, :product_id, :variant_id)
        IF NOT EXISTS""",
 )
-INSERT_PRODUCT = write(
-    "Q1",
-    """INSERT INTO products (product_id, name, slug, brand, description, details, category_id, option_names, tax_class,
-       currency, status, featured, created_at, updated_at)
-       VALUES (:product_id, :name, :slug, :brand, :description, :details, :category_id, :option_names, :tax_class,
-       :currency, :status, :featured, :created_at, :updated_at)""",
+RELEASE_SLUG = conditional_write(
+    "Q1", "DELETE FROM product_ids_by_slug WHERE slug = :slug IF product_id = :product_id"
 )
-INSERT_VARIANT = write(
+RELEASE_SKU = conditional_write(
+    "Q1",
+    "DELETE FROM variants_by_sku WHERE sku = :sku IF product_id = :product_id AND variant_id = :variant_id",
+)
+# On a product that is new, or was saved last before versions counted, the version is null.
+UPDATE_PRODUCT = conditional_write(
+    "Q1",
+    """UPDATE products SET version = :version, save_id = :save_id, name = :name, slug = :slug, brand = :brand,
+       description = :description, details = :details, category_id = :category_id, category_ids = :category_ids,
+       option_names = :option_names, tax_class = :tax_class, currency = :currency, status = :status,
+       active_from = :active_from, active_until = :active_until, tags = :tags, maker = :maker, safety = :safety,
+       length_mm = :length_mm, width_mm = :width_mm, height_mm = :height_mm, search_title = :search_title,
+       search_description = :search_description, related_ids = :related_ids, featured = :featured,
+       created_at = :created_at, updated_at = :updated_at
+       WHERE product_id = :product_id IF version = :seen AND save_id != :save_id""",
+)
+INSERT_VARIANT = conditional_write(
     "Q1",
     """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, picture, weight_grams,
-       sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price, :compare_at, :picture,
-       :weight_grams, :sold)""",
+       barcode, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price, :compare_at, :picture,
+       :weight_grams, :barcode, :sold)""",
 )
 UPDATE_AVAILABILITY = write(
     "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
@@ -133,29 +150,31 @@ INSERT_CHANGE = write(
 
 
 def save_product(product: Product, now: datetime) -> Product:
-    """Add a product or change it, with its claims and its cards in every list.
+    """Add a product or change it, with its claims and its cards in every list; return it as it is then.
 
-    A variant that was there before and is not in `product.variants` stays as no longer sold. The first save sets
-    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. Raises ProductRefused, SlugTaken,
-    SkuTaken, CassandraUnavailable; done again after a failure, it finishes what was begun.
+    `product.version` is the one that the editor has read, 0 for a new product: if somebody else has saved meanwhile, nothing
+    is written. A variant that was there before and is not in `product.variants` stays as no longer sold. The first save sets
+    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. Done again after a failure with the
+    same ids, it finishes what was begun. Raises ProductChanged, ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
     """
-    _check(product)
-    before = queries.get_product_at_quorum(product.product_id)
-    claim_names(product)
-    left_out = _left_out_variants(product, before)
-    saved = replace(
-        product,
-        variants=(
-            *(replace(variant, position=i) for i, variant in enumerate(product.variants)),
-            *left_out,
-        ),
-        created_at=product.created_at or (before.created_at if before else now),
-        updated_at=now,
-        availability=before.availability if before else "out",
-    )
+    rows = queries.prefetch_product_at_quorum(product.product_id).rows()
+    before = queries.product_from_rows(rows)
+    if product.version != (before.version if before else 0):
+        raise ProductChanged(before)
+    check_product(product)
+    saved = _with_what_was_there(product, before, now)
+    for category_id in saved.all_category_ids:
+        if queries.get_category(category_id) is None:
+            raise ProductRefused(
+                _("There is no such category any more."),
+                "category_id" if category_id == saved.category_id else "category_ids",
+            )
+    claim_names(saved)
     # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
     record_product_change(product.product_id, current_time())
-    write_batch(product_statements(saved))
+    _schedule(saved.product_id, {each for each in saved.moments if each > now})
+    if not _apply_save(saved, rows):
+        raise ProductChanged(queries.get_product_at_quorum(product.product_id))
     refresh_cards(product.product_id)
     if before and before.name != saved.name:
         refresh_prefixes(saved, [before.name])
@@ -163,41 +182,149 @@ def save_product(product: Product, now: datetime) -> Product:
     return saved
 
 
-def _check(product: Product) -> None:
-    variants = product.variants
-    if not 1 <= len(variants) <= MAX_VARIANTS:
+def change_product_status(product: Product, status: str, now: datetime) -> Product:
+    """Make a product that was read a draft, active or archived. Raises what `save_product` raises."""
+    return save_product(replace(product, status=status), now)
+
+
+def duplicate_product(product: Product, now: datetime) -> Product:
+    """Save a draft that is like a product, with ids, an address and SKUs of its own; return it.
+
+    What was never sold has no former price to cross out, and a barcode belongs to one article. Raises what `save_product`
+    raises.
+    """
+    product_id = uuid4()
+    code = product_id.hex[:6]
+    variants = [each for each in product.variants if each.sold] or product.variants
+    copy = replace(
+        product,
+        product_id=product_id,
+        version=0,
+        name=_("%(name)s (copy)") % {"name": product.name[:190]},
+        slug=f"{product.slug[:90].rstrip('-')}-{code}",
+        status="draft",
+        active_from=None,
+        active_until=None,
+        featured=False,
+        created_at=None,
+        variants=tuple(
+            replace(
+                each,
+                variant_id=uuid4(),
+                sku=f"{each.sku[:50].rstrip('-._')}-{code.upper()}-{number}",
+                compare_at=None,
+                barcode="",
+            )
+            for number, each in enumerate(variants, start=1)
+        ),
+    )
+    return save_product(copy, now)
+
+
+def _with_what_was_there(product: Product, before: Product | None, now: datetime) -> Product:
+    """Return a product as it is saved: with its next version, and the variants that are left out as no longer sold."""
+    kept = (
+        *(replace(variant, position=i) for i, variant in enumerate(product.variants)),
+        *_left_out_variants(product, before),
+    )
+    if len(kept) > MAX_VARIANT_ROWS:
         raise ProductRefused(
-            f"{product.name} has {len(variants)} variants; 1 to {MAX_VARIANTS} are possible"
+            _("With those that are no longer sold, a product may have %(most)d variants.")
+            % {"most": MAX_VARIANT_ROWS},
+            "variants",
         )
-    if not _SLUG.fullmatch(product.slug) or not product.name.strip():
-        raise ProductRefused(f"{product.slug!r} is no address, or the name is missing")
-    if queries.get_category(product.category_id) is None:
-        raise ProductRefused(f"{product.name}: there is no category {product.category_id}")
-    if len({variant.sku for variant in variants}) < len(variants) or len(
-        {variant.variant_id for variant in variants}
-    ) < len(variants):
-        raise ProductRefused(f"{product.name} names a variant twice")
-    if len({variant.price.currency for variant in variants}) > 1:
-        raise ProductRefused(f"{product.name} mixes currencies")
-    for variant in variants:
-        if not _SKU.fullmatch(variant.sku):
-            raise ProductRefused(
-                f"{variant.sku!r} is no SKU: capitals, digits and single dashes are"
-            )
-        if variant.price.amount <= 0 or (
-            variant.compare_at and variant.compare_at <= variant.price
-        ):
-            raise ProductRefused(
-                f"{variant.sku}: a price is above 0, and what is crossed out is above the price"
-            )
-        if set(variant.options) != set(product.option_names):
-            raise ProductRefused(
-                f"{variant.sku} must choose {', '.join(product.option_names) or 'nothing'}"
-            )
+    return replace(
+        product,
+        variants=kept,
+        version=product.version + 1,
+        created_at=product.created_at or (before.created_at if before else now),
+        updated_at=now,
+        availability=before.availability if before else "out",
+    )
+
+
+def _apply_save(saved: Product, rows: Sequence[Row]) -> bool:
+    """Write what differs from the rows read, in one conditional batch; return whether nobody else was faster.
+
+    Cassandra bounds no conditional batch but by half a commit log's segment, many times a product's size (decision 035): so
+    nobody ever sees a product half saved.
+    """
+    save_id, stored = uuid4(), {row.variant_id: row for row in rows}
+    head = UPDATE_PRODUCT.bind(
+        **product_columns(saved), save_id=save_id, seen=saved.version - 1 or None
+    )
+    changed = [
+        INSERT_VARIANT.bind(product_id=saved.product_id, **columns)
+        for columns in map(variant_columns, saved.variants)
+        if not _is_stored(stored.get(columns["variant_id"]), columns)
+    ]
+    outcome = apply_batch(
+        head, *changed, if_lost=applied_if(lambda row: bool(row.save_id == save_id))
+    )
+    return bool(outcome)
+
+
+def _is_stored(row: Row | None, columns: Mapping[str, Any]) -> bool:
+    # What is empty is read as null.
+    return row is not None and all(
+        (getattr(row, name) or None) == (value or None) for name, value in columns.items()
+    )
+
+
+def product_columns(product: Product) -> dict[str, Any]:
+    """Return the static columns of a product's partition, without its availability."""
+    return {
+        "product_id": product.product_id,
+        "version": product.version,
+        "name": product.name,
+        "slug": product.slug,
+        "brand": product.brand,
+        "description": product.description,
+        "details": json.dumps(product.details, ensure_ascii=False),
+        "category_id": product.category_id,
+        "category_ids": product.category_ids,
+        "option_names": list(product.option_names),
+        "tax_class": product.tax_class,
+        "currency": product.variants[0].price.currency.code,
+        "status": product.status,
+        "active_from": product.active_from,
+        "active_until": product.active_until,
+        "tags": product.tags,
+        "maker": product.maker,
+        "safety": product.safety,
+        "length_mm": product.length_mm,
+        "width_mm": product.width_mm,
+        "height_mm": product.height_mm,
+        "search_title": product.search_title,
+        "search_description": product.search_description,
+        "related_ids": list(product.related_ids),
+        "featured": product.featured,
+        "created_at": product.created_at,
+        "updated_at": product.updated_at,
+    }
+
+
+def variant_columns(variant: Variant) -> dict[str, Any]:
+    """Return the columns of a variant's row."""
+    return {
+        "variant_id": variant.variant_id,
+        "sku": variant.sku,
+        "position": variant.position,
+        "options": variant.options,
+        "price": to_minor_units(variant.price),
+        "compare_at": to_minor_units(variant.compare_at) if variant.compare_at else None,
+        "picture": variant.picture,
+        "weight_grams": variant.weight_grams,
+        "barcode": variant.barcode,
+        "sold": variant.sold,
+    }
 
 
 def claim_names(product: Product) -> None:
-    """Claim the slug and the SKUs, those that this product does not have yet."""
+    """Claim the slug and the SKUs, those that this product does not have yet.
+
+    A claim whose save was lost is this product's at its next try. Raises SlugTaken, SkuTaken.
+    """
     skus = {
         variant.sku: (variant, queries.prefetch_variant_by_sku(variant.sku))
         for variant in product.variants
@@ -218,7 +345,7 @@ def _claim_slug(product: Product) -> None:
         if_lost=applied_if(mine), slug=product.slug, product_id=product.product_id
     )
     if not outcome and not (outcome.current and mine(outcome.current)):
-        raise SlugTaken(f"the address {product.slug!r} belongs to another product")
+        raise SlugTaken(_("Another product has this address."), "slug")
 
 
 def _claim_sku(product: Product, variant: Variant) -> None:
@@ -232,7 +359,11 @@ def _claim_sku(product: Product, variant: Variant) -> None:
         variant_id=variant.variant_id,
     )
     if not outcome and not (outcome.current and mine(outcome.current)):
-        raise SkuTaken(f"the SKU {variant.sku} belongs to another variant")
+        raise SkuTaken(
+            _("Another variant has the SKU %(sku)s.") % {"sku": variant.sku},
+            "sku",
+            variant.variant_id,
+        )
 
 
 def _left_out_variants(product: Product, before: Product | None) -> Iterator[Variant]:
@@ -242,43 +373,6 @@ def _left_out_variants(product: Product, before: Product | None) -> Iterator[Var
     ):
         if variant.variant_id not in present:
             yield replace(variant, sold=False, position=position)
-
-
-def product_statements(product: Product) -> list[BoundStatement]:
-    """Return the writes that make up a product's partition, without its availability."""
-    currency = product.variants[0].price.currency.code
-    head = INSERT_PRODUCT.bind(
-        product_id=product.product_id,
-        name=product.name,
-        slug=product.slug,
-        brand=product.brand,
-        description=product.description,
-        details=json.dumps(product.details, ensure_ascii=False),
-        category_id=product.category_id,
-        option_names=list(product.option_names),
-        tax_class=product.tax_class,
-        currency=currency,
-        status=product.status,
-        featured=product.featured,
-        created_at=product.created_at,
-        updated_at=product.updated_at,
-    )
-    rows = (
-        INSERT_VARIANT.bind(
-            product_id=product.product_id,
-            variant_id=variant.variant_id,
-            sku=variant.sku,
-            position=variant.position,
-            options=variant.options,
-            price=to_minor_units(variant.price),
-            compare_at=to_minor_units(variant.compare_at) if variant.compare_at else None,
-            picture=variant.picture,
-            weight_grams=variant.weight_grams,
-            sold=variant.sold,
-        )
-        for variant in product.variants
-    )
-    return [head, *rows]
 
 
 def record_product_change(product_id: UUID, now: datetime) -> None:
@@ -302,6 +396,50 @@ def set_availability(product_id: UUID, availability: str) -> None:
     UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
     refresh_cards(product_id)
     record_product_change(product_id, current_time())
+
+
+# ---- What changes by itself
+
+INSERT_SCHEDULE = write(
+    "Q3",
+    "INSERT INTO product_schedule_by_minute (minute, product_id) VALUES (:minute, :product_id)",
+)
+DELETE_SCHEDULE = write(
+    "Q3",
+    "DELETE FROM product_schedule_by_minute WHERE minute = :minute AND product_id = :product_id",
+)
+SCHEDULED = read(
+    "Q3", "SELECT product_id FROM product_schedule_by_minute WHERE minute = :minute LIMIT :most"
+)
+
+
+def schedule_minute(moment: datetime) -> datetime:
+    """Return the minute whose work a moment is: the first that begins at it or after it."""
+    minute = floor_to_minute(moment)
+    return minute if minute == moment else minute + MINUTE
+
+
+def _schedule(product_id: UUID, moments: Iterable[datetime]) -> None:
+    for minute in {schedule_minute(each) for each in moments}:
+        INSERT_SCHEDULE.run(minute=minute, product_id=product_id)
+
+
+def schedule_product(product: Product, now: datetime) -> None:
+    """Note the moments to come of a product as it is."""
+    _schedule(product.product_id, {each for each in product.moments if each > now})
+
+
+def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tuple[datetime, UUID]]:
+    """Return which products change in these minutes, the earliest first, so many of each minute. Raises CassandraUnavailable."""
+    reading = [(minute, SCHEDULED.start(minute=minute, most=most)) for minute in minutes]
+    return [(minute, row.product_id) for minute, pending in reading for row in pending.rows()]
+
+
+def follow_schedule(minute: datetime, product_id: UUID) -> None:
+    """Let all lists follow a product that comes, goes or changes in this minute. Raises CassandraUnavailable."""
+    refresh_cards(product_id)
+    record_product_change(product_id, current_time())
+    DELETE_SCHEDULE.run(minute=minute, product_id=product_id)
 
 
 # ---- Cards
@@ -371,13 +509,16 @@ def card_columns(card: ProductCard) -> dict[str, Any]:
 
 
 def compute_list_positions(product: Product, tree: CategoryTree) -> set[ListKey]:
-    """Return where a product's cards belong: its category and all above it, in every sort."""
-    node = tree.by_id.get(product.category_id)
-    if node is None or not product.is_active:
+    """Return where a product's cards belong: its categories and all above them, in every sort."""
+    if not product.is_on_sale(current_time()):
         return set()
+    nodes = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
     keys = sort_keys(product_card(product))
     return {
-        (each.category_id, sort, key) for each in _category_path(node) for sort, key in keys.items()
+        (each.category_id, sort, key)
+        for node in nodes
+        for each in _category_path(node)
+        for sort, key in keys.items()
     }
 
 
@@ -397,9 +538,10 @@ def card_statements(
     product: Product, tree: CategoryTree
 ) -> list[tuple[ListKey, BoundStatement, BoundStatement]]:
     """Return for each position of a product the writes of the position and of the card there."""
-    values = card_columns(product_card(product)) if product.is_active else {}
+    belongs = sorted(compute_list_positions(product, tree))
+    values = card_columns(product_card(product)) if belongs else {}
     rows = []
-    for category_id, sort, key in sorted(compute_list_positions(product, tree)):
+    for category_id, sort, key in belongs:
         key_columns = {
             "product_id": product.product_id,
             "category_id": category_id,
@@ -426,7 +568,9 @@ def list_positions(product_id: UUID) -> set[ListKey]:
 
 def _write_cards(product: Product) -> None:
     reading = LIST_POSITIONS.start(product_id=product.product_id)
-    belongs = compute_list_positions(product, queries.get_category_tree_with(product.category_id))
+    belongs = compute_list_positions(
+        product, queries.get_category_tree_with(*product.all_category_ids)
+    )
     found = {(row.category_id, row.sort, row.sort_key) for row in reading.rows()}
     values = card_columns(product_card(product)) if belongs else {}
     _wait_for_all(
@@ -495,7 +639,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
     """
     rows: dict[str, list[ProductCard]] = {feature_type: [] for feature_type in FEATURE_TYPES}
     for product in candidates:
-        if not product.is_active or product.availability == "out":
+        if not product.is_on_sale(current_time()) or product.availability == "out":
             continue
         card = product_card(product)
         rows["new_arrivals"].append(card)
@@ -581,20 +725,6 @@ class RelatedCard:
     pinned: bool
 
 
-def pin_related(product_id: UUID, pinned: Sequence[UUID]) -> None:
-    """Put products that the staff chose first on a product's related list."""
-    found = queries.get_products_at_quorum([product_id, *pinned])
-    chosen = [found[each] for each in pinned if each in found and each != product_id]
-    others = [each for each in list_related_with_pins(product_id) if not each.pinned]
-    _write_related(
-        product_id,
-        [
-            *(RelatedCard(product_card(each), pinned=True) for each in chosen if each.is_active),
-            *others,
-        ],
-    )
-
-
 def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
     """Return a product's related list as it is now."""
     return [
@@ -612,32 +742,26 @@ def rebuild_related(
     often first), then its neighbours in the category. `products` is iterated once, their cards are held in memory.
     """
     cards_by_category: dict[UUID, list[ProductCard]] = {}
+    pinned: dict[UUID, tuple[UUID, ...]] = {}
     for product in products:
-        if product.is_active:
+        if product.is_on_sale(current_time()):
             cards_by_category.setdefault(product.category_id, []).append(product_card(product))
+            if product.related_ids:
+                pinned[product.product_id] = product.related_ids
     known = {card.product_id: card for cards in cards_by_category.values() for card in cards}
     for category_cards in cards_by_category.values():
-        for start in range(0, len(category_cards), RELATED_AT_ONCE):
-            part = category_cards[start : start + RELATED_AT_ONCE]
-            reading = [queries.prefetch_related(card.product_id) for card in part]
-            for index, pending in enumerate(reading, start):
-                pinned = [row.product_id for row in pending.rows() if row.pinned]
-                card = category_cards[index]
-                wanted = dict.fromkeys(
-                    [
-                        *pinned,
-                        *recommendations.get(card.product_id, ()),
-                        *_neighbours(category_cards, index),
-                    ],
-                    False,
-                ) | dict.fromkeys(pinned, True)
-                wanted.pop(card.product_id, None)
-                chosen = [
-                    RelatedCard(known[each], is_pinned)
-                    for each, is_pinned in wanted.items()
-                    if each in known
+        for index, card in enumerate(category_cards):
+            pins = pinned.get(card.product_id, ())
+            wanted = dict.fromkeys(
+                [
+                    *pins,
+                    *recommendations.get(card.product_id, ()),
+                    *_neighbours(category_cards, index),
                 ]
-                _write_related(card.product_id, chosen)
+            )
+            wanted.pop(card.product_id, None)
+            chosen = [RelatedCard(known[each], each in pins) for each in wanted if each in known]
+            _write_related(card.product_id, chosen)
     return len(known)
 
 
@@ -645,9 +769,6 @@ def _neighbours(category_cards: Sequence[ProductCard], index: int) -> Iterator[U
     """Yield the next products in the category, and after its end the first."""
     for step in range(1, min(RELATED_LENGTH + 1, len(category_cards))):
         yield category_cards[(index + step) % len(category_cards)].product_id
-
-
-RELATED_AT_ONCE = 32
 
 
 def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
@@ -675,11 +796,13 @@ def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[
 
 
 def refresh_related(product: Product) -> None:
-    """Update a changed product's card on the related lists of the products that are on its own list.
+    """Put what is pinned on a changed product's related list, and its card on the lists of the products that are there.
 
     Products are mostly related both ways; the rest follows when all are rebuilt.
     """
-    card = product_card(product) if product.is_active else None
+    now = current_time()
+    _refresh_pinned(product, now)
+    card = product_card(product) if product.is_on_sale(now) else None
     for related in list_related_with_pins(product.product_id):
         present = list_related_with_pins(related.card.product_id)
         fresh = [
@@ -691,6 +814,25 @@ def refresh_related(product: Product) -> None:
         ]
         if fresh != present:
             _write_related(related.card.product_id, fresh)
+
+
+def _refresh_pinned(product: Product, now: datetime) -> None:
+    present = list_related_with_pins(product.product_id)
+    if [each.card.product_id for each in present if each.pinned] == list(product.related_ids):
+        return
+    found = queries.get_products_at_quorum(product.related_ids)
+    pinned = [
+        RelatedCard(product_card(found[each]), pinned=True)
+        for each in product.related_ids
+        if each in found and found[each].is_on_sale(now)
+    ]
+    others = [
+        each
+        for each in present
+        if not each.pinned and each.card.product_id not in product.related_ids
+    ]
+    if [*pinned, *others] != present:
+        _write_related(product.product_id, [*pinned, *others])
 
 
 # ---- Suggestions
@@ -749,7 +891,7 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
     tree = queries.get_category_tree()
     best: dict[str, list[tuple[int, UUID, dict[str, Any]]]] = {}
     for product in products:
-        if not product.is_active:
+        if not product.is_on_sale(current_time()):
             continue
         node = tree.by_id.get(product.category_id)
         values = prefix_columns(product, node.name if node else "")
@@ -785,7 +927,7 @@ def refresh_prefixes(product: Product, former_names: Iterable[str] = ()) -> None
     rebuilt.
     """
     node = queries.get_category(product.category_id)
-    belongs = name_prefixes(product.name) if product.is_active else {}
+    belongs = name_prefixes(product.name) if product.is_on_sale(current_time()) else {}
     looked_at = set(belongs).union(
         *(name_prefixes(name) for name in former_names), name_prefixes(product.name)
     )

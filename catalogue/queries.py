@@ -54,18 +54,20 @@ SORT_LABELS = (
 # Q1: a product with its variants.
 PRODUCT = read(
     "Q1",
-    """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
-       status, featured, availability, created_at, updated_at, sku, position, options, price, compare_at, picture,
-       weight_grams, sold FROM products WHERE product_id = :product_id""",
+    """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
+       option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
+       height_mm, search_title, search_description, related_ids, featured, availability, created_at, updated_at, sku,
+       position, options, price, compare_at, picture, weight_grams, barcode, sold FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
 # The same, when every acknowledged write must be seen: where something is written, put into a cart, counted or ordered.
 PRODUCT_NOW = PRODUCT.with_consistency(LOCAL_QUORUM)
 PRODUCTS = scan(
     "Q1",
-    """SELECT product_id, variant_id, name, slug, brand, description, details, category_id, option_names, tax_class, currency,
-       status, featured, availability, created_at, updated_at, sku, position, options, price, compare_at, picture,
-       weight_grams, sold FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
+    """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
+       option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
+       height_mm, search_title, search_description, related_ids, featured, availability, created_at, updated_at, sku,
+       position, options, price, compare_at, picture, weight_grams, barcode, sold FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read(
     "Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE
@@ -117,6 +119,19 @@ def product_from_rows(rows: Sequence[Row]) -> Product | None:
         created_at=head.created_at,
         updated_at=head.updated_at,
         availability=head.availability or "out",
+        version=head.version or 0,
+        active_from=head.active_from,
+        active_until=head.active_until,
+        category_ids=frozenset(head.category_ids or ()),
+        tags=frozenset(head.tags or ()),
+        maker=head.maker or "",
+        safety=head.safety or "",
+        length_mm=head.length_mm or 0,
+        width_mm=head.width_mm or 0,
+        height_mm=head.height_mm or 0,
+        search_title=head.search_title or "",
+        search_description=head.search_description or "",
+        related_ids=tuple(head.related_ids or ()),
     )
 
 
@@ -129,10 +144,11 @@ def _variant(row: Row) -> Variant:
         compare_at=from_minor_units(row.compare_at, row.currency)
         if row.compare_at is not None
         else None,
-        picture=row.picture,
+        picture=row.picture or "",
         weight_grams=row.weight_grams or 0,
         sold=bool(row.sold),
         position=row.position or 0,
+        barcode=row.barcode or "",
     )
 
 
@@ -197,8 +213,9 @@ def find_variant_by_sku(sku: str | None) -> Row | None:
 
 def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
     """Return the product's variant, or None if it is not sold (any more)."""
-    variant = product.get_variant(variant_id) if product and product.is_active else None
-    return variant if variant and variant.sold else None
+    variant = product.get_variant(variant_id) if product else None
+    is_sold = product and product.is_on_sale(current_time())
+    return variant if is_sold and variant and variant.sold else None
 
 
 def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
@@ -277,13 +294,13 @@ def get_category_tree() -> CategoryTree:
     return _copy.get_tree()
 
 
-def get_category_tree_with(category_id: UUID) -> CategoryTree:
-    """Return the tree of categories, for a product that is written: a current one, if the copy does not have its category yet.
+def get_category_tree_with(*category_ids: UUID) -> CategoryTree:
+    """Return the tree of categories, for a product that is written: a current one, if the copy lacks one of its categories.
 
     Raises CassandraUnavailable.
     """
     known = get_category_tree()
-    return known if category_id in known.by_id else get_category_tree_at_quorum()
+    return known if known.by_id.keys() >= set(category_ids) else get_category_tree_at_quorum()
 
 
 def get_category(category_id: UUID) -> CategoryNode | None:
@@ -470,7 +487,8 @@ def _begins(name: list[str], typed: list[str]) -> bool:
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:
     """Return what suggestions find, as cards: the fallback of the search page. Raises CassandraUnavailable."""
     found = get_products(each.product_id for each in list_suggestions(typed, PAGE_LENGTH))
-    return [product_card(each) for each in found.values() if each.is_active]
+    now = current_time()
+    return [product_card(each) for each in found.values() if each.is_on_sale(now)]
 
 
 def product_card(product: Product) -> ProductCard:

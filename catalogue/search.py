@@ -1,8 +1,9 @@
 """Search by words (Q3): a tantivy index on each host, derived from Cassandra and never the source of truth.
 
     SEARCH_INDEX_DIR/<keyspace>/<version>/   an index, and `position`: until when changes are in it
-    SEARCH_INDEX_DIR/<keyspace>/current      the name of the version that is searched
+    SEARCH_INDEX_DIR/<keyspace>/current-<n>  the name of the version that is searched, of the n-th schema
 
+All products are in it, for the staff; a shopper's search asks for those that are on sale at its moment.
 A new index is built beside the one in use and put into use by replacing `current`. One process a host writes, which
 a lock ensures; those that serve pages open the index for reading and check at most once a second whether it has changed.
 Words are folded and split by `catalogue.words` on both sides, so the index itself only splits at blanks.
@@ -34,13 +35,16 @@ from catalogue import queries
 from catalogue.entities import Product, ProductCard
 from catalogue.operations import card_columns, list_changed_products
 from catalogue.queries import product_card
-from catalogue.words import search_terms, split_words, word_forms
+from catalogue.words import fold_text, search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
 
 MAX_WORDS = 8
 # No name has a longer word; tantivy refuses to search for the prefix of a very long one.
 MAX_WORD_LENGTH = 40
 DEEPEST = 1000
+STAFF_DEEPEST = 10_000
+# One more whenever `_schema` or `_document` changes: an index that an earlier one has made is then built anew.
+SCHEMA_VERSION = 2
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
@@ -64,6 +68,19 @@ SORT_LABELS = (
 )
 
 
+STAFF_SORTS = {
+    "changed": ("changed", True),
+    "newest": ("created", True),
+    "name": ("name_order", False),
+    "price": ("price", False),
+    "price-down": ("price", True),
+}
+STAFF_PAGE_LENGTH = 25
+# What is looked for as it is, a value or several with blanks between.
+_EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
+_ALWAYS = 1 << 62
+
+
 class SearchIndexMissing(Exception):
     """There is no index on this host yet."""
 
@@ -76,14 +93,25 @@ class SearchResult:
     total: int
 
 
+@dataclass(frozen=True)
+class StaffSearchResult:
+    """A page of the products that the staff looks for; `matched` says how: by "sku", "words", or "all" are there."""
+
+    products: tuple[Product, ...]
+    total: int
+    matched: str
+
+
 def _schema() -> Any:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_bytes_field("card", stored=True, indexed=False)
     for name in _BOOSTS:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
-    builder.add_integer_field("price", fast=True)
-    builder.add_integer_field("created", fast=True)
+    for name in _EXACT_FIELDS:
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
+    for name in ("price", "created", "changed", "name_order", "sale_from", "sale_until"):
+        builder.add_integer_field(name, fast=True)
     return builder.build()
 
 
@@ -118,7 +146,7 @@ class _Reader:
 
     def _look(self, home: Path) -> None:
         try:
-            path = home / (home / "current").read_text().strip()
+            path = home / _current_file(home).read_text().strip()
             changed = (path / "meta.json").stat().st_mtime_ns
         except FileNotFoundError:
             self._index = self._path = None
@@ -154,9 +182,101 @@ def search_products(
         if field
         else {}
     )
-    result = searcher.search(_query(schema, words), limit=limit, offset=offset, count=True, **order)
+    wanted = _all([_query(schema, words), _on_sale(schema, current_time())])
+    result = searcher.search(wanted, limit=limit, offset=offset, count=True, **order)
     found = (searcher.doc(address) for _, address in result.hits)
     return SearchResult(tuple(_card(document["card"][0]) for document in found), result.count)
+
+
+def find_products_for_staff(
+    query: str = "",
+    *,
+    status: str = "",
+    category_id: UUID | None = None,
+    brand: str = "",
+    availability: str = "",
+    without_picture: bool = False,
+    reduced: bool = False,
+    sort: str = "changed",
+    limit: int = STAFF_PAGE_LENGTH,
+    offset: int = 0,
+) -> StaffSearchResult:
+    """Return products, whatever their status, as they are now; `sort` is one of STAFF_SORTS.
+
+    A query that is a whole SKU finds its product alone; each word of any other is the beginning of a word of the name, the
+    brand or a SKU. What was saved in the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
+    """
+    schema, searcher = _reader.searcher()
+    values = {
+        "status": status,
+        "category": category_id.hex if category_id else "",
+        "brand_exact": _brand_token(brand),
+        "availability": availability,
+    }
+    marks = [
+        name for name, is_asked in (("bare", without_picture), ("reduced", reduced)) if is_asked
+    ]
+    filters = [
+        tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
+    ] + [tantivy.Query.term_query(schema, "marks", mark) for mark in marks]
+    field, down = STAFF_SORTS[sort]
+    order = tantivy.Order.Desc if down else tantivy.Order.Asc
+    page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
+    tries = [
+        (
+            matched,
+            searcher.search(_all([wanted, *filters]), order_by_field=field, order=order, **page),
+        )
+        for matched, wanted in _staff_queries(schema, query)
+    ]
+    matched, result = next((each for each in tries if each[1].count), tries[-1])
+    ids = [UUID(hex=searcher.doc(address)["id"][0]) for _, address in result.hits]
+    found = queries.get_products_at_quorum(ids)
+    return StaffSearchResult(
+        tuple(found[each] for each in ids if each in found), result.count, matched
+    )
+
+
+def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
+    """Return how to look for something, the first that finds anything counts."""
+    words = _query_words(query)
+    if not words:
+        everything = tantivy.Query.all_query() if not query.strip() else tantivy.Query.empty_query()
+        return [("all" if not query.strip() else "words", everything)]
+    beginnings = [
+        _any(
+            [
+                tantivy.Query.regex_query(schema, field, f"{word}.*")
+                for field in ("name", "brand", "sku")
+            ]
+        )
+        for word in words
+    ]
+    sku = tantivy.Query.term_query(schema, "sku_exact", query.strip().upper())
+    return [("sku", sku), ("words", _all(beginnings))]
+
+
+def _on_sale(schema: Any, now: datetime) -> Any:
+    """What shoppers may find at this moment, without a say in which is best."""
+    moment, integer = _milliseconds(now), tantivy.FieldType.Integer
+    on_sale = _all(
+        [
+            tantivy.Query.term_query(schema, "marks", "sellable"),
+            tantivy.Query.range_query(schema, "sale_from", integer, upper_bound=moment),
+            tantivy.Query.range_query(
+                schema, "sale_until", integer, lower_bound=moment, include_lower=False
+            ),
+        ]
+    )
+    return tantivy.Query.const_score_query(on_sale, 0.0)
+
+
+def _milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def _brand_token(brand: str) -> str:
+    return "-".join(split_words(brand))
 
 
 def _query_words(query: str) -> list[str]:
@@ -180,14 +300,8 @@ def _query(schema: Any, words: list[str]) -> Any:
 
 
 def _all_words(schema: Any, words: list[str], last: str, forgiven: frozenset[str]) -> Any:
-    return tantivy.Query.boolean_query(
-        [
-            (
-                tantivy.Occur.Must,
-                _word(schema, word, is_last=word == last, is_forgiven=word in forgiven),
-            )
-            for word in words
-        ]
+    return _all(
+        [_word(schema, word, is_last=word == last, is_forgiven=word in forgiven) for word in words]
     )
 
 
@@ -222,6 +336,10 @@ def _any(found: list[Any]) -> Any:
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, each) for each in found])
 
 
+def _all(wanted: list[Any]) -> Any:
+    return tantivy.Query.boolean_query([(tantivy.Occur.Must, each) for each in wanted])
+
+
 def find_near_queries(query: str, most: int = 4) -> list[str]:
     """Return queries that find something and are similar to one that found nothing: other spellings, fewer words.
 
@@ -246,11 +364,9 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
 
 def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
     """Return whether a search for these words, as they are written, finds a product."""
-    return bool(
-        searcher.search(
-            _all_words(schema, words, words[-1], frozenset()), limit=1, count=True
-        ).count
-    )
+    written = _all_words(schema, words, words[-1], frozenset())
+    wanted = _all([written, _on_sale(schema, current_time())])
+    return bool(searcher.search(wanted, limit=1, count=True).count)
 
 
 def _spellings(word: str) -> list[str]:
@@ -281,7 +397,7 @@ def build_index(products: Iterable[Product] | None = None) -> int:
             raise
         _note(path / "position", began.isoformat())
         former = _current(home)
-        _note(home / "current", path.name)
+        _note(_current_file(home), path.name)
         _remove_others(home, keep={path.name, former.name if former else ""})
     return count
 
@@ -292,10 +408,10 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
     count, seen = 0, set[str]()
     try:
         for product in products:
-            if product.is_active:
-                writer.add_document(_document(product))
+            writer.add_document(_document(product))
+            count += 1
+            if product.is_on_sale(current_time()):
                 seen.update(_vocabulary(product))
-                count += 1
         writer.commit()
     finally:
         # Its threads write files: they must end before the folder is removed.
@@ -365,23 +481,32 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
         found = queries.get_products_at_quorum(part)
         for product_id in part:
             writer.delete_documents_by_term("id", product_id.hex)
-            product = found.get(product_id)
-            if product and product.is_active:
+            if product := found.get(product_id):
                 writer.add_document(_document(product))
     writer.commit()
     writer.wait_merging_threads()
 
 
 def _document(product: Product) -> Any:
-    node = queries.get_category(product.category_id)
+    tree = queries.get_category_tree_with(*product.all_category_ids)
+    node = tree.by_id.get(product.category_id)
     path = [*node.ancestors, node] if node else []
-    card = product_card(product)
+    stands_in = {
+        each.category_id.hex
+        for category_id in product.all_category_ids
+        if (found := tree.by_id.get(category_id))
+        for each in (*found.ancestors, found)
+    }
     sold = [variant for variant in product.variants if variant.sold]
     options = {value for variant in sold for value in variant.options.values()}
     skus = {variant.sku for variant in sold}
+    marks = {
+        "sellable": product.status == "active" and bool(sold),
+        "bare": not all(variant.picture for variant in sold),
+        "reduced": any(variant.compare_at for variant in sold),
+    }
     return tantivy.Document(
         id=product.product_id.hex,
-        card=_packed(card),
         name=" ".join(search_terms(product.name)),
         kind=" ".join(search_terms(" ".join(each.name for each in path))),
         brand=" ".join(search_terms(product.brand)),
@@ -389,9 +514,23 @@ def _document(product: Product) -> Any:
             {part for sku in skus for part in (*split_words(sku), "".join(split_words(sku)))}
         ),
         options=" ".join({term for value in options for term in search_terms(value)}),
-        text=" ".join(search_terms(" ".join([product.description, *product.details.values()]))),
-        price=to_minor_units(card.price),
-        created=round(card.created_at.timestamp() * 1000),
+        text=" ".join(
+            search_terms(" ".join([product.description, *product.details.values(), *product.tags]))
+        ),
+        status=product.status,
+        category=" ".join(sorted(stands_in)),
+        brand_exact=_brand_token(product.brand),
+        sku_exact=" ".join(variant.sku for variant in product.variants),
+        availability=product.availability,
+        marks=" ".join(mark for mark, holds in marks.items() if holds),
+        price=min(to_minor_units(variant.price) for variant in sold or product.variants),
+        created=_milliseconds(product.created_at or current_time()),
+        changed=_milliseconds(product.updated_at or current_time()),
+        # The first letters, as a number: enough to order a list by.
+        name_order=int.from_bytes(fold_text(product.name).encode()[:7].ljust(7, b"\0"), "big"),
+        sale_from=_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
+        sale_until=_milliseconds(product.active_until) if product.active_until else _ALWAYS,
+        **({"card": _packed(product_card(product))} if sold else {}),
     )
 
 
@@ -431,9 +570,13 @@ def _home() -> Path:
     return Path(settings.SEARCH_INDEX_DIR) / keyspace_name()
 
 
+def _current_file(home: Path) -> Path:
+    return home / f"current-{SCHEMA_VERSION}"
+
+
 def _current(home: Path) -> Path | None:
     try:
-        return home / (home / "current").read_text().strip()
+        return home / _current_file(home).read_text().strip()
     except FileNotFoundError:
         return None
 

@@ -1,4 +1,7 @@
-"""I13 and I14: what pages show of a product, its stock and its cards, is what the product and its stock items say."""
+"""I13, I14, I17 and I18: what pages show of a product, its stock and its cards, is what the product and its stock items say.
+
+What it has claimed and what is scheduled for it belongs to it, too.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import Row, Statement, current_microseconds, current_time, read, scan
+from cassandra_db import SEND_AGAIN, Row, Statement, current_microseconds, current_time, read, scan
 from catalogue import operations as catalogue
 from catalogue import queries
 from catalogue.entities import Product
@@ -32,6 +35,21 @@ CARD = read(
               writetime(name) AS written
        FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND sort_key = :sort_key AND product_id = :product_id""",
+)
+SLUGS = scan(
+    "I17",
+    """SELECT slug, product_id, writetime(product_id) AS written FROM product_ids_by_slug
+       WHERE token(slug) > :start AND token(slug) <= :end""",
+)
+SKUS = scan(
+    "I17",
+    """SELECT sku, product_id, variant_id, writetime(product_id) AS written FROM variants_by_sku
+       WHERE token(sku) > :start AND token(sku) <= :end""",
+)
+SCHEDULED = read(
+    "I18",
+    """SELECT product_id FROM product_schedule_by_minute
+       WHERE minute = :minute AND product_id = :product_id""",
 )
 SLUG = read("I14", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug")
 AT_ONCE = 100
@@ -92,6 +110,7 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
     if product is None:
         return
     yield from _check_cards(product)
+    yield from _check_schedule(product)
     slug = SLUG.one(slug=product.slug)
     if slug is None or slug.product_id != product_id:
         yield Violation(
@@ -118,7 +137,7 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
 
 def _check_cards(product: Product) -> Iterator[Violation]:
     belongs = catalogue.compute_list_positions(
-        product, queries.get_category_tree_with(product.category_id)
+        product, queries.get_category_tree_with(*product.all_category_ids)
     )
     found = catalogue.list_positions(product.product_id)
     places = {
@@ -145,6 +164,62 @@ def _check_cards(product: Product) -> Iterator[Violation]:
             lambda now: catalogue.refresh_cards(product.product_id),
             max((row.written or 0 for row in rows.values() if row), default=0),
         )
+
+
+def _check_schedule(product: Product) -> Iterator[Violation]:
+    now = current_time()
+    minutes = {catalogue.schedule_minute(each) for each in product.moments if each > now}
+    reading = [SCHEDULED.start(minute=minute, product_id=product.product_id) for minute in minutes]
+    if not all(pending.rows() for pending in reading):
+        yield Violation(
+            "I18",
+            f"product {product.product_id}",
+            "lists will not follow when it comes or goes",
+            fix=lambda now: catalogue.schedule_product(product, now),
+        )
+
+
+# ---- I17: addresses and SKUs of nothing
+
+# A form that claimed something, and whose product was not saved, may be sent again for so long.
+CLAIMED_FOR_NOTHING = timedelta(days=1)
+
+
+def _iterate_claims(scope: Scope | None) -> Iterator[tuple[Row, ...]]:
+    for table, claims in (("product_ids_by_slug", SLUGS), ("variants_by_sku", SKUS)):
+        if scope is not None and table not in scope.tables:
+            continue
+        rows = (
+            row
+            for row in claims.iterate_table()
+            if scope is None or row.product_id in scope.products
+        )
+        while part := tuple(islice(rows, AT_ONCE)):
+            yield part
+
+
+def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
+    made_before = current_microseconds() - CLAIMED_FOR_NOTHING // timedelta(microseconds=1)
+    found = queries.get_products_at_quorum(row.product_id for row in rows)
+    for row in rows:
+        product, variant_id = found.get(row.product_id), getattr(row, "variant_id", None)
+        is_used = product and (variant_id is None or product.get_variant(variant_id))
+        if is_used or row.written > made_before:
+            continue
+        claim = {name: value for name, value in row._asdict().items() if name != "written"}
+        if variant_id and queries.find_variant_by_sku(row.sku):
+            yield _unused_claim(f"the SKU {row.sku}", catalogue.RELEASE_SKU, claim)
+        if variant_id is None and queries.find_product_id_by_slug(row.slug):
+            yield _unused_claim(f"the address {row.slug}", catalogue.RELEASE_SLUG, claim)
+
+
+def _unused_claim(subject: str, release: Statement, claim: dict[str, Any]) -> Violation:
+    return Violation(
+        "I17",
+        subject,
+        "is claimed for something that was never saved",
+        fix=lambda now: release.apply(if_lost=SEND_AGAIN, **claim),
+    )
 
 
 def _is_equal(row: Row, values: dict[str, Any]) -> bool:
@@ -184,7 +259,7 @@ class CardList:
         """
         product = queries.get_product_at_quorum(row.shown_id)
         place = {name: getattr(row, name) for name in self.place}
-        if product and product.is_active:
+        if product and product.is_on_sale(current_time()):
             self.put.run(**{**place, **self.columns(row, product)})
         else:
             self.delete.run(**place)
@@ -265,7 +340,7 @@ def _check_shown(table: str) -> Iterator[Violation]:
         found = queries.get_products_at_quorum({row.shown_id for row in part})
         for row in part:
             product = found.get(row.shown_id)
-            values = _card_of(product) if product and product.is_active else None
+            values = _card_of(product) if product and product.is_on_sale(now) else None
             if values is None or not _is_equal(row, values):
                 yield Violation(
                     "I14",
@@ -278,6 +353,7 @@ def _check_shown(table: str) -> Iterator[Violation]:
 
 CHECKS = (
     Check("products' stock", ("I13",), _iterate_stock_copies, _check_stock_copy),
-    Check("products", ("I14",), _iterate_product_ids, _check_product),
+    Check("products", ("I14", "I18"), _iterate_product_ids, _check_product),
+    Check("claims", ("I17",), _iterate_claims, _check_claims),
     Check("lists of cards", ("I14",), _iterate_lists, _check_shown),
 )

@@ -4,9 +4,10 @@ Everything has an id of its own that follows from the data, so that loading it a
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -110,11 +111,13 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
 
     def load(product: catalogue_data.DemoProduct) -> None:
         product_id = catalogue_data.demo_product_id(product.key)
-        if not renew and queries.get_product_at_quorum(product_id):
+        present = queries.get_product_at_quorum(product_id)
+        if present and not renew:
             # Finished, if an earlier run was cut off.
             operations.refresh_cards(product_id)
         else:
-            operations.save_product(_catalogue_product(product, now), now)
+            version = present.version if present else 0
+            operations.save_product(replace(_catalogue_product(product, now), version=version), now)
 
     run_in_parallel(load, catalogue_data.PRODUCTS, step)
 
@@ -144,6 +147,7 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
         tax_class=product.tax_class,
         variants=variants,
         featured=product.featured,
+        related_ids=tuple(catalogue_data.demo_product_id(key) for key in product.related),
         created_at=now - timedelta(days=product.created_days_ago),
     )
 
@@ -193,19 +197,6 @@ def load_promotions(now: datetime, step: Step) -> None:
         with suppress(CodeTaken):
             do_again_if_late(partial(create_promotion, terms, now, key=key))
         step()
-
-
-def load_pins(step: Step) -> None:
-    """Pin what the demo shop's staff would put beside each product."""
-
-    def pin(product: catalogue_data.DemoProduct) -> None:
-        operations.pin_related(catalogue_data.demo_product_id(product.key), _ids(product.related))
-
-    run_in_parallel(pin, catalogue_data.PRODUCTS, step)
-
-
-def _ids(keys: Sequence[str]) -> list[UUID]:
-    return [catalogue_data.demo_product_id(key) for key in keys]
 
 
 def rebuild_derived(now: datetime, step: Step) -> None:

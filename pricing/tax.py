@@ -14,6 +14,9 @@ from moneyed import Money
 
 from pricing.money import from_minor_units
 
+# What a product may be: the reduced rate is for what each country's law names.
+TAX_CLASSES = ("standard", "reduced")
+
 
 def _rates(standard: str, reduced: str) -> dict[str, Decimal]:
     return {"standard": Decimal(standard), "reduced": Decimal(reduced)}

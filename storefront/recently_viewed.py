@@ -9,6 +9,7 @@ from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from moneyed import Money
 
+from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import Product
 
@@ -68,11 +69,11 @@ def list_viewed_products(product_ids: list[UUID]) -> list[ViewedProduct]:
 
     Raises CassandraUnavailable.
     """
-    products = queries.get_products(product_ids)
+    products, now = queries.get_products(product_ids), current_time()
     return [
         _viewed_product(products[each])
         for each in product_ids
-        if each in products and products[each].is_active
+        if each in products and products[each].is_on_sale(now)
     ]
 
 

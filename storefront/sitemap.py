@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 from django.conf import settings
 from django.urls import reverse
 
+from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Product
@@ -71,7 +72,7 @@ def list_shop_addresses() -> list[SitemapEntry]:
 
 def _product_addresses(products: Iterable[Product]) -> Iterator[SitemapEntry]:
     for product in products:
-        if product.is_active:
+        if product.is_on_sale(current_time()):
             yield reverse("product", args=(product.slug,)), product.updated_at
 
 

@@ -1,6 +1,7 @@
 """Makers of what tests need: fresh ids each time, written through the shop's own operations."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import product as combinations
@@ -16,7 +17,7 @@ from accounts.addresses import Address
 from accounts.models import User
 from accounts.operations import register_user
 from accounts.second_factor import mark_second_factor_passed
-from benchmarks.scale import SKU, SLUG
+from benchmarks.scale import SKU, SLUG, product_statements
 from cassandra_db import write_batch
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
@@ -104,7 +105,7 @@ def make_product(
         availability=availability,
     )
     if listed:
-        catalogue.save_product(made, now)
+        made = catalogue.save_product(made, now)
         if availability != "out":
             catalogue.set_availability(product_id, availability)
     else:
@@ -113,9 +114,9 @@ def make_product(
             for each in made.variants
         )
         write_batch([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
-        word = catalogue.UPDATE_AVAILABILITY.bind(product_id=product_id, word=availability)
-        write_batch([*catalogue.product_statements(made), word])
-    return made
+        made = replace(made, version=1)
+        write_batch(product_statements(made))
+    return replace(made, availability=availability)
 
 
 # Up to so many units are few.

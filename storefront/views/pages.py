@@ -115,13 +115,13 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         queries.prefetch_related(product_id),
     )
     found = queries.product_from_rows(reading[0].rows())
-    if found is None:
+    if found is None or found.is_to_come(now := current_time()):
         raise Http404
     if found.slug != slug:
         address = reverse("product", args=(found.slug,))
         return redirect(list_url(address, variant=request.GET.get("variant", "")), permanent=True)
     trail = _trail(found)
-    if not found.is_active:
+    if not found.is_on_sale(now):
         context = {"product": found, "ancestors": trail}
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
@@ -138,7 +138,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "add_form": build_add_form(product_id, chosen.sku),
         "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
         "tax_added": get_shipping_country(request) in tax_added_countries(),
-        "promotions": list_running_promotions(current_time(), found.category_id),
+        "promotions": list_running_promotions(now, found.category_id),
         "related": [queries.card_from_row(row) for row in reading[2].rows()],
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",

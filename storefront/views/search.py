@@ -98,8 +98,8 @@ def _find_sku(query: str) -> str:
 def _sku_address(sku: str) -> str:
     row = queries.find_variant_by_sku(sku)
     found = queries.get_product(row.product_id) if row else None
-    variant = found.get_variant(row.variant_id) if row and found and found.is_active else None
-    return choices.variant_url(found, variant) if found and variant and variant.sold else ""
+    variant = queries.get_sellable_variant(found, row.variant_id) if row else None
+    return choices.variant_url(found, variant) if found and variant else ""
 
 
 @require_safe

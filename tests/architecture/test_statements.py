@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 
+from benchmarks import scale
 from cassandra_db import REGISTRY, Statement
 from cassandra_db.configuration import CONDITIONAL, READ
 from tests.architecture.apps import (
@@ -52,10 +53,14 @@ PLAIN_BESIDE_CONDITIONAL = {
     "inventory": _SCALE,
     "order_ids_by_number": _SCALE,
     "orders": _SCALE,
+    "products": "availability, which no conditional write sets or asks for; else " + _SCALE,
     "product_ids_by_slug": _SCALE,
     "variants_by_sku": _SCALE,
 }
 
+
+# What the load generator writes.
+BULK = {scale.HEAD.cql, scale.VARIANT.cql}
 
 # CQL stands in queries, operations and the library; elsewhere only for a reason.
 _STORE = "reads and writes a table of its own, which nobody else touches"
@@ -142,6 +147,18 @@ def test_no_table_takes_plain_and_conditional_writes_without_a_reason() -> None:
 @for_each(MODELS, lambda model: model.__table_name__, at_least=55)
 def test_every_table_is_used(model: Any) -> None:
     assert model.__table_name__ in {table_of(s) for s in OURS}, "nothing reads or writes it"
+
+
+def test_x90_of_a_product_only_its_availability_is_written_plainly() -> None:
+    """No cell is written both ways: their timestamps are of two clocks."""
+    writes = [s for s in WRITES if table_of(s) == "products" and s.profile != CONDITIONAL]
+    shops = [s for s in writes if s.cql not in BULK]
+    assert [s.cql for s in shops] == [
+        "UPDATE products SET availability = :word WHERE product_id = :product_id"
+    ]
+    conditional = [s for s in WRITES if table_of(s) == "products" and s.profile == CONDITIONAL]
+    assert len(conditional) >= 2
+    assert not [s for s in conditional if "availability" in s.cql]
 
 
 def test_fault_5_no_order_leaves_the_staffs_board_by_a_ttl() -> None:

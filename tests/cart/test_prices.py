@@ -20,6 +20,7 @@ from cart.errors import NoSuchCart, PriceChanged
 from cart.priced_cart import PriceConsent
 from catalogue.entities import Product
 from catalogue.operations import save_product
+from catalogue.queries import get_product_at_quorum
 from inventory import products_with_stock as stocked
 from inventory.products_with_stock import get_products_with_stock
 from tests.cart.products import add_all
@@ -40,8 +41,9 @@ def make_stocked_product(
 
 
 def save_at(product: Product, price: str) -> None:
-    variants = tuple(replace(variant, price=Money(price, EUR)) for variant in product.variants)
-    save_product(replace(product, variants=variants), datetime.now(UTC))
+    present = get_product_at_quorum(product.product_id) or product
+    variants = tuple(replace(variant, price=Money(price, EUR)) for variant in present.variants)
+    save_product(replace(present, variants=variants), datetime.now(UTC))
 
 
 def put(client: Client, product: Product, quantity: int = 1) -> None:

@@ -86,7 +86,7 @@ def test_q5_pinned_first_then_bought_together_then_neighbours() -> None:
     category, other = make_category(), make_category()
     product, neighbour = (make_product(name, category=category) for name in ("This", "Neighbour"))
     pinned, together = (make_product(name, category=other) for name in ("Pinned", "Together"))
-    operations.pin_related(product.product_id, [pinned.product_id, product.product_id])
+    product = replace(product, related_ids=(pinned.product_id,))
     operations.rebuild_related(
         [product, neighbour, pinned, together],
         {product.product_id: [together.product_id, pinned.product_id]},

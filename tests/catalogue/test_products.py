@@ -13,10 +13,10 @@ from uuid import uuid4
 import pytest
 from moneyed import EUR, Money
 
-from cassandra_db import CassandraUnavailable, InvalidPageToken, write_batch
+from cassandra_db import CassandraUnavailable, InvalidPageToken, apply_batch
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, Product, ProductCard
-from catalogue.errors import CategoryRefused, ProductRefused, SkuTaken, SlugTaken
+from catalogue.errors import CategoryRefused, ProductChanged, ProductRefused, SkuTaken, SlugTaken
 from tests.factories import make_category, make_product
 from tests.rules import for_each
 
@@ -183,7 +183,8 @@ def test_of_two_who_claim_a_slug_at_once_one_wins() -> None:
     category = make_category()
     slug, barrier, won = f"race-{uuid4().hex}", Barrier(6), []
     drafts = [
-        replace(make_product(category=category), product_id=uuid4(), slug=slug) for _ in range(6)
+        replace(make_product(category=category), product_id=uuid4(), slug=slug, version=0)
+        for _ in range(6)
     ]
     drafts = [
         replace(
@@ -293,7 +294,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
         )
         for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))
-        patch.setattr(operations, "write_batch", cut(write_batch))
+        patch.setattr(operations, "apply_batch", cut(apply_batch))
         with contextlib.suppress(CassandraUnavailable):
             operations.save_product(cheaper, now())
     # What the job does with every recorded change.
@@ -309,19 +310,26 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
 def test_two_who_save_at_once_leave_one_card() -> None:
     category = make_category()
     product = make_product(price="10.00", category=category, listed=True)
-    for _ in range(5):
-        barrier = Barrier(4)
+    for version in range(1, 6):
+        barrier, won = Barrier(4), list[int]()
 
-        def save(price: int, barrier: Barrier = barrier) -> None:
+        def save(
+            price: int, barrier: Barrier = barrier, won: list[int] = won, version: int = version
+        ) -> None:
             changed = replace(product.variants[0], price=Money(price, EUR))
             barrier.wait()
-            operations.save_product(replace(product, variants=(changed,)), now())
+            with contextlib.suppress(ProductChanged):
+                saved = operations.save_product(
+                    replace(product, variants=(changed,), version=version), now()
+                )
+                won.append(saved.version)
 
         threads = [Thread(target=save, args=(price,)) for price in (11, 12, 13, 14)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
+        assert won == [version + 1]
         found = queries.get_product_at_quorum(product.product_id)
         assert found is not None
         cards = queries.get_category_page(category.category_id, "price").cards

@@ -201,10 +201,10 @@ def test_the_index_follows_a_change(products: dict[str, Product]) -> None:
     came = make_product("Paper Boat", listed=True)
     assert search.refresh_index(now()) >= 1
     assert found("paper boat") == ["Paper Boat"]
-    operations.save_product(replace(came, name="Paper Ship"), now())
+    ship = operations.save_product(replace(came, name="Paper Ship"), now())
     search.refresh_index(now())
     assert found("paper") == ["Paper Ship"]
-    operations.save_product(replace(came, status="archived"), now())
+    operations.save_product(replace(ship, status="archived"), now())
     search.refresh_index(now())
     assert found("paper") == []
     assert search.refresh_index(now()) == 0
@@ -222,6 +222,60 @@ def test_an_availability_and_a_price_are_those_of_the_product() -> None:
         product.variants[0].price,
         product.variants[0].compare_at,
     )
+
+
+def test_x91_a_shopper_finds_what_is_on_sale_now_and_the_staff_finds_all(
+    products: dict[str, Product],
+) -> None:
+    day = timedelta(days=1)
+    shown = make_product("Zinc Bucket", brand="Hald")
+    draft = replace(make_product("Zinc Draft", brand="Hald"), status="draft")
+    coming = replace(make_product("Zinc Tomorrow"), active_from=now() + day)
+    gone = replace(make_product("Zinc Yesterday"), active_until=now() - day)
+    unpictured = replace(shown.variants[0], sku=f"Z-{uuid4().hex.upper()}", picture="")
+    bare = replace(make_product("Zinc Bare", price="5.00"), variants=(unpictured,))
+    search.build_index([*products.values(), shown, draft, coming, gone, bare])
+    assert sorted(found("zinc")) == ["Zinc Bare", "Zinc Bucket"]
+
+    def staff(query: str = "", **how: Any) -> list[str]:
+        search._reader._looked_at = 0.0
+        return [each.name for each in search.find_products_for_staff(query, **how).products]
+
+    assert sorted(staff("zin")) == [
+        "Zinc Bare",
+        "Zinc Bucket",
+        "Zinc Draft",
+        "Zinc Tomorrow",
+        "Zinc Yesterday",
+    ]
+    assert staff("zinc", status="draft") == ["Zinc Draft"]
+    assert sorted(staff(brand="hald", query="zinc")) == ["Zinc Bucket", "Zinc Draft"]
+    assert staff("zinc", without_picture=True) == ["Zinc Bare"]
+    assert staff("zinc", sort="name")[:2] == ["Zinc Bare", "Zinc Bucket"]
+    assert staff(category_id=products["Bread Knife"].category_id, sort="price-down") == [
+        "Enamel Kettle",
+        "Café Crème Bowl",
+        "Bread Knife",
+    ]
+    assert staff() == [each.name for each in search.find_products_for_staff().products]
+    part = search.find_products_for_staff("zinc", sort="name", limit=2, offset=2)
+    assert ([each.name for each in part.products], part.total, part.matched) == (
+        ["Zinc Draft", "Zinc Tomorrow"],
+        5,
+        "words",
+    )
+    by_sku = search.find_products_for_staff(shown.variants[0].sku.lower())
+    assert ([each.name for each in by_sku.products], by_sku.matched) == (["Zinc Bucket"], "sku")
+    assert staff("no such thing at all") == []
+
+
+def test_an_index_of_another_schema_is_built_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "SCHEMA_VERSION", search.SCHEMA_VERSION + 1)
+    monkeypatch.setattr(search._reader, "_looked_at", 0.0)
+    with pytest.raises(search.SearchIndexMissing):
+        search.search_products("kettle")
+    assert search.refresh_index(now()) >= 5
+    assert "Enamel Kettle" in found("kettle")
 
 
 def test_without_an_index_it_says_so(tmp_path: Path) -> None:

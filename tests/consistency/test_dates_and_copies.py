@@ -50,6 +50,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(catalogue_rules.CARD_LISTS, "I14"),
     **dict.fromkeys(("product_ids_by_slug", "variants_by_sku"), "I14"),
+    "product_schedule_by_minute": "I18",
     **dict.fromkeys(lists.RULES, "I14"),
 }
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.
@@ -167,6 +168,40 @@ def test_i14_cards_and_addresses_are_what_the_product_says() -> None:
     ]
     assert repair(only, "I14").is_clean
     assert products.find_product_id_by_slug(product.slug) == product.product_id
+
+
+def test_i17_what_was_claimed_and_never_saved_is_free_again_after_a_day(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product, lost = make_product("Orrery"), make_product("Alidade")
+    cql("DELETE FROM products WHERE product_id = %s", lost.product_id)
+    only = Scope(
+        products=frozenset({product.product_id, lost.product_id}),
+        tables=frozenset({"product_ids_by_slug", "variants_by_sku"}),
+    )
+    assert found(only, "I17") == [], "its form may be sent again"
+    monkeypatch.setattr(catalogue_rules, "CLAIMED_FOR_NOTHING", -DAY)
+    assert sorted(each.split(": ")[0] for each in found(only, "I17")) == [
+        f"I17 the SKU {lost.variants[0].sku}",
+        f"I17 the address {lost.slug}",
+    ]
+    assert repair(only, "I17").is_clean
+    assert products.find_product_id_by_slug(lost.slug) is None
+    assert products.find_variant_by_sku(lost.variants[0].sku) is None
+    assert products.find_product_id_by_slug(product.slug) == product.product_id
+
+
+def test_i18_a_product_that_will_come_is_scheduled() -> None:
+    product = make_product("Planimeter")
+    comes = datetime.now(UTC) + DAY
+    saved = catalogue.save_product(replace(product, active_from=comes), datetime.now(UTC))
+    only = Scope(products=frozenset({product.product_id}))
+    assert found(only, "I18") == []
+    (minute,) = {catalogue.schedule_minute(each) for each in saved.moments}
+    catalogue.DELETE_SCHEDULE.run(minute=minute, product_id=product.product_id)
+    (named,) = found(only, "I18")
+    assert "lists will not follow" in named
+    assert repair(only, "I18").is_clean
 
 
 def missing_in(table: str, mine: str) -> list[Violation]:
@@ -304,8 +339,7 @@ def stamped_rows(table: str) -> set[str]:
 
 def test_i14_a_list_that_is_not_mutual_waits_for_the_daily_job() -> None:
     product, other = make_product("Compass"), make_product("Chart")
-    catalogue.pin_related(other.product_id, [product.product_id])
-    catalogue.pin_related(product.product_id, [])
+    catalogue.refresh_related(replace(other, related_ids=(product.product_id,)))
     changed = catalogue.save_product(replace(product, name="Pocket compass"), datetime.now(UTC))
     catalogue.refresh_related(changed)
     an_hour_ago = datetime.now(UTC) - timedelta(hours=1)

@@ -41,7 +41,6 @@ def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
         ("receive_stock", lambda step: loader.load_stock(NOW, step)),
         ("register_user", lambda step: loader.load_logins(NOW, step)),
         ("create_promotion", lambda step: loader.load_promotions(NOW, step)),
-        ("operations.pin_related", loader.load_pins),
         ("queries.iterate_products", lambda step: loader.rebuild_derived(NOW, step)),
         ("operations.rebuild_featured", lambda step: loader.rebuild_derived(NOW, step)),
     ],
@@ -53,7 +52,7 @@ def test_one_late_answer_does_not_end_the_load(
     for called in (
         *("operations.save_category", "operations.save_product", "operations.refresh_cards"),
         *("queries.get_product_at_quorum", "receive_stock", "copy_stock", "register_user"),
-        *("enrol_demo_second_factor", "create_promotion", "operations.pin_related"),
+        *("enrol_demo_second_factor", "create_promotion"),
         *("queries.iterate_products", "operations.rebuild_featured", "operations.rebuild_related"),
         *("operations.rebuild_prefixes", "search.build_index", "write_sitemap"),
         "list_bought_together",

@@ -414,6 +414,16 @@ def test_an_archived_product_is_gone_in_words(client: Client) -> None:
     assert "no longer sold" in response.content.decode()
 
 
+def test_x91_a_draft_and_what_is_to_come_have_no_page_yet(client: Client) -> None:
+    now = datetime.now(UTC)
+    draft, coming, gone = make_product("Draft"), make_product("Coming"), make_product("Over")
+    operations.save_product(replace(draft, status="draft"), now)
+    operations.save_product(replace(coming, active_from=now + timedelta(days=1)), now)
+    operations.save_product(replace(gone, active_until=now), now)
+    statuses = [client.get(page_of(each)).status_code for each in (draft, coming, gone)]
+    assert statuses == [404, 404, 410]
+
+
 def test_x17_an_unknown_product_is_a_styled_404(client: Client) -> None:
     shown = {}
     for slug in ("nope", "a" * 2000, "%00", "..", "<b>"):

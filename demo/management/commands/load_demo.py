@@ -53,7 +53,6 @@ class Command(BaseCommand):
             loader.load_stock(now, bar("Stock", len(PRODUCTS)))
             loader.load_logins(now, bar("Logins", len(LOGINS)))
             loader.load_promotions(now, bar("Promotions", len(loader.PROMOTIONS)))
-            loader.load_pins(bar("Pairs", len(PRODUCTS)))
             if orders:
                 showroom_orders.load_orders(now, orders, bar("Orders", orders))
             loader.rebuild_derived(now, bar("Lists", 5))
