@@ -96,6 +96,11 @@ class Product:
         return (self.category_id, *sorted(self.category_ids - {self.category_id}))
 
     @property
+    def size_cm(self) -> tuple[float, ...]:
+        """Length, width and height, those that are known."""
+        return tuple(each / 10 for each in (self.length_mm, self.width_mm, self.height_mm) if each)
+
+    @property
     def moments(self) -> set[datetime]:
         """When lists have to follow by themselves."""
         return {each for each in (self.active_from, self.active_until) if each}

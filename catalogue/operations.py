@@ -35,6 +35,7 @@ from catalogue.errors import (
 )
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, product_card
 from catalogue.rules import MAX_PINNED, MAX_VARIANT_ROWS, SLUG, check_product
+from catalogue.variants import fingerprint_variant
 from catalogue.words import fold_text, name_prefixes
 from jobs.minutes import MINUTE, floor_to_minute
 from pricing.money import to_minor_units
@@ -45,6 +46,8 @@ FEATURED_LENGTH = 24
 RELATED_LENGTH = MAX_PINNED
 PREFIX_LENGTH = 50
 FEATURE_TYPES = ("featured", "deals", "new_arrivals")
+# How often one variant's save begins again while others of its product are being saved.
+MAX_SAVE_TRIES = 10
 AVAILABILITIES = ("in", "few", "ahead", "out")
 
 # ---- Categories
@@ -180,6 +183,29 @@ def save_product(product: Product, now: datetime) -> Product:
         refresh_prefixes(saved, [before.name])
     record_product_change(product.product_id, current_time())
     return saved
+
+
+def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -> Product:
+    """Change one variant of a product, whatever else of it somebody changes meanwhile; return the product as it is then.
+
+    `seen` is the variant's `fingerprint_variant` as the editor has read it: if the variant has changed since, nothing is
+    written. Raises ProductChanged and all that `save_product` raises.
+    """
+    changed = ProductChanged(None)
+    for _try in range(MAX_SAVE_TRIES):
+        product = queries.get_product_at_quorum(product_id)
+        stored = product.get_variant(variant.variant_id) if product else None
+        if product is None or stored is None or fingerprint_variant(stored) != seen:
+            raise ProductChanged(product)
+        variants = tuple(
+            replace(variant, position=each.position) if each.variant_id == variant.variant_id else each
+            for each in product.variants
+        )
+        try:
+            return save_product(replace(product, variants=variants), now)
+        except ProductChanged as newer:
+            changed = newer
+    raise changed
 
 
 def change_product_status(product: Product, status: str, now: datetime) -> Product:

@@ -495,14 +495,14 @@ def product_card(product: Product) -> ProductCard:
     """Return the card of a product that is sold in at least one variant: it shows the lowest price."""
     sold = [variant for variant in product.variants if variant.sold]
     cheapest = min(sold, key=lambda variant: variant.price)
-    pictures = list(dict.fromkeys(variant.picture for variant in sold))
+    pictures = list(dict.fromkeys(variant.picture for variant in sold if variant.picture))
     colours = dict.fromkeys(picture.partition("/")[2].partition("-")[0] for picture in pictures)
     return ProductCard(
         product_id=product.product_id,
         name=product.name,
         slug=product.slug,
         brand=product.brand,
-        picture=pictures[0],
+        picture=pictures[0] if pictures else "",
         swatches=tuple(colours),
         variant_count=len(sold),
         price=cheapest.price,

@@ -32,6 +32,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
+from catalogue.descriptions import plain_description
 from catalogue.entities import Product, ProductCard
 from catalogue.operations import card_columns, list_changed_products
 from catalogue.queries import product_card
@@ -515,7 +516,7 @@ def _document(product: Product) -> Any:
         ),
         options=" ".join({term for value in options for term in search_terms(value)}),
         text=" ".join(
-            search_terms(" ".join([product.description, *product.details.values(), *product.tags]))
+            search_terms(" ".join([plain_description(product.description), *product.details.values(), *product.tags]))
         ),
         status=product.status,
         category=" ".join(sorted(stands_in)),

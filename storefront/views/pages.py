@@ -1,5 +1,6 @@
 """The storefront: front page, lists, products, and what stands beside them."""
 
+from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
@@ -20,6 +21,7 @@ from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
 from catalogue import pictures, queries
 from catalogue.entities import CardPage, CategoryNode, Product
+from catalogue.previews import is_preview_token
 from inventory.queries import prefetch_stock, stock_from_rows
 from payments.gateways import list_enabled_methods
 from pricing.tax import tax_added_countries
@@ -114,14 +116,17 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         prefetch_stock(product_id),
         queries.prefetch_related(product_id),
     )
-    found = queries.product_from_rows(reading[0].rows())
-    if found is None or found.is_to_come(now := current_time()):
+    found, now = queries.product_from_rows(reading[0].rows()), current_time()
+    if found is None:
+        raise Http404
+    is_preview = _is_preview(request, found, now)
+    if found.is_to_come(now) and not is_preview:
         raise Http404
     if found.slug != slug:
         address = reverse("product", args=(found.slug,))
         return redirect(list_url(address, variant=request.GET.get("variant", "")), permanent=True)
     trail = _trail(found)
-    if not found.is_on_sale(now):
+    if not (found.is_on_sale(now) or is_preview):
         context = {"product": found, "ancestors": trail}
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
@@ -130,6 +135,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     url = reverse("product", args=(slug,))
     context = {
         "product": found,
+        "is_preview": is_preview,
         "chosen": chosen,
         "chosen_alt": f"{found.name}, {chosen.label}" if chosen.label else found.name,
         "unknown_variant": bool(wanted_sku) and not is_known,
@@ -152,8 +158,19 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         each != product_id for each in recently_viewed.list_viewed_product_ids(request)
     )
     response = render_page(request, "storefront/product.html", context, part="chosen")
-    recently_viewed.remember_viewed(request, response, product_id)
+    if not is_preview:
+        recently_viewed.remember_viewed(request, response, product_id)
     return response
+
+
+def _is_preview(request: HttpRequest, found: Product, now: datetime) -> bool:
+    """Return whether the address has a link's signed token for a product that is not on sale, and there is something to see."""
+    token = request.GET.get("preview", "")
+    return (
+        not found.is_on_sale(now)
+        and any(variant.sold for variant in found.variants)
+        and is_preview_token(token, found.product_id)
+    )
 
 
 def _trail(found: Product) -> list[CategoryNode]:

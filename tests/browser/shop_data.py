@@ -211,6 +211,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     make_payment(_place_order(4, now, ann))
     return {
         "gone": gone.slug,
+        "product": str(present.product_id),
         "shared": str(shared),
         "invitation": sharing.invite_person(
             as_cart_user(ann), shared, "cem@example.org", "viewer", now

@@ -41,6 +41,7 @@ _WITHDRAWAL = urlencode(
         "csrfmiddlewaretoken": CSRF,
     }
 )
+_NOTHING = urlencode({"name": "", "csrfmiddlewaretoken": CSRF})
 _NO_WITHDRAWAL = urlencode({"csrfmiddlewaretoken": CSRF})
 _TOO_MANY_FIELDS = "&".join(f"field{number}=" for number in range(201))
 
@@ -183,6 +184,19 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
         "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
         "worker": ShopPage("adminpanel:worker", "/staff/worker/", "staff"),
+        "products": ShopPage("adminpanel:products", "/staff/products/", "admin"),
+        "no products found": ShopPage("adminpanel:products", "/staff/products/?q=zzzzzz", "admin"),
+        "a new product": ShopPage("adminpanel:product_new", "/staff/products/new/", "admin"),
+        "a new product, refused": ShopPage(
+            "adminpanel:product_new", "/staff/products/new/", "admin", 422, _NOTHING
+        ),
+        "a product": ShopPage("adminpanel:product", "/staff/products/{product}/", "admin"),
+        "a product, refused": ShopPage(
+            "adminpanel:product", "/staff/products/{product}/", "admin", 422, _NOTHING
+        ),
+        "options": ShopPage(
+            "adminpanel:product_options", "/staff/products/{product}/options/", "admin"
+        ),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
@@ -251,6 +265,7 @@ _STAFF_ACTIONS = (
     ),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_make", "promotion_end"),
+    *("product_status", "product_copy", "product_variant"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {

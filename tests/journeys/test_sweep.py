@@ -180,6 +180,13 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:door": [ask({"version": "3", "name": "Eve", "street": "Elsewhere 1"}, **_ORDER)],
     "adminpanel:received": [ask({"version": "3", "amount": "1"}, **_ORDER)],
     "adminpanel:money_sent": [ask({"refund": "1"}, **_ORDER)],
+    "adminpanel:product": [ask({"name": "Mine now"}, product_id="{product}")],
+    "adminpanel:product_status": [ask({"status": "archived"}, product_id="{product}")],
+    "adminpanel:product_copy": [ask(product_id="{product}")],
+    "adminpanel:product_options": [ask({"options": "Colour: Red"}, product_id="{product}")],
+    "adminpanel:product_variant": [
+        ask({"price": "0.01"}, product_id="{product}", variant_id="{variant}")
+    ],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:person": [ask(user_id="{user}")],
     "adminpanel:person_role": [ask({"role": "admin"}, user_id="{user}")],
@@ -468,12 +475,17 @@ def make_world() -> World:
         "undo": undo.token(),
         "forged": signed(paid.order_id.hex),
         "promotion": "welcome10",
+        "product": str(line.product_id),
+        "variant": str(line.variant_id),
     }
     nobody = RemovedLine(
         uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
     )
     nobodys = {
-        **{name: str(uuid4()) for name in ("cart", "line", "person", "invitation", "link", "user")},
+        **{
+            name: str(uuid4())
+            for name in ("cart", "line", "person", "invitation", "link", "user", "product", "variant")
+        },
         "address": "17",
         "number": "AAAA-AAAA",
         "unpaid": "BBBB-BBBB",
