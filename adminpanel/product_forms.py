@@ -20,7 +20,6 @@ from catalogue import rules
 from catalogue.entities import CategoryNode, Product, Variant
 from catalogue.queries import get_category_tree
 from catalogue.search import STAFF_DEEPEST, STAFF_PAGE_LENGTH, STAFF_SORTS
-from pricing.money import to_minor_units
 from pricing.tax import TAX_CLASSES
 from web.forms import Form
 
@@ -150,7 +149,9 @@ def _short(**attributes: str) -> forms.TextInput:
     return forms.TextInput({"class": "input--short", "autocomplete": "off", **attributes})
 
 
-def _text(label: StrOrPromise, name: str, hint: StrOrPromise = "", rows: int = 0) -> forms.CharField:
+def _text(
+    label: StrOrPromise, name: str, hint: StrOrPromise = "", rows: int = 0
+) -> forms.CharField:
     """An optional text of a product, as long as the catalogue allows."""
     widget = forms.Textarea({"rows": rows}) if rows else forms.TextInput({"autocomplete": "off"})
     return forms.CharField(
@@ -227,7 +228,9 @@ class NewProductForm(Form):
     product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     variant_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     name = forms.CharField(
-        label=gettext_lazy("Name"), max_length=rules.MAX_LENGTHS["name"], widget=forms.TextInput({"autocomplete": "off"})
+        label=gettext_lazy("Name"),
+        max_length=rules.MAX_LENGTHS["name"],
+        widget=forms.TextInput({"autocomplete": "off"}),
     )
     category_id = CategoryField(label=gettext_lazy("Category"))
     brand = _text(gettext_lazy("Brand"), "brand")
@@ -282,11 +285,17 @@ class ProductForm(Form):
     """What a product is, but for its variants. `version` is the one that the page has shown."""
 
     version = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    name = forms.CharField(label=gettext_lazy("Name"), max_length=rules.MAX_LENGTHS["name"], widget=forms.TextInput({"autocomplete": "off"}))
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=rules.MAX_LENGTHS["name"],
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
     description = _text(
         gettext_lazy("Description"),
         "description",
-        gettext_lazy("**bold**, *italic*, “- ” before each line of a list, “# ” before a heading, [a link](https://…)."),
+        gettext_lazy(
+            "**bold**, *italic*, “- ” before each line of a list, “# ” before a heading, [a link](https://…)."
+        ),
         rows=8,
     )
     brand = _text(gettext_lazy("Brand"), "brand")
@@ -300,7 +309,9 @@ class ProductForm(Form):
     category_ids = forms.MultipleChoiceField(
         label=gettext_lazy("Also in"),
         required=False,
-        help_text=gettext_lazy("It stands in these, too, and in the categories above each of them."),
+        help_text=gettext_lazy(
+            "It stands in these, too, and in the categories above each of them."
+        ),
         widget=forms.SelectMultiple({"size": 6}),
     )
     tags = forms.CharField(
@@ -313,7 +324,9 @@ class ProductForm(Form):
     related = forms.CharField(
         label=gettext_lazy("Related products"),
         required=False,
-        help_text=gettext_lazy("SKUs, one a line, in the order to show. The shop fills the row up by itself."),
+        help_text=gettext_lazy(
+            "SKUs, one a line, in the order to show. The shop fills the row up by itself."
+        ),
         widget=forms.Textarea({"rows": 3, "autocapitalize": "characters", "spellcheck": "false"}),
     )
     active_from = _moment(
@@ -335,10 +348,16 @@ class ProductForm(Form):
         label=gettext_lazy("Address"),
         max_length=rules.MAX_LENGTHS["slug"],
         help_text=gettext_lazy("The end of its page’s address. The former one leads here."),
-        widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
         error_messages={"required": gettext_lazy("Enter an address")},
     )
-    search_title = _text(gettext_lazy("Title for search engines"), "search_title", gettext_lazy("The name, if this is empty."))
+    search_title = _text(
+        gettext_lazy("Title for search engines"),
+        "search_title",
+        gettext_lazy("The name, if this is empty."),
+    )
     search_description = _text(
         gettext_lazy("Description for search engines"),
         "search_description",
@@ -373,7 +392,8 @@ class ProductForm(Form):
             label, colon, text = (part.strip() for part in line.partition(":"))
             if not (label and colon and text):
                 raise forms.ValidationError(
-                    _("Write “%(line)s” with a colon, such as “Material: stoneware”.") % {"line": line}
+                    _("Write “%(line)s” with a colon, such as “Material: stoneware”.")
+                    % {"line": line}
                 )
             if label in found:
                 raise forms.ValidationError(_("“%(label)s” is there twice.") % {"label": label})
@@ -392,14 +412,13 @@ class ProductForm(Form):
     def apply_to(self, product: Product, related_ids: tuple[UUID, ...]) -> Product:
         """Return the product with what the valid form says."""
         clean = self.cleaned_data
-        moments = {
-            name: clean[name].astimezone(UTC) if clean[name] else None
-            for name in ("active_from", "active_until")
-        }
+        values: dict[str, Any] = {name: clean[name] for name in PLAIN_FIELDS}
+        values |= {name: clean[name] or 0 for name in LENGTH_FIELDS}
+        for name in ("active_from", "active_until"):
+            values[name] = clean[name].astimezone(UTC) if clean[name] else None
         return replace(
             product,
-            **{name: clean[name] for name in PLAIN_FIELDS} | moments,
-            **{name: clean[name] or 0 for name in LENGTH_FIELDS},
+            **values,
             details=clean["details"],
             category_id=UUID(clean["category_id"]),
             category_ids=frozenset(UUID(each) for each in clean["category_ids"]),
@@ -427,7 +446,10 @@ class VariantForm(Form):
     price = _price(gettext_lazy("Price"), required=True)
     compare_at = _price(gettext_lazy("Former price"), required=False)
     barcode = forms.CharField(
-        label=gettext_lazy("Barcode"), required=False, max_length=20, widget=_short(inputmode="numeric")
+        label=gettext_lazy("Barcode"),
+        required=False,
+        max_length=20,
+        widget=_short(inputmode="numeric"),
     )
     weight_grams = _number(gettext_lazy("Weight in grams"), rules.MAX_WEIGHT_GRAMS)
     sold = forms.BooleanField(label=gettext_lazy("Sold"), required=False)
@@ -494,7 +516,9 @@ class OptionsForm(Form):
         label=gettext_lazy("Options and their values"),
         required=False,
         max_length=20_000,
-        help_text=gettext_lazy("One option a line, such as “Colour: Oat, Slate”. Every combination is a variant."),
+        help_text=gettext_lazy(
+            "One option a line, such as “Colour: Oat, Slate”. Every combination is a variant."
+        ),
         widget=forms.Textarea({"rows": 4}),
     )
 

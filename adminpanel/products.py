@@ -88,7 +88,9 @@ class VariantPage:
         return range(1, self.count + 1)
 
 
-def variant_page(product: Product, number: int, submitted: VariantForm | None = None) -> VariantPage:
+def variant_page(
+    product: Product, number: int, submitted: VariantForm | None = None
+) -> VariantPage:
     """Return a page of a product's variants; `submitted` is the form of one of them as it was sent."""
     count = max(1, -(-len(product.variants) // VARIANTS_A_PAGE))
     if submitted:

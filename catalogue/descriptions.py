@@ -17,7 +17,17 @@ MAX_DESCRIPTION = 10_000
 _TAGS = {"p", "br", "h3", "h4", "ul", "ol", "li", "strong", "em", "a"}
 _SCHEMES = {"http", "https", "mailto", "tel"}
 _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).disable(
-    ["image", "code", "fence", "blockquote", "hr", "lheading", "backticks", "html_block", "html_inline"]
+    [
+        "image",
+        "code",
+        "fence",
+        "blockquote",
+        "hr",
+        "lheading",
+        "backticks",
+        "html_block",
+        "html_inline",
+    ]
 )
 
 

@@ -198,7 +198,9 @@ def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -
         if product is None or stored is None or fingerprint_variant(stored) != seen:
             raise ProductChanged(product)
         variants = tuple(
-            replace(variant, position=each.position) if each.variant_id == variant.variant_id else each
+            replace(variant, position=each.position)
+            if each.variant_id == variant.variant_id
+            else each
             for each in product.variants
         )
         try:

@@ -516,7 +516,15 @@ def _document(product: Product) -> Any:
         ),
         options=" ".join({term for value in options for term in search_terms(value)}),
         text=" ".join(
-            search_terms(" ".join([plain_description(product.description), *product.details.values(), *product.tags]))
+            search_terms(
+                " ".join(
+                    [
+                        plain_description(product.description),
+                        *product.details.values(),
+                        *product.tags,
+                    ]
+                )
+            )
         ),
         status=product.status,
         category=" ".join(sorted(stands_in)),

@@ -44,9 +44,7 @@ def list_options(product: Product) -> dict[str, tuple[str, ...]]:
     }
 
 
-def generate_variants(
-    product: Product, options: Mapping[str, Sequence[str]]
-) -> GeneratedVariants:
+def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) -> GeneratedVariants:
     """Return a product's variants as these options make them: one for each combination of values.
 
     A variant that has its combination already stays as it is, and is sold again; those of no combination are no longer sold.
@@ -58,9 +56,7 @@ def generate_variants(
         )
     by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
     by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
-    wanted = [
-        dict(zip(options, values, strict=True)) for values in combinations(*options.values())
-    ]
+    wanted = [dict(zip(options, values, strict=True)) for values in combinations(*options.values())]
     known = {key: by_options[key] for each in wanted if (key := _options_key(each)) in by_options}
     skus = {each.sku for each in product.variants}
     sold, added = [], []

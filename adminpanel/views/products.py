@@ -201,7 +201,9 @@ def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
     except ProductRefused as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:product", product_id=product_id)
-    messages.success(request, _("This is a copy of %(name)s, saved as a draft.") % {"name": product.name})
+    messages.success(
+        request, _("This is a copy of %(name)s, saved as a draft.") % {"name": product.name}
+    )
     return redirect("adminpanel:product", product_id=copy.product_id)
 
 
@@ -238,7 +240,12 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
     newer = product.get_variant(form.variant.variant_id)
     if newer is None:
         return
-    form.add_error(None, _("Someone else has changed this variant in the meantime. Save again to keep what you typed."))
+    form.add_error(
+        None,
+        _(
+            "Someone else has changed this variant in the meantime. Save again to keep what you typed."
+        ),
+    )
     typed = form.build_variant()
     for name, text in VariantForm.describe(newer).items():
         if text != VariantForm.describe(typed)[name]:
@@ -253,7 +260,9 @@ def product_options(request: HttpRequest, product_id: UUID) -> HttpResponse:
     product = _get_product(product_id)
     sent = request.POST if request.method == "POST" else request.GET
     if "options" not in sent:
-        return _options_page(request, product, OptionsForm(initial={"options": options_text(product)}))
+        return _options_page(
+            request, product, OptionsForm(initial={"options": options_text(product)})
+        )
     form = OptionsForm(sent)
     if not form.is_valid():
         return _options_page(request, product, form, status=422)
@@ -268,7 +277,11 @@ def product_options(request: HttpRequest, product_id: UUID) -> HttpResponse:
     except ProductChanged as changed:
         form.add_error(None, str(changed))
         return _options_page(request, changed.product or product, form, status=409)
-    note_changes(request, {"options": options_text(product)}, {"options": options_text(generated.apply_to(product))})
+    note_changes(
+        request,
+        {"options": options_text(product)},
+        {"options": options_text(generated.apply_to(product))},
+    )
     added = ngettext("%(count)s variant added", "%(count)s variants added", len(generated.added))
     messages.success(
         request,

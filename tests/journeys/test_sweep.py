@@ -484,7 +484,16 @@ def make_world() -> World:
     nobodys = {
         **{
             name: str(uuid4())
-            for name in ("cart", "line", "person", "invitation", "link", "user", "product", "variant")
+            for name in (
+                "cart",
+                "line",
+                "person",
+                "invitation",
+                "link",
+                "user",
+                "product",
+                "variant",
+            )
         },
         "address": "17",
         "number": "AAAA-AAAA",
