@@ -459,8 +459,8 @@ class VariantForm(Form):
         initial = {
             "seen": seen,
             "sku": variant.sku,
-            "price": variant.price.amount,
-            "compare_at": variant.compare_at.amount if variant.compare_at else None,
+            "price": f"{variant.price.amount:.2f}",
+            "compare_at": f"{variant.compare_at.amount:.2f}" if variant.compare_at else None,
             "barcode": variant.barcode,
             "weight_grams": variant.weight_grams or None,
             "sold": variant.sold,
@@ -479,8 +479,8 @@ class VariantForm(Form):
         """Return what a variant is in words, by the names of the fields."""
         return {
             "sku": variant.sku,
-            "price": str(variant.price.amount),
-            "compare_at": str(variant.compare_at.amount) if variant.compare_at else "",
+            "price": f"{variant.price.amount:.2f}",
+            "compare_at": f"{variant.compare_at.amount:.2f}" if variant.compare_at else "",
             "barcode": variant.barcode,
             "weight_grams": str(variant.weight_grams or ""),
             "sold": _("yes") if variant.sold else _("no"),

@@ -53,6 +53,8 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
 CATALOGUE_STAFF = ("catalogue",)
+# What the forms call what the catalogue's refusals name otherwise.
+FORM_FIELDS = {"related_ids": "related", "option_names": "options"}
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -307,7 +309,8 @@ def _get_product(product_id: UUID) -> Product:
 
 def _show_refusal(form: Any, refused: ProductRefused) -> None:
     """Put a refusal beside its field, or above the form if it has no such field."""
-    form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+    field = FORM_FIELDS.get(refused.field, refused.field)
+    form.add_error(field if field in form.fields else None, str(refused))
 
 
 def _page(
