@@ -78,6 +78,8 @@ def product_list(request: HttpRequest) -> HttpResponse:
         "form": form,
         "lines": [product_line(each, now) for each in found.products],
         "found": found,
+        "filters": [form[name] for name in ("status", "category", "stock", "brand")],
+        "filter_count": sum(bool(each) for each in selection.filters.values()),
         "is_filtered": bool(selection.query) or any(selection.filters.values()),
         "is_missing": is_missing,
         "page": selection.page,
