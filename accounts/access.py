@@ -89,6 +89,8 @@ def staff_required(
                 return redirect_to_login(
                     _return_url(request), resolve_url(settings.SECOND_FACTOR_URL)
                 )
+            # From here on they are at work: a refusal, too, stands in the staff's frame.
+            request.is_staff_page = second_factor  # type: ignore[attr-defined]
             if not is_allowed(role, roles):
                 _log_refusal(request, user, f"not for {role} (403)")
                 raise PermissionDenied

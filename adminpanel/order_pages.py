@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.access import current_member, note_changes
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
-from adminpanel.forms import FindOrderForm, NoteForm, TransitionForm
+from adminpanel.forms import NoteForm, TransitionForm
 from adminpanel.order_forms import AnyForm, PackForm, build_order_forms
 from adminpanel.queries import OrderPage
 from adminpanel.templatetags.ages import ago
@@ -174,7 +174,6 @@ def _context(
         "fulfilment_word": queries.fulfilment_label(found.fulfilment),
         "delivery_lines": delivery,
         "billing_lines": billing,
-        "find": FindOrderForm(),
         "move_form": TransitionForm(initial={"version": found.version}),
         "note_form": NoteForm(initial={"seen": last_event_id(found)}),
         "wrong": form,

@@ -109,6 +109,7 @@ TEMPLATES = [
                 "accounts.context.user",
                 "cart.context.cart_badge",
                 "storefront.context.shop_context",
+                "adminpanel.context.staff_frame",
             ],
             "loaders": [
                 (

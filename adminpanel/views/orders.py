@@ -40,9 +40,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
     if fingerprint == found.fingerprint:
         return HttpResponse(status=204)
-    return render_page(
-        request, "adminpanel/board.html", {"board": found, "find": FindOrderForm()}, part="board"
-    )
+    return render_page(request, "adminpanel/board.html", {"board": found}, part="board")
 
 
 @staff_required(ORDER_STAFF)

@@ -17,8 +17,8 @@ from accounts import second_factor as factors
 from accounts.access import current_member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
-from accounts.roles import ADMIN, ORDER_STAFF
 from adminpanel.forms import WRONG_CODE, RecoveryCodeForm, TotpCodeForm
+from adminpanel.side_bar import get_staff_home
 from cassandra_db import current_time
 from web.decorators import get_or_post, post_only
 from web.rate_limits import hit_rate_limit
@@ -177,8 +177,4 @@ def _next_url(request: HttpRequest, user: User) -> str:
         to, {request.get_host()}, require_https=request.is_secure()
     ):
         return to
-    if user.role == "catalogue":
-        return resolve_url("adminpanel:promotions")
-    return resolve_url(
-        "adminpanel:board" if user.role in (*ORDER_STAFF, ADMIN) else settings.SECOND_FACTOR_URL
-    )
+    return get_staff_home(user)

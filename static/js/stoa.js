@@ -242,7 +242,7 @@
   });
 
   /* Another tab may have changed the cart. */
-  const refresh = () => window.htmx && htmx.trigger("#cart-link", "refresh");
+  const refresh = () => window.htmx && byId("cart-link") && htmx.trigger("#cart-link", "refresh");
   on("visibilitychange", () => document.hidden || refresh());
   addEventListener("pageshow", (event) => {
     all("form[data-sent]").forEach(rest);

@@ -21,6 +21,7 @@ from web.templatetags.icons import icon
 
 STATIC = ROOT / "static"
 CSS = (STATIC / "css" / "stoa.css").read_text()
+STAFF_CSS = (STATIC / "css" / "staff.css").read_text()
 BASE = (ROOT / "templates" / "base.html").read_text()
 
 
@@ -31,15 +32,39 @@ def weight(name: str) -> int:
 def test_the_stylesheet_and_the_script_stay_small() -> None:
     assert weight("css/stoa.css") <= 20 * 1024
     assert weight("js/stoa.js") <= 4 * 1024
+    assert weight("css/staff.css") <= 4 * 1024
+    assert (STATIC / "js" / "staff.js").stat().st_size <= 12 * 1024
+
+
+def test_shoppers_do_not_load_what_the_staffs_pages_alone_have() -> None:
+    # A class of staff.css that a shopper's page uses would not look like anything there.
+    theirs = set(re.findall(r"\.([a-z]+(?:[_-]+[a-z]+)*)", STAFF_CSS))
+    only_theirs = theirs - set(re.findall(r"\.([a-z]+(?:[_-]+[a-z]+)*)", CSS))
+    assert len(only_theirs) >= 20
+    others = [
+        path for path in (ROOT / "templates").rglob("*.html") if path.parent.name != "adminpanel"
+    ]
+    used = {
+        name: path
+        for path in others
+        for names in re.findall(r'class="([^"]*)"', path.read_text())
+        for name in names.split()
+        if name in only_theirs
+    }
+    assert not used
+    assert not [path for path in others if re.search(r"/staff\.(css|js)", path.read_text())]
 
 
 def test_the_stylesheet_fetches_nothing_and_orders_its_layers() -> None:
     assert CSS.count("@layer reset, tokens, base, layout, parts, pages, help, print;") == 1
-    assert not re.search(r"@import|url\(|@font-face", CSS)
-    outside = re.sub(r"/\*.*?\*/", "", CSS, flags=re.DOTALL)
-    assert not re.search(r"^[^@\s}]", outside, flags=re.MULTILINE), (
-        "a rule stands outside of the layers"
-    )
+    for text in (CSS, STAFF_CSS):
+        assert not re.search(r"@import|url\(|@font-face", text)
+        outside = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+        assert not re.search(r"^[^@\s}]", outside, flags=re.MULTILINE), (
+            "a rule stands outside of the layers"
+        )
+    layers = set(re.findall(r"^@layer (\w+) {", STAFF_CSS, flags=re.MULTILINE))
+    assert layers <= set(re.findall(r"^@layer (\w+) {", CSS, flags=re.MULTILINE))
 
 
 def test_x13_both_colour_schemes_name_the_same_colours() -> None:

@@ -34,8 +34,9 @@ SMALL_TARGETS = """() => {
   }).filter(Boolean);
 }"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# The head of a table whose rows are cards is for screen readers: each cell bears its words.
 CUT_OFF = """() => [...document.querySelectorAll('body *')].filter((e) => {
-  if (e.closest('.vh, .skip, svg, .scroll, [hidden]') || !e.checkVisibility() || !e.innerText?.trim()) return false;
+  if (e.closest('.vh, .skip, svg, .scroll, .table--cards thead, [hidden]') || !e.checkVisibility() || !e.innerText?.trim()) return false;
   const style = getComputedStyle(e);
   const cuts = (way) => ['hidden', 'clip'].includes(way);
   return (cuts(style.overflowX) && e.scrollWidth > e.clientWidth + 1) || (cuts(style.overflowY) && e.scrollHeight > e.clientHeight + 1);

@@ -1,0 +1,15 @@
+"""What every template knows about the staff's frame."""
+
+from django.http import HttpRequest
+from django.utils.functional import SimpleLazyObject
+
+from adminpanel.side_bar import get_side_bar
+
+
+def staff_frame(request: HttpRequest) -> dict[str, object]:
+    """Return `side_bar`, put together when a template looks at it, and the template whose `frame` an error stands in."""
+    is_staff_page = getattr(request, "is_staff_page", False)
+    return {
+        "side_bar": SimpleLazyObject(lambda: get_side_bar(request)),
+        "frame": "adminpanel/base.html" if is_staff_page else "base.html",
+    }

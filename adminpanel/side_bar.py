@@ -1,0 +1,111 @@
+"""The side bar of the staff's pages: an entry for each page that is there and that the role of who looks may open.
+
+A new page gets its entry by one line of ENTRIES. Whom it lets in stands on its view alone (`staff_required`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, cast
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.access import has_permission
+from accounts.models import User
+from accounts.roles import ROLES
+from accounts.second_factor import has_passed_second_factor
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A page of `adminpanel.urls` as the side bar names it, with the title of the group that it stands in, if in any."""
+
+    page: str
+    label: StrOrPromise
+    icon: str
+    group: StrOrPromise = ""
+
+    @property
+    def url(self) -> str:
+        return reverse(f"adminpanel:{self.page}")
+
+
+SETTINGS = _("Settings")
+# In the order in which they stand there. The first one that a role may open is where its work begins.
+ENTRIES = (
+    Entry("board", _("Orders"), "box"),
+    Entry("promotions", _("Promotions"), "tag"),
+    Entry("sales", _("Reports"), "chart"),
+    Entry("people", _("People"), "user", SETTINGS),
+    Entry("worker", _("Background jobs"), "clock", SETTINGS),
+    Entry("log", _("Audit log"), "list", SETTINGS),
+    Entry("second_factor", _("Second factor"), "lock", SETTINGS),
+)
+
+
+@dataclass(frozen=True)
+class SideBarLink:
+    """An entry on a page. `current` is what `aria-current` says: "page" on its own, "true" on one below it."""
+
+    entry: Entry
+    current: str
+
+
+@dataclass(frozen=True)
+class SideBarGroup:
+    """Entries that stand together, with the words above them, if any."""
+
+    title: StrOrPromise
+    links: tuple[SideBarLink, ...]
+
+
+@dataclass(frozen=True)
+class SideBar:
+    """What of the side bar depends on who looks, and where. `home` is where their work begins, "" for a shopper."""
+
+    home: str = ""
+    groups: tuple[SideBarGroup, ...] = ()
+    can_find_orders: bool = False
+
+
+def get_side_bar(request: HttpRequest) -> SideBar:
+    """Return the side bar for a request. Who has not passed the second factor gets no entries yet, a shopper nothing."""
+    # A request that a middleware refused has no user.
+    user = getattr(request, "user", None)
+    if getattr(user, "role", "") not in ROLES:
+        return SideBar()
+    member = cast(User, user)
+    if not has_passed_second_factor(request.session, member):
+        return SideBar(get_staff_home(member))
+    return SideBar(
+        get_staff_home(member),
+        tuple(_group(_allowed_entries(member), request.path)),
+        has_permission(member, "adminpanel.find"),
+    )
+
+
+def get_staff_home(user: User) -> str:
+    """Return the address at which the work of a member of staff begins."""
+    return _allowed_entries(user)[0].url
+
+
+def _allowed_entries(user: User) -> list[Entry]:
+    return [each for each in ENTRIES if has_permission(user, f"adminpanel.{each.page}")]
+
+
+def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:
+    """Put entries together by their groups, and mark the one whose address begins the path: the longest of all these."""
+    here = max((each.url for each in ENTRIES if path.startswith(each.url)), key=len, default="")
+    for title, members in groupby(entries, lambda each: each.group):
+        links = [
+            SideBarLink(each, "" if each.url != here else "page" if path == here else "true")
+            for each in members
+        ]
+        yield SideBarGroup(title, tuple(links))

@@ -1,0 +1,50 @@
+/* The staff's keys, as templates/adminpanel/_keys.html lists them. All that they do can be done without them. */
+(() => {
+  "use strict";
+  const find = (selector, root = document) => root.querySelector(selector);
+  const dialog = find("#keys");
+  const box = find("input", dialog);
+  const NAME = "staff-keys";
+
+  /* A browser may forbid a page to store anything: the keys count, then. */
+  const store = (work) => { try { return work(localStorage); } catch { return null; } };
+  box.checked = store((storage) => storage.getItem(NAME)) !== "off";
+  box.addEventListener("change", () => store((storage) => (box.checked ? storage.removeItem(NAME) : storage.setItem(NAME, "off"))));
+
+  const rowNow = () => document.activeElement.closest("main tbody tr");
+  const move = (step) => {
+    const rows = [...document.querySelectorAll("main tbody tr")].filter((row) => row.checkVisibility());
+    const row = rows[rowNow() ? rows.indexOf(rowNow()) + step : 0];
+    if (!row) return;
+    row.tabIndex = -1;
+    row.focus({ preventScroll: true });
+    row.scrollIntoView({ block: "nearest" });
+  };
+  const click = (...selectors) => {
+    const row = rowNow();
+    const element = row && selectors.map((selector) => find(selector, row)).find(Boolean);
+    element?.click();
+  };
+  const search = () => {
+    const field = find(".bar [role=search] input");
+    field?.focus();
+    field?.select();
+  };
+  const show = () => dialog.open || dialog.showModal();
+  const keys = new Map([
+    ["j", () => move(1)],
+    ["k", () => move(-1)],
+    ["x", () => click("input[type=checkbox]")],
+    ["e", () => click("th a", "a")],
+    ["/", search],
+    ["?", show],
+  ]);
+  const isTyping = (element) => element.isContentEditable || element.closest("select, textarea, input:not([type=checkbox], [type=radio])");
+  document.addEventListener("keydown", (event) => {
+    const act = keys.get(event.key);
+    if (!act || !box.checked || dialog.open || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
+    event.preventDefault();
+    act();
+  });
+  document.addEventListener("click", (event) => event.target.closest("[data-keys]") && show());
+})();
