@@ -171,6 +171,11 @@ def _number(label: StrOrPromise, most: int, hint: StrOrPromise = "") -> forms.In
         max_value=most,
         help_text=hint,
         widget=_short(inputmode="numeric"),
+        error_messages={
+            "invalid": gettext_lazy("Enter a whole number"),
+            "min_value": gettext_lazy("Enter a number from 0"),
+            "max_value": gettext_lazy("Enter a number of %(limit_value)s at most"),
+        },
     )
 
 
@@ -183,7 +188,13 @@ def _price(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> f
         decimal_places=2,
         help_text=hint,
         widget=_short(inputmode="decimal"),
-        error_messages={"required": gettext_lazy("Enter a price")},
+        error_messages={
+            "required": gettext_lazy("Enter a price"),
+            "invalid": gettext_lazy("Enter a price, such as 12.50"),
+            "min_value": gettext_lazy("Enter a price above 0"),
+            "max_value": gettext_lazy("Enter a price of %(limit_value)s at most"),
+            "max_decimal_places": gettext_lazy("Enter a price without fractions of a cent"),
+        },
     )
 
 

@@ -41,6 +41,7 @@ SETTINGS = _("Settings")
 # In the order in which they stand there. The first one that a role may open is where its work begins.
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
+    Entry("products", _("Products"), "bag"),
     Entry("promotions", _("Promotions"), "tag"),
     Entry("sales", _("Reports"), "chart"),
     Entry("people", _("People"), "user", SETTINGS),

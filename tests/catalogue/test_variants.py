@@ -18,7 +18,7 @@ def shirt() -> Product:
     return make_product("Shirt", options={"Colour": ["Oat"], "Size": ["S", "M"]}, price="20.00")
 
 
-def test_each_combination_is_a_variant_and_those_that_are_there_stay(shirt: Product) -> None:
+def test_x96_each_combination_is_a_variant_and_those_that_are_there_stay(shirt: Product) -> None:
     made = generate_variants(shirt, OPTIONS)
     assert [each.label for each in made.variants] == [
         *("Oat, S", "Oat, M", "Oat, L"),
