@@ -65,6 +65,7 @@ def test_long_work_says_how_far_it_is_until_it_has_ended() -> None:
     assert "X-Refreshes-Itself" in page.get("hx-headers")
     (bar,) = page.cssselect("progress")
     assert (bar.get("value"), bar.get("max")) == ("1412", "100000")
+    assert "1,412 of 100,000" in page.text_content()
     assert page.cssselect("label")[0].get("for") == bar.get("id")
     assert page.cssselect("a.no-js")[0].get("href") == "/staff/x/"
     begun = render("_progress.html", **context)
