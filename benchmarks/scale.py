@@ -23,7 +23,9 @@ from cassandra_db import (
 from cassandra_db.bulk import BulkWriter, drop_condition
 from catalogue import operations, queries, search
 from catalogue.entities import CategoryTree, Product, Variant
+from catalogue.prices import PricePoint
 from catalogue.queries import product_card
+from demo.loader import former_prices
 from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation
 from orders.entities import Order
@@ -210,6 +212,9 @@ def make_product(number: int, now: datetime) -> Product:
     colours, sizes = RANGES[number % len(RANGES)]
     price, was = dice.randrange(500, 20000), dice.random() < 0.1
     shape = dice.choice(SHAPES)
+    created = now - timedelta(
+        seconds=random_for("created", number).randrange(SOLD_FOR_DAYS * 86_400)
+    )
     names = [each for each, count in (("Colour", colours), ("Size", sizes)) if count > 1]
     variants = tuple(
         Variant(
@@ -225,11 +230,11 @@ def make_product(number: int, now: datetime) -> Product:
             picture=shape.format(colour[1]),
             weight_grams=dice.randrange(50, 3000),
             position=position,
+            price_from=created,
         )
         for position, (colour, size) in enumerate(product(COLOURS[:colours], SIZES[:sizes]))
     )
     all_leaves = leaf_slugs()
-    created = now - timedelta(seconds=dice.randrange(SOLD_FOR_DAYS * 86_400))
     return Product(
         product_id=stable_id("product", number),
         slug=f"{name.lower().replace(' ', '-')}",
@@ -273,6 +278,7 @@ def _write_products(bulk: BulkWriter, some: Sequence[Product], tree: CategoryTre
         beside = [*cards[number + 1 :], *cards[:number]][: operations.RELATED_LENGTH]
         if beside:
             bulk.send(*operations.related_statements(each.product_id, beside))
+        _write_prices(bulk, each)
         _write_variants(bulk, each)
     for puts in puts_by_list.values():
         bulk.send(*puts)
@@ -289,6 +295,17 @@ def product_statements(product: Product) -> list[BoundStatement]:
         ),
         operations.UPDATE_AVAILABILITY.bind(product_id=product_id, word=product.availability),
     ]
+
+
+def _write_prices(bulk: BulkWriter, product: Product) -> None:
+    since = product.created_at or current_time()
+    former = former_prices(product, since)
+    for each in product.variants:
+        points = [
+            *former.get(each.variant_id, ()),
+            PricePoint(since, each.price, each.compare_at),
+        ]
+        bulk.send(*operations.price_statements(each.variant_id, points))
 
 
 def _write_variants(bulk: BulkWriter, each: Product) -> None:

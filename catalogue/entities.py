@@ -12,6 +12,7 @@ from cassandra_db import (
     Row,
     current_time,
 )
+from catalogue.prices import PricePoint
 from pricing.quotes import QuotedLine
 
 NEW_FOR = timedelta(days=30)
@@ -20,7 +21,11 @@ STATUSES = ("draft", "active", "archived")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What can be put into a cart: a product in one size, one colour. Prices include tax."""
+    """What can be put into a cart: a product in one size, one colour. Prices include tax.
+
+    `price` and `compare_at` are those that were in force when it was read (catalogue.prices.price_in_force), since
+    `price_from`; `planned` are those that follow by themselves, in the order of time.
+    """
 
     variant_id: UUID
     sku: str
@@ -32,6 +37,8 @@ class Variant:
     sold: bool = True  # False: no longer sold
     position: int = 0
     barcode: str = ""  # a GTIN, or none
+    price_from: datetime | None = None  # None: not saved yet
+    planned: tuple[PricePoint, ...] = ()
 
     @property
     def label(self) -> str:
@@ -43,7 +50,8 @@ class Variant:
 class Product:
     """A product with all its variants, in the order in which they are shown.
 
-    `version` is that of the save that was read, 0 if it was never saved. Moments are UTC.
+    `version` is that of the save that was read, 0 if it was never saved; a planned price that begins counts as a save.
+    Moments are UTC.
     """
 
     product_id: UUID
@@ -103,7 +111,8 @@ class Product:
     @property
     def moments(self) -> set[datetime]:
         """When lists have to follow by themselves."""
-        return {each for each in (self.active_from, self.active_until) if each}
+        begin = (point.starts_at for each in self.variants if each.sold for point in each.planned)
+        return {each for each in (self.active_from, self.active_until, *begin) if each}
 
     def get_variant(self, variant_id: UUID) -> Variant | None:
         """Return the variant with this id, sold or not."""

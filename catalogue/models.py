@@ -73,12 +73,34 @@ class Product(Model):
     options = columns.Map(columns.Text, columns.Text)
     price = columns.BigInt()
     compare_at = columns.BigInt()
+    price_from = columns.DateTime()  # since when the price is asked
+    planned_prices = (
+        columns.Text()
+    )  # JSON: [[from when, price, compare_at], …] in the order of time
     picture = columns.Text()
     weight_grams = columns.Integer()
     barcode = columns.Text()  # a GTIN
     sold = (
         columns.Boolean()
     )  # False: no longer sold; the row stays for carts and orders that name it
+
+
+class PriceHistory(Model):
+    """Q1: what was asked for a variant, and since when: from it follows what may be crossed out (decision 036).
+
+    What a product's row says of its prices is copied here when it has begun, so that it may be overwritten there.
+    Bound: a row a change of the price, some 50 bytes; 200 are read.
+    Writer: catalogue.operations.record_prices.
+    """
+
+    __table_name__ = "price_history"
+    __options__ = READ_MOSTLY
+    __personal_data__ = None
+    variant_id = columns.UUID(partition_key=True)
+    starts_at = columns.DateTime(primary_key=True, clustering_order="DESC")
+    price = columns.BigInt()
+    compare_at = columns.BigInt()
+    currency = columns.Text()
 
 
 class ProductIdBySlug(Model):
@@ -237,6 +259,7 @@ class ProductSchedule(Model):
     """Q3: whose lists have to follow in a minute, since a product comes or goes, or its price changes.
 
     Written before the product is saved, and removed when the lists have followed. A row that no product means is no harm.
+    A save that changes a price notes the minute after the next, too: its history is written then, if the save has stopped before.
     Bound: a row a product that changes in this minute, 40 bytes each.
     Writer: catalogue.operations.save_product.
     """

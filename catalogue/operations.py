@@ -1,7 +1,7 @@
 """Every command on the catalogue, and every write to its tables."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -33,8 +33,9 @@ from catalogue.errors import (
     SkuTaken,
     SlugTaken,
 )
+from catalogue.prices import PricePoint
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, product_card
-from catalogue.rules import MAX_PINNED, MAX_VARIANT_ROWS, SLUG, check_product
+from catalogue.rules import MAX_PINNED, MAX_VARIANT_ROWS, SLUG, check_product, check_reduction
 from catalogue.variants import fingerprint_variant
 from catalogue.words import fold_text, name_prefixes
 from jobs.minutes import MINUTE, floor_to_minute
@@ -139,9 +140,9 @@ UPDATE_PRODUCT = conditional_write(
 )
 INSERT_VARIANT = conditional_write(
     "Q1",
-    """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, picture, weight_grams,
-       barcode, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price, :compare_at, :picture,
-       :weight_grams, :barcode, :sold)""",
+    """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, price_from, planned_prices,
+       picture, weight_grams, barcode, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
+       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :sold)""",
 )
 UPDATE_AVAILABILITY = write(
     "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
@@ -160,11 +161,12 @@ def save_product(product: Product, now: datetime) -> Product:
     `created_at` to `now` (UTC) unless it is given. A former slug still leads here. Done again after a failure with the
     same ids, it finishes what was begun. Raises ProductChanged, ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
     """
+    now = _floor_to_milliseconds(now)
     rows = queries.prefetch_product_at_quorum(product.product_id).rows()
-    before = queries.product_from_rows(rows)
+    before = queries.product_from_rows(rows, now)
     if product.version != (before.version if before else 0):
         raise ProductChanged(before)
-    check_product(product)
+    check_product(product, now)
     saved = _with_what_was_there(product, before, now)
     for category_id in saved.all_category_ids:
         if queries.get_category(category_id) is None:
@@ -172,12 +174,22 @@ def save_product(product: Product, now: datetime) -> Product:
                 _("There is no such category any more."),
                 "category_id" if category_id == saved.category_id else "category_ids",
             )
+    repriced = _find_repriced(saved, rows)
+    _check_reductions([each for each in repriced if each.sold], saved, rows, now)
     claim_names(saved)
     # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
     record_product_change(product.product_id, current_time())
-    _schedule(saved.product_id, {each for each in saved.moments if each > now})
+    moments = {each for each in saved.moments if each > now}
+    if repriced:
+        # The job writes what is asked into the history, if this process does not come to it.
+        moments.add(now + MINUTE)
+    _schedule(saved.product_id, moments)
+    ids = {each.variant_id for each in repriced}
+    record_prices(rows, now, ids)
     if not _apply_save(saved, rows):
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
+    if repriced:
+        record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
     refresh_cards(product.product_id)
     if before and before.name != saved.name:
         refresh_prefixes(saved, [before.name])
@@ -241,6 +253,7 @@ def duplicate_product(product: Product, now: datetime) -> Product:
                 variant_id=uuid4(),
                 sku=f"{each.sku[:50].rstrip('-._')}-{code.upper()}-{number}",
                 compare_at=None,
+                planned=(),
                 barcode="",
             )
             for number, each in enumerate(variants, start=1)
@@ -250,9 +263,25 @@ def duplicate_product(product: Product, now: datetime) -> Product:
 
 
 def _with_what_was_there(product: Product, before: Product | None, now: datetime) -> Product:
-    """Return a product as it is saved: with its next version, and the variants that are left out as no longer sold."""
+    """Return a product as it is saved: with its next version, and the variants that are left out as no longer sold.
+
+    A price that stays is asked since when it was, unless the product was a draft or archived.
+    """
+    is_continued = before is not None and before.status == product.status
+    known = {each.variant_id: each for each in before.variants} if before and is_continued else {}
     kept = (
-        *(replace(variant, position=i) for i, variant in enumerate(product.variants)),
+        *(
+            replace(
+                variant,
+                position=i,
+                price_from=_price_from(variant, known, now),
+                planned=tuple(
+                    replace(each, starts_at=_floor_to_milliseconds(each.starts_at))
+                    for each in variant.planned
+                ),
+            )
+            for i, variant in enumerate(product.variants)
+        ),
         *_left_out_variants(product, before),
     )
     if len(kept) > MAX_VARIANT_ROWS:
@@ -271,6 +300,17 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
     )
 
 
+def _floor_to_milliseconds(moment: datetime) -> datetime:
+    """Return a moment as Cassandra has it."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) -> datetime:
+    was = known.get(variant.variant_id)
+    stays = was and (was.price, was.compare_at) == (variant.price, variant.compare_at)
+    return was.price_from or now if was and stays else now
+
+
 def _apply_save(saved: Product, rows: Sequence[Row]) -> bool:
     """Write what differs from the rows read, in one conditional batch; return whether nobody else was faster.
 
@@ -279,7 +319,7 @@ def _apply_save(saved: Product, rows: Sequence[Row]) -> bool:
     """
     save_id, stored = uuid4(), {row.variant_id: row for row in rows}
     head = UPDATE_PRODUCT.bind(
-        **product_columns(saved), save_id=save_id, seen=saved.version - 1 or None
+        **product_columns(saved), save_id=save_id, seen=rows[0].version if rows else None
     )
     changed = [
         INSERT_VARIANT.bind(product_id=saved.product_id, **columns)
@@ -341,11 +381,25 @@ def variant_columns(variant: Variant) -> dict[str, Any]:
         "options": variant.options,
         "price": to_minor_units(variant.price),
         "compare_at": to_minor_units(variant.compare_at) if variant.compare_at else None,
+        "price_from": variant.price_from,
+        "planned_prices": _pack_prices(variant.planned),
         "picture": variant.picture,
         "weight_grams": variant.weight_grams,
         "barcode": variant.barcode,
         "sold": variant.sold,
     }
+
+
+def _pack_prices(points: Sequence[PricePoint]) -> str | None:
+    packed = [
+        (
+            each.starts_at.isoformat(),
+            to_minor_units(each.price),
+            to_minor_units(each.compare_at) if each.compare_at else None,
+        )
+        for each in points
+    ]
+    return json.dumps(packed) if packed else None
 
 
 def claim_names(product: Product) -> None:
@@ -400,7 +454,7 @@ def _left_out_variants(product: Product, before: Product | None) -> Iterator[Var
         before.variants if before else (), start=len(product.variants)
     ):
         if variant.variant_id not in present:
-            yield replace(variant, sold=False, position=position)
+            yield replace(variant, sold=False, position=position, planned=())
 
 
 def record_product_change(product_id: UUID, now: datetime) -> None:
@@ -424,6 +478,86 @@ def set_availability(product_id: UUID, availability: str) -> None:
     UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
     refresh_cards(product_id)
     record_product_change(product_id, current_time())
+
+
+# ---- Prices
+
+INSERT_PRICE = write(
+    "Q1",
+    """INSERT INTO price_history (variant_id, starts_at, price, compare_at, currency)
+       VALUES (:variant_id, :starts_at, :price, :compare_at, :currency)""",
+)
+_PRICE_COLUMNS = ("price", "compare_at", "price_from", "planned_prices")
+
+
+def _find_repriced(saved: Product, rows: Sequence[Row]) -> list[Variant]:
+    """Return the variants whose prices are other ones than in their rows."""
+    stored = {row.variant_id: row for row in rows}
+
+    def prices(variant: Variant) -> dict[str, Any]:
+        columns = variant_columns(variant)
+        return {name: columns[name] for name in _PRICE_COLUMNS}
+
+    return [
+        each for each in saved.variants if not _is_stored(stored.get(each.variant_id), prices(each))
+    ]
+
+
+def _check_reductions(
+    variants: Iterable[Variant], saved: Product, rows: Sequence[Row], now: datetime
+) -> None:
+    """Raise ProductRefused where a price is crossed out, now or by a plan, that is higher than the law allows."""
+    begun = queries.begun_prices(rows, now)
+    reading = [
+        (each, queries.prefetch_price_history(each.variant_id))
+        for each in variants
+        if each.compare_at or any(point.compare_at for point in each.planned)
+    ]
+    for variant, pending in reading:
+        asked = queries.price_history_from_rows(pending.rows())
+        earlier = {each.starts_at: each for each in (*asked, *begun.get(variant.variant_id, ()))}
+        since = max(variant.price_from or now, saved.active_from or now)
+        present = PricePoint(since, variant.price, variant.compare_at)
+        timeline = [earlier[at] for at in sorted(earlier)]
+        if variant.price_from == now:
+            check_reduction(timeline, present, "compare_at", variant)
+        if since not in earlier:
+            timeline.append(present)
+        for point in variant.planned:
+            check_reduction(timeline, point, "planned", variant)
+            timeline.append(point)
+
+
+def price_statements(variant_id: UUID, points: Iterable[PricePoint]) -> list[BoundStatement]:
+    """Return the writes that put prices into a variant's history."""
+    return [
+        INSERT_PRICE.bind(
+            variant_id=variant_id,
+            starts_at=each.starts_at,
+            price=to_minor_units(each.price),
+            compare_at=to_minor_units(each.compare_at) if each.compare_at else None,
+            currency=each.price.currency.code,
+        )
+        for each in points
+    ]
+
+
+def record_prices(
+    rows: Sequence[Row], now: datetime, variant_ids: Collection[UUID] | None = None
+) -> None:
+    """Put into the history what was asked for a product's variants (for these alone), as its rows say.
+
+    It may be done again at any time. Raises CassandraUnavailable.
+    """
+    for variant_id, points in queries.begun_prices(rows, now).items():
+        if points and (variant_ids is None or variant_id in variant_ids):
+            write_batch(price_statements(variant_id, points))
+
+
+def add_former_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
+    """Put prices into the history that were asked for variants before they were saved here. Raises CassandraUnavailable."""
+    for variant_id, points in prices.items():
+        write_batch(price_statements(variant_id, points))
 
 
 # ---- What changes by itself
@@ -464,7 +598,11 @@ def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tupl
 
 
 def follow_schedule(minute: datetime, product_id: UUID) -> None:
-    """Let all lists follow a product that comes, goes or changes in this minute. Raises CassandraUnavailable."""
+    """Let all lists follow a product that comes, goes or changes in this minute, and its price history.
+
+    Raises CassandraUnavailable.
+    """
+    record_prices(queries.prefetch_product_at_quorum(product_id).rows(), current_time())
     refresh_cards(product_id)
     record_product_change(product_id, current_time())
     DELETE_SCHEDULE.run(minute=minute, product_id=product_id)

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from itertools import groupby
 from time import monotonic
 from uuid import UUID
@@ -30,6 +32,7 @@ from catalogue.entities import (
     Variant,
 )
 from catalogue.errors import NoLongerSold
+from catalogue.prices import PricePoint, price_in_force
 from catalogue.words import PREFIX_LETTERS, split_words
 from pricing.money import from_minor_units
 
@@ -57,7 +60,8 @@ PRODUCT = read(
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
        height_mm, search_title, search_description, related_ids, featured, availability, created_at, updated_at, sku,
-       position, options, price, compare_at, picture, weight_grams, barcode, sold FROM products WHERE product_id = :product_id""",
+       position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
 # The same, when every acknowledged write must be seen: where something is written, put into a cart, counted or ordered.
@@ -67,7 +71,8 @@ PRODUCTS = scan(
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
        height_mm, search_title, search_description, related_ids, featured, availability, created_at, updated_at, sku,
-       position, options, price, compare_at, picture, weight_grams, barcode, sold FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
+       position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read(
     "Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE
@@ -95,8 +100,9 @@ def prefetch_product_at_quorum(product_id: UUID) -> PendingResult:
     return PRODUCT_NOW.start(product_id=product_id)
 
 
-def product_from_rows(rows: Sequence[Row]) -> Product | None:
-    """Return the product that the rows of Q1 hold, or None."""
+def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
+    """Return the product that the rows of Q1 hold, with the prices in force now (or at that moment), or None."""
+    now = now or current_time()
     variant_rows = [row for row in rows if row.variant_id is not None]
     if not variant_rows or variant_rows[0].name is None:
         return None
@@ -112,14 +118,15 @@ def product_from_rows(rows: Sequence[Row]) -> Product | None:
         option_names=tuple(head.option_names or ()),
         tax_class=head.tax_class,
         variants=tuple(
-            sorted((_variant(row) for row in variant_rows), key=lambda each: each.position)
+            sorted((_variant(row, now) for row in variant_rows), key=lambda each: each.position)
         ),
         status=head.status,
         featured=bool(head.featured),
         created_at=head.created_at,
         updated_at=head.updated_at,
         availability=head.availability or "out",
-        version=head.version or 0,
+        # A planned price that has begun counts as a save: who has read the one before must not write it again.
+        version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
         active_from=head.active_from,
         active_until=head.active_until,
         category_ids=frozenset(head.category_ids or ()),
@@ -135,21 +142,91 @@ def product_from_rows(rows: Sequence[Row]) -> Product | None:
     )
 
 
-def _variant(row: Row) -> Variant:
+def price_points(row: Row) -> list[PricePoint]:
+    """Return the prices in a variant's row, in the order of time: the first has begun, the others begin by themselves."""
+    first = (row.price_from or row.created_at, row.price, row.compare_at)
+    planned = (
+        (datetime.fromisoformat(starts_at), price, compare_at)
+        for starts_at, price, compare_at in json.loads(row.planned_prices or "[]")
+    )
+    return [_price_point(*each, row.currency) for each in (first, *planned)]
+
+
+def _price_point(
+    starts_at: datetime, price: int, compare_at: int | None, currency: str
+) -> PricePoint:
+    was = from_minor_units(compare_at, currency) if compare_at is not None else None
+    return PricePoint(starts_at, from_minor_units(price, currency), was)
+
+
+def _count_begun(row: Row, now: datetime) -> int:
+    return (
+        sum(point.starts_at <= now for point in price_points(row)[1:]) if row.planned_prices else 0
+    )
+
+
+def _variant(row: Row, now: datetime) -> Variant:
+    points = price_points(row)
+    current = price_in_force(points, now)
     return Variant(
         variant_id=row.variant_id,
         sku=row.sku,
         options=dict(row.options or {}),
-        price=from_minor_units(row.price, row.currency),
-        compare_at=from_minor_units(row.compare_at, row.currency)
-        if row.compare_at is not None
-        else None,
+        price=current.price,
+        compare_at=current.compare_at,
         picture=row.picture or "",
         weight_grams=row.weight_grams or 0,
         sold=bool(row.sold),
         position=row.position or 0,
         barcode=row.barcode or "",
+        price_from=current.starts_at,
+        planned=tuple(each for each in points[1:] if each.starts_at > now),
     )
+
+
+def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoint]]:
+    """Return by variant which prices in a product's rows have been asked of shoppers, in the order of time.
+
+    A draft asks nothing, and what is to come asks nothing before it is there.
+    """
+    product = product_from_rows(rows, now)
+    if product is None or product.status != "active" or product.is_to_come(now):
+        return {}
+    since = product.active_from
+    found = {}
+    for row in rows:
+        begun = (point for point in price_points(row) if point.starts_at <= now)
+        dated = (
+            replace(each, starts_at=max(each.starts_at, since or each.starts_at)) for each in begun
+        )
+        found[row.variant_id] = list({each.starts_at: each for each in dated}.values())
+    return found
+
+
+# Q1: what was asked for a variant.
+HISTORY = read(
+    "Q1",
+    "SELECT starts_at, price, compare_at, currency FROM price_history WHERE variant_id = :variant_id LIMIT :most",
+)
+MAX_HISTORY = 200
+
+
+def prefetch_price_history(variant_id: UUID) -> PendingResult:
+    """Start reading the prices of a variant, for `price_history_from_rows`."""
+    return HISTORY.start(variant_id=variant_id, most=MAX_HISTORY)
+
+
+def price_history_from_rows(rows: Sequence[Row]) -> list[PricePoint]:
+    """Return what the rows of a price history say, in the order of time."""
+    return [
+        _price_point(row.starts_at, row.price, row.compare_at, row.currency)
+        for row in reversed(rows)
+    ]
+
+
+def list_price_history(variant_id: UUID) -> list[PricePoint]:
+    """Return what was asked for a variant, in the order of time, the last 200 changes. Raises CassandraUnavailable."""
+    return price_history_from_rows(prefetch_price_history(variant_id).rows())
 
 
 def get_product(product_id: UUID) -> Product | None:

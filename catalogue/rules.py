@@ -4,16 +4,19 @@ Each refusal says in a sentence what is wrong, and in which field of which varia
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 
 from django.utils.translation import gettext as _
 from moneyed import Money
 
 from catalogue.entities import STATUSES, Product, Variant
 from catalogue.errors import ProductRefused
+from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.queries import MAX_SKU_LENGTH
 from pricing.money import to_minor_units
 from pricing.tax import TAX_CLASSES
+from pricing.templatetags.money import format_money
 
 MAX_VARIANTS = 200
 # With those that are no longer sold, which stay for the carts and orders that name them.
@@ -24,6 +27,7 @@ MAX_VALUES = 100
 MAX_CATEGORIES_OF_A_PRODUCT = 20
 MAX_PINNED = 12
 MAX_PRICE = 1_000_000
+MAX_PLANNED = 10
 MAX_WEIGHT_GRAMS = 1_000_000
 MAX_LENGTH_MM = 100_000
 MAX_LABEL_LENGTH = 100
@@ -45,7 +49,7 @@ _SKU = re.compile(r"[A-Z0-9]+(?:[-._][A-Z0-9]+)*")
 _BARCODE = re.compile(r"[0-9]{8}|[0-9]{12,14}")
 
 
-def check_product(product: Product) -> None:
+def check_product(product: Product, now: datetime) -> None:
     """Raise ProductRefused for the first thing about a product that cannot be saved."""
     _check_texts(product)
     _check_collections(product)
@@ -57,6 +61,8 @@ def check_product(product: Product) -> None:
             _("A product goes after it has come: choose a later time."), "active_until"
         )
     _check_variants(product)
+    for variant in product.variants:
+        _check_planned(variant, now)
 
 
 def _check_texts(product: Product) -> None:
@@ -140,7 +146,7 @@ def _check_variants(product: Product) -> None:
     _check_count(sold, MAX_VARIANTS, "variants")
     if _has_twice([each.variant_id for each in variants]):
         raise ProductRefused(_("A variant is in the list twice."), "variants")
-    if len({each.price.currency for each in variants}) > 1:
+    if len({money.currency for each in variants for money in _list_money(each)}) > 1:
         raise ProductRefused(_("All prices of a product are in one currency."), "price")
     skus, barcodes = set[str](), set[str]()
     for variant in variants:
@@ -161,6 +167,70 @@ def _check_variants(product: Product) -> None:
         barcodes.add(variant.barcode)
 
 
+def _list_money(variant: Variant) -> Iterator[Money]:
+    points: list[Variant | PricePoint] = [variant, *variant.planned]
+    for point in points:
+        yield point.price
+        if point.compare_at is not None:
+            yield point.compare_at
+
+
+def _check_planned(variant: Variant, now: datetime) -> None:
+    def refuse(message: str) -> None:
+        raise ProductRefused(message, "planned", variant.variant_id)
+
+    times = [point.starts_at for point in variant.planned]
+    if len(times) > MAX_PLANNED:
+        refuse(_("At most %(most)d prices may be planned.") % {"most": MAX_PLANNED})
+    if any(each <= now for each in times):
+        refuse(_("A planned price begins in the future: choose a later time."))
+    if times != sorted(set(times)):
+        refuse(_("Planned prices follow one after the other: each begins at a time of its own."))
+    for point in variant.planned:
+        _check_prices(point, "planned", "planned", variant)
+
+
+def _check_prices(
+    point: Variant | PricePoint, field: str, compare_field: str, variant: Variant
+) -> None:
+    _check_price(point.price, field, variant)
+    if point.compare_at is not None:
+        _check_price(point.compare_at, compare_field, variant)
+        if point.compare_at <= point.price:
+            raise ProductRefused(
+                _("A price that is crossed out is above the price."),
+                compare_field,
+                variant.variant_id,
+            )
+
+
+def check_reduction(
+    earlier: Sequence[PricePoint], reduced: PricePoint, field: str, variant: Variant
+) -> None:
+    """Raise ProductRefused where a price is crossed out that is higher than the law allows.
+
+    `earlier` are the prices before it, in the order of time.
+    """
+    if reduced.compare_at is None:
+        return
+    reference = compute_reference_price(earlier, reduced)
+    if reference is None:
+        raise ProductRefused(
+            _("Nothing can be crossed out yet: this was not sold at another price before."),
+            field,
+            variant.variant_id,
+        )
+    if reduced.compare_at > reference:
+        raise ProductRefused(
+            _(
+                "In the 30 days before the reduction the lowest price was %(price)s. A higher one must not be crossed out."
+            )
+            % {"price": format_money(reference)},
+            field,
+            variant.variant_id,
+        )
+
+
 def _check_variant(product: Product, variant: Variant) -> None:
     def refuse(message: str, field: str) -> None:
         raise ProductRefused(message, field, variant.variant_id)
@@ -171,11 +241,7 @@ def _check_variant(product: Product, variant: Variant) -> None:
             % {"most": MAX_SKU_LENGTH},
             "sku",
         )
-    _check_price(variant.price, "price", variant)
-    if variant.compare_at is not None:
-        _check_price(variant.compare_at, "compare_at", variant)
-        if variant.compare_at <= variant.price:
-            refuse(_("A price that is crossed out is above the price."), "compare_at")
+    _check_prices(variant, "price", "compare_at", variant)
     if not 0 <= variant.weight_grams <= MAX_WEIGHT_GRAMS:
         refuse(
             _("Enter a weight from 0 to %(most)d g.") % {"most": MAX_WEIGHT_GRAMS}, "weight_grams"

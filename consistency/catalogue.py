@@ -1,4 +1,4 @@
-"""I13, I14, I17 and I18: what pages show of a product, its stock and its cards, is what the product and its stock items say.
+"""I13, I14, I16, I17 and I18: what pages show of a product, its stock and its cards, is what the product and its stock items say.
 
 What it has claimed and what is scheduled for it belongs to it, too.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -53,6 +53,8 @@ SCHEDULED = read(
 )
 SLUG = read("I14", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug")
 AT_ONCE = 100
+# The worker brings lists up to date within half a minute of a change (catalogue.jobs), and a price history within twice this time.
+SOON = timedelta(minutes=2)
 
 
 # ---- I13: the stock
@@ -106,10 +108,13 @@ def _iterate_product_ids(scope: Scope | None) -> Iterator[UUID]:
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:
-    product = queries.get_product_at_quorum(product_id)
+    rows = queries.prefetch_product_at_quorum(product_id).rows()
+    product = queries.product_from_rows(rows)
     if product is None:
         return
-    yield from _check_cards(product)
+    yield from _check_prices(product_id, rows)
+    if not _is_following(product, current_time()):
+        yield from _check_cards(product)
     yield from _check_schedule(product)
     slug = SLUG.one(slug=product.slug)
     if slug is None or slug.product_id != product_id:
@@ -133,6 +138,18 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
                 variant.sku,
                 None if found else lambda now: catalogue.claim_names(product),
             )
+
+
+def _is_following(product: Product, now: datetime) -> bool:
+    """Return whether a product has come, gone or changed its price by itself just now, so that its lists are about to follow."""
+    saved_at = product.updated_at or now
+    begun = {
+        each.price_from
+        for each in product.variants
+        if each.price_from and each.price_from > saved_at
+    }
+    moments = begun | {product.active_from, product.active_until}
+    return any(each and now - SOON < each <= now for each in moments)
 
 
 def _check_cards(product: Product) -> Iterator[Violation]:
@@ -163,6 +180,25 @@ def _check_cards(product: Product) -> Iterator[Violation]:
             ", ".join(sorted({sort for _, sort, _ in wrong})),
             lambda now: catalogue.refresh_cards(product.product_id),
             max((row.written or 0 for row in rows.values() if row), default=0),
+        )
+
+
+def _check_prices(product_id: UUID, rows: list[Row]) -> Iterator[Violation]:
+    """What has begun is in the history, which says later what may be crossed out. The worker may be about to write it."""
+    begun = queries.begun_prices(rows, current_time() - 2 * SOON)
+    reading = {variant_id: queries.prefetch_price_history(variant_id) for variant_id in begun}
+    missing = [
+        variant_id
+        for variant_id, pending in reading.items()
+        if not set(begun[variant_id]) <= set(queries.price_history_from_rows(pending.rows()))
+    ]
+    if missing:
+        yield Violation(
+            "I16",
+            f"product {product_id}",
+            "its price history lacks what is asked",
+            f"{len(missing)} variants",
+            lambda now: catalogue.record_prices(rows, now, missing),
         )
 
 
@@ -277,8 +313,6 @@ def _suggestion_columns(row: Row, product: Product) -> dict[str, Any]:
     }
 
 
-# The worker brings lists up to date within half a minute of a change (catalogue.jobs).
-SOON = timedelta(minutes=2)
 CARD_LISTS = {
     "featured_products": CardList(
         scan(
@@ -341,6 +375,8 @@ def _check_shown(table: str) -> Iterator[Violation]:
         for row in part:
             product = found.get(row.shown_id)
             values = _card_of(product) if product and product.is_on_sale(now) else None
+            if product and _is_following(product, now):
+                continue
             if values is None or not _is_equal(row, values):
                 yield Violation(
                     "I14",
@@ -353,7 +389,7 @@ def _check_shown(table: str) -> Iterator[Violation]:
 
 CHECKS = (
     Check("products' stock", ("I13",), _iterate_stock_copies, _check_stock_copy),
-    Check("products", ("I14", "I18"), _iterate_product_ids, _check_product),
+    Check("products", ("I14", "I16", "I18"), _iterate_product_ids, _check_product),
     Check("claims", ("I17",), _iterate_claims, _check_claims),
     Check("lists of cards", ("I14",), _iterate_lists, _check_shown),
 )

@@ -23,6 +23,7 @@ from accounts.second_factor import enrol_demo_second_factor
 from cassandra_db import CassandraUnavailable
 from catalogue import operations, queries, search
 from catalogue.entities import Product, Variant
+from catalogue.prices import PricePoint
 from demo import catalogue_data
 from demo.logins import LOGINS, Login
 from inventory.operations import copy_stock, receive_stock
@@ -116,8 +117,11 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
             # Finished, if an earlier run was cut off.
             operations.refresh_cards(product_id)
         else:
+            made = _catalogue_product(product, now)
+            if present is None:
+                operations.add_former_prices(former_prices(made, now))
             version = present.version if present else 0
-            operations.save_product(replace(_catalogue_product(product, now), version=version), now)
+            operations.save_product(replace(made, version=version), now)
 
     run_in_parallel(load, catalogue_data.PRODUCTS, step)
 
@@ -150,6 +154,15 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
         related_ids=tuple(catalogue_data.demo_product_id(key) for key in product.related),
         created_at=now - timedelta(days=product.created_days_ago),
     )
+
+
+def former_prices(product: Product, since: datetime) -> dict[UUID, list[PricePoint]]:
+    """Return what was asked for a product's variants 60 days before the prices that it crosses out."""
+    return {
+        each.variant_id: [PricePoint(since - timedelta(days=60), each.compare_at)]
+        for each in product.variants
+        if each.compare_at
+    }
 
 
 def load_stock(now: datetime, step: Step) -> None:

@@ -21,6 +21,8 @@ from benchmarks.scale import SKU, SLUG, product_statements
 from cassandra_db import write_batch
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
+from catalogue.prices import PricePoint
+from demo.loader import former_prices
 from demo.testbank.cards import APPROVED
 from demo.testbank.operations import submit_card
 from inventory.operations import receive_stock
@@ -96,6 +98,7 @@ def make_product(
                 picture=f"mug/{(number * 2654435761) % 0xFFFFFF:06x}-efeae0",
                 weight_grams=350,
                 position=number,
+                price_from=now,
             )
             for number, chosen in enumerate(combinations(*(options or {}).values()))
         ),
@@ -104,6 +107,9 @@ def make_product(
         updated_at=now,
         availability=availability,
     )
+    if compare_at:
+        # What is crossed out was asked before.
+        catalogue.add_former_prices(former_prices(made, now))
     if listed:
         made = catalogue.save_product(made, now)
         if availability != "out":
@@ -116,6 +122,12 @@ def make_product(
         write_batch([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
         made = replace(made, version=1)
         write_batch(product_statements(made))
+        for each in made.variants:
+            write_batch(
+                catalogue.price_statements(
+                    each.variant_id, [PricePoint(now, each.price, each.compare_at)]
+                )
+            )
     return replace(made, availability=availability)
 
 

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 import time_machine
+from moneyed import EUR, Money
 
 from accounts import audit_log
 from analytics import queries as sales
@@ -18,6 +19,7 @@ from cart.people import CartUser
 from cassandra_db import read, write_after
 from catalogue import operations as catalogue
 from catalogue import queries as products
+from catalogue.prices import PricePoint
 from consistency import catalogue as catalogue_rules
 from consistency import dates, lists
 from consistency.findings import Scope, Violation
@@ -50,6 +52,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(catalogue_rules.CARD_LISTS, "I14"),
     **dict.fromkeys(("product_ids_by_slug", "variants_by_sku"), "I14"),
+    "price_history": "I16",
     "product_schedule_by_minute": "I18",
     **dict.fromkeys(lists.RULES, "I14"),
 }
@@ -168,6 +171,30 @@ def test_i14_cards_and_addresses_are_what_the_product_says() -> None:
     ]
     assert repair(only, "I14").is_clean
     assert products.find_product_id_by_slug(product.slug) == product.product_id
+
+
+def test_i16_what_is_asked_is_in_the_price_history() -> None:
+    product = make_product("Theodolite", price="30.00", now=datetime.now(UTC) - DAY)
+    only = Scope(products=frozenset({product.product_id}))
+    assert found(only, "I16") == []
+    variant_id = product.variants[0].variant_id
+    cql("DELETE FROM price_history WHERE variant_id = %s", variant_id)
+    (named,) = found(only, "I16")
+    assert "its price history lacks what is asked" in named
+    assert repair(only, "I16").is_clean
+    (point,) = products.list_price_history(variant_id)
+    assert point.price == product.variants[0].price
+
+
+def test_i14_lists_have_two_minutes_to_follow_what_changes_by_itself() -> None:
+    product = make_product("Clepsydra", price="30.00", listed=True)
+    begins = datetime.now(UTC) + DAY
+    variants = (replace(product.variants[0], planned=(PricePoint(begins, Money("25", EUR)),)),)
+    catalogue.save_product(replace(product, variants=variants), datetime.now(UTC))
+    only = Scope(products=frozenset({product.product_id}))
+    for late, named in ((1, 0), (3, 1)):
+        with time_machine.travel(begins + timedelta(minutes=late), tick=True):
+            assert len(found(only, "I14")) == named
 
 
 def test_i17_what_was_claimed_and_never_saved_is_free_again_after_a_day(

@@ -1,0 +1,45 @@
+"""Prices over time: which one is in force, and which one may be crossed out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from moneyed import Money
+
+# Over how long before a reduction the lowest price counts (Directive 98/6/EC, Article 6a, the "Omnibus" directive).
+REFERENCE_DURATION = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class PricePoint:
+    """From when on a price is asked; `compare_at` is the one that is crossed out beside it."""
+
+    starts_at: datetime
+    price: Money
+    compare_at: Money | None = None
+
+
+def price_in_force(points: Sequence[PricePoint], now: datetime) -> PricePoint:
+    """Return the point whose price is asked at a moment. They are in the order of time, and the first has begun.
+
+    Every price that anybody sees or pays comes from here: a variant that is read has it as its `price`.
+    """
+    return next((each for each in reversed(points) if each.starts_at <= now), points[0])
+
+
+def compute_reference_price(earlier: Sequence[PricePoint], reduced: PricePoint) -> Money | None:
+    """Return the highest price that may be crossed out beside a reduced one; None if nothing was asked before it.
+
+    That is the lowest of the 30 days before the reduction began. A reduction that goes further, without a rise in between,
+    began with its first step. `earlier` are the points before it, in the order of time.
+    """
+    before, first = list(earlier), reduced
+    while before and before[-1].compare_at is not None and before[-1].price >= first.price:
+        first = before.pop()
+    if not before:
+        # Nobody knows any more what was asked before the first step but what it said itself.
+        return first.compare_at if earlier else None
+    since = first.starts_at - REFERENCE_DURATION
+    begun = [each for each in before if each.starts_at <= since]
+    later = [each for each in before if each.starts_at > since]
+    return min(each.price for each in (*begun[-1:], *later))

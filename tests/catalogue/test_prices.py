@@ -1,0 +1,211 @@
+"""Prices that change by themselves, their history, and what may be crossed out beside them."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from moneyed import EUR, Money
+
+from cassandra_db import CassandraUnavailable
+from catalogue import operations, queries
+from catalogue.entities import Product
+from catalogue.errors import ProductChanged, ProductRefused
+from catalogue.prices import PricePoint, compute_reference_price, price_in_force
+from inventory.products_with_stock import get_products_with_stock
+from tests.factories import make_category, make_product
+
+DAY = timedelta(days=1)
+MINUTE = timedelta(minutes=1)
+START = datetime(2026, 5, 4, 12, tzinfo=UTC)
+NEVER = datetime(2999, 1, 1, tzinfo=UTC)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def euro(amount: str) -> Money:
+    return Money(amount, EUR)
+
+
+def at(day: float, price: str, was: str = "") -> PricePoint:
+    return PricePoint(START + day * DAY, euro(price), euro(was) if was else None)
+
+
+def stored(product: Product) -> Product:
+    found = queries.get_product_at_quorum(product.product_id)
+    assert found
+    return found
+
+
+def changed(product: Product, **what: Any) -> Product:
+    return replace(product, variants=(replace(product.variants[0], **what),))
+
+
+def history(product: Product) -> list[tuple[str, bool]]:
+    """The prices in a product's history, and whether something was crossed out."""
+    points = queries.list_price_history(product.variants[0].variant_id)
+    return [(f"{point.price.amount:.0f}", point.compare_at is not None) for point in points]
+
+
+def test_x93_one_function_says_which_price_is_asked() -> None:
+    points = [at(0, "10"), at(1, "8", "10"), at(2, "10")]
+    for day, price in ((-1, "10"), (0, "10"), (0.99, "10"), (1, "8"), (1.99, "8"), (2, "10")):
+        assert price_in_force(points, START + day * DAY).price == euro(price)
+
+
+def test_x93_a_sale_begins_and_ends_by_itself_wherever_its_price_is_asked() -> None:
+    category = make_category()
+    product = make_product("Lamp", price="20.00", category=category, now=now() - 10 * DAY)
+    begins = now() + timedelta(hours=1)
+    sale = (PricePoint(begins, euro("15"), euro("20")), PricePoint(begins + DAY, euro("20")))
+    operations.save_product(changed(product, planned=sale), now())
+
+    def asked() -> tuple[str, bool, int]:
+        """In the page, in a cart, and on the card, once the job has come by."""
+        operations.follow_schedule(operations.schedule_minute(begins), product.product_id)
+        page = queries.get_product(product.product_id)
+        cart = get_products_with_stock([product.product_id])[product.product_id].product
+        assert page
+        assert cart
+        (card,) = queries.get_category_page(category.category_id, "price").cards
+        line, shown = cart.quote_line(cart.variants[0], 1), page.variants[0]
+        assert shown.price == cart.variants[0].price == card.price == line.unit_price
+        assert shown.compare_at == card.compare_at
+        return f"{card.price.amount:.0f}", card.compare_at is not None, len(shown.planned)
+
+    assert asked() == ("20", False, 2)
+    with time_machine.travel(begins, tick=True):
+        assert asked() == ("15", True, 1)
+    with time_machine.travel(begins + DAY, tick=True):
+        assert asked() == ("20", False, 0)
+        assert history(product) == [("20", False), ("15", True), ("20", False)]
+
+
+def test_x93_who_has_read_the_price_before_does_not_write_it_again() -> None:
+    product = make_product("Lamp", price="20.00")
+    begins = now() + timedelta(hours=1)
+    planned = (PricePoint(begins, euro("25")),)
+    saved = operations.save_product(changed(product, planned=planned), now())
+    with time_machine.travel(begins, tick=True):
+        with pytest.raises(ProductChanged) as refused:
+            operations.save_product(replace(saved, name="Desk lamp"), now())
+        assert refused.value.product
+        assert refused.value.product.variants[0].price == euro("25")
+        again = operations.save_product(replace(refused.value.product, name="Desk lamp"), now())
+        assert (stored(product), again.variants[0].planned) == (again, ())
+        assert (again.variants[0].price, again.version) == (euro("25"), saved.version + 2)
+
+
+def test_x93_what_was_asked_is_in_the_history_wherever_a_save_stops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product = make_product("Lamp", price="20.00", listed=True)
+    real, calls = operations.record_prices, list[int]()
+
+    def cut(*args: Any) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise CassandraUnavailable("pulled out")
+        real(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(operations, "record_prices", cut)
+        with pytest.raises(CassandraUnavailable):
+            operations.save_product(changed(product, price=euro("12")), now())
+    assert history(product) == [("20", False)]
+    minutes = [operations.schedule_minute(now() + n * MINUTE) for n in (0, 1)]
+    scheduled = operations.list_scheduled_products(minutes, 100)
+    assert product.product_id in {product_id for _, product_id in scheduled}
+    # Also where the worker has not come by before the next save.
+    operations.save_product(changed(stored(product), price=euro("16")), now())
+    assert history(product) == [("20", False), ("12", False), ("16", False)]
+
+
+def test_x93_a_draft_asks_nothing() -> None:
+    draft = operations.duplicate_product(make_product(price="20.00"), now())
+    draft = operations.save_product(changed(draft, price=euro("5")), now())
+    assert history(draft) == []
+    shown = replace(changed(draft, price=euro("20")), status="active")
+    assert history(operations.save_product(shown, now())) == [("20", False)]
+
+
+PLANS: dict[str, list[PricePoint]] = {
+    "begun": [PricePoint(START, euro("5"))],
+    "in the wrong order": [PricePoint(NEVER - n * DAY, euro("5")) for n in (1, 2)],
+    "too many": [PricePoint(NEVER + n * DAY, euro("5")) for n in range(20)],
+    "below 0": [PricePoint(NEVER, euro("-5"))],
+    "in another currency": [PricePoint(NEVER, Money(5, "USD"))],
+    "cheaper before": [PricePoint(NEVER, euro("5"), euro("4"))],
+}
+
+
+def test_x93_a_plan_that_cannot_be_is_refused() -> None:
+    product = make_product()
+    fields = {}
+    for name, plan in PLANS.items():
+        with pytest.raises(ProductRefused) as refused:
+            operations.save_product(changed(product, planned=tuple(plan)), now())
+        fields[name] = refused.value.field
+    assert fields == dict.fromkeys(PLANS, "planned") | {"in another currency": "price"}
+
+
+def test_x94_the_reference_is_the_lowest_of_the_30_days_before_the_reduction_began() -> None:
+    for earlier, reduced, reference in (
+        ([], at(0, "8"), None),
+        ([at(-100, "10")], at(0, "8"), "10"),
+        # Raised for the sake of the sale.
+        ([at(-100, "10"), at(-5, "14")], at(0, "8"), "10"),
+        # The lower price ended 31 days before, and 29 days before.
+        ([at(-100, "7"), at(-31, "10")], at(0, "8"), "10"),
+        ([at(-100, "7"), at(-29, "10")], at(0, "8"), "7"),
+        # Reduced further without a rise in between: as at its first step.
+        ([at(-100, "10"), at(-20, "9", "10")], at(0, "8"), "10"),
+        ([at(-100, "10"), at(-50, "9", "10"), at(-40, "8", "10")], at(0, "7"), "10"),
+        # With a rise in between it is another reduction.
+        ([at(-100, "10"), at(-20, "7", "10"), at(-10, "10")], at(0, "8"), "7"),
+        ([at(-100, "10"), at(-20, "7", "10")], at(0, "8"), "7"),
+        # A lower price that was not called reduced counts.
+        ([at(-100, "10"), at(-10, "9")], at(0, "8"), "9"),
+    ):
+        found = compute_reference_price(earlier, reduced)
+        assert found == (euro(reference) if reference else None), (earlier, reduced)
+
+
+def test_x94_what_is_crossed_out_too_high_is_refused_with_the_reason() -> None:
+    product = make_product("Lamp", price="20.00", now=now() - 90 * DAY)
+    raised = operations.save_product(changed(product, price=euro("30")), now() - 3 * DAY)
+    with pytest.raises(ProductRefused, match="20") as refused:
+        operations.save_product(changed(raised, price=euro("18"), compare_at=euro("30")), now())
+    variant_id = product.variants[0].variant_id
+    assert (refused.value.field, refused.value.variant_id) == ("compare_at", variant_id)
+    reduced = operations.save_product(
+        changed(raised, price=euro("18"), compare_at=euro("20")), now()
+    )
+    # What is there may stay whatever else is changed, and be reduced further.
+    renamed = operations.save_product(replace(reduced, name="Desk lamp"), now())
+    further = operations.save_product(changed(renamed, price=euro("15")), now() + DAY)
+    assert further.variants[0].compare_at == euro("20")
+
+
+def test_x94_a_plan_is_held_against_what_will_have_been_asked_by_then() -> None:
+    product = make_product("Lamp", price="20.00", now=now() - 90 * DAY)
+    sale = PricePoint(now() + 10 * DAY, euro("15"), euro("20"))
+    planned = operations.save_product(changed(product, planned=(sale,)), now())
+    # A lower price before it spoils it.
+    with pytest.raises(ProductRefused, match="18") as refused:
+        operations.save_product(changed(planned, price=euro("18")), now())
+    assert refused.value.field == "planned"
+    second = PricePoint(now() + 20 * DAY, euro("20"))
+    third = PricePoint(now() + 21 * DAY, euro("14"), euro("20"))
+    with pytest.raises(ProductRefused, match="15"):
+        operations.save_product(changed(planned, planned=(sale, second, third)), now())
+
+
+def test_x94_what_was_never_sold_has_nothing_to_cross_out() -> None:
+    product = operations.duplicate_product(make_product(price="20.00"), now())
+    with pytest.raises(ProductRefused, match="not sold") as refused:
+        operations.save_product(changed(product, compare_at=euro("30")), now())
+    assert refused.value.field == "compare_at"
