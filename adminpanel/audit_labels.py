@@ -39,6 +39,7 @@ ACTS = {
     "adminpanel:product_copy": gettext_lazy("Duplicated a product"),
     "adminpanel:product_options": gettext_lazy("Changed a product’s options"),
     "adminpanel:product_variant": gettext_lazy("Changed a variant"),
+    "adminpanel:product_prices": gettext_lazy("Planned a price"),
     "adminpanel:promotion_make": gettext_lazy("Created a promotion"),
     "adminpanel:promotion_end": gettext_lazy("Ended a promotion"),
     "login": gettext_lazy("Signed in"),

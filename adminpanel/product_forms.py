@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4
@@ -18,6 +18,7 @@ from moneyed import Money
 
 from catalogue import rules
 from catalogue.entities import CategoryNode, Product, Variant
+from catalogue.prices import PricePoint, price_in_force
 from catalogue.queries import get_category_tree
 from catalogue.search import STAFF_DEEPEST, STAFF_PAGE_LENGTH, STAFF_SORTS
 from pricing.tax import TAX_CLASSES
@@ -518,6 +519,56 @@ class VariantForm(Form):
             weight_grams=clean["weight_grams"] or 0,
             sold=clean["sold"],
         )
+
+
+class PlannedPriceForm(Form):
+    """A price that a variant has from a moment on, perhaps until another one. `seen` is how the page has shown the variant."""
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
+    price = _price(gettext_lazy("Price"), required=True, hint=gettext_lazy("With tax."))
+    compare_at = _price(
+        gettext_lazy("Former price, crossed out"),
+        required=False,
+        hint=gettext_lazy(
+            "At most the lowest price of the 30 days before. Leave empty to cross out nothing."
+        ),
+    )
+    starts = _moment(gettext_lazy("From"), "")
+    ends = _moment(
+        gettext_lazy("Until"),
+        gettext_lazy("Then the price from before comes back. Leave empty for no end."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["starts"].required = True
+        self.fields["starts"].error_messages["required"] = _("Enter a day and a time")
+
+    def clean(self) -> dict[str, Any]:
+        """See that it ends after it has begun."""
+        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        if clean.get("starts") and clean.get("ends") and clean["ends"] <= clean["starts"]:
+            self.add_error("ends", _("Enter a time after the first one"))
+        return clean
+
+    def plan_for(self, variant: Variant, now: datetime) -> tuple[PricePoint, ...]:
+        """Return the variant's planned prices with that of the valid form; what is planned within its time makes way."""
+        clean, currency = self.cleaned_data, variant.price.currency
+        starts = clean["starts"].astimezone(UTC)
+        ends = clean["ends"].astimezone(UTC) if clean["ends"] else None
+        points = [
+            PricePoint(variant.price_from or now, variant.price, variant.compare_at),
+            *variant.planned,
+        ]
+        was = Money(clean["compare_at"], currency) if clean["compare_at"] else None
+        planned = [PricePoint(starts, Money(clean["price"], currency), was)]
+        kept = [each for each in variant.planned if each.starts_at < starts]
+        if ends:
+            planned.append(replace(price_in_force(points, ends), starts_at=ends))
+            kept += [each for each in variant.planned if each.starts_at > ends]
+        else:
+            kept += [each for each in variant.planned if each.starts_at > starts]
+        return tuple(sorted((*kept, *planned), key=lambda each: each.starts_at))
 
 
 class OptionsForm(Form):

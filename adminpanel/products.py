@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -23,6 +23,7 @@ from adminpanel.product_forms import (
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product
+from catalogue.prices import PricePoint
 from catalogue.variants import fingerprint_variant, list_options
 
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
@@ -189,6 +190,11 @@ def describe_product(product: Product, skus: Sequence[str]) -> dict[str, str]:
 
 def _moment(moment: datetime | None) -> str:
     return date_format(timezone.localtime(moment), "j F Y, H:i") if moment else ""
+
+
+def describe_planned(points: Iterable[PricePoint]) -> str:
+    """Return planned prices in words, for the audit log."""
+    return ", ".join(f"{each.price} {each.starts_at:%Y-%m-%d %H:%M}" for each in points) or "none"
 
 
 def preview_url(product: Product, token: str) -> str:

@@ -71,6 +71,11 @@ urlpatterns = [
         products.update_variant,
         name="product_variant",
     ),
+    path(
+        "products/<uuid:product_id>/variants/<uuid:variant_id>/prices/",
+        products.variant_prices,
+        name="product_prices",
+    ),
     path("promotions/", promotions.promotion_list, name="promotions"),
     path("promotions/make/", promotions.create_promotion, name="promotion_make"),
     path(

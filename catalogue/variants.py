@@ -120,6 +120,7 @@ def fingerprint_variant(variant: Variant) -> str:
         "options": _options_key(variant.options),
         "price": [to_minor_units(variant.price), variant.price.currency.code],
         "compare_at": to_minor_units(variant.compare_at) if variant.compare_at else None,
+        "planned": [str(each) for each in variant.planned],
         "picture": variant.picture,
         "weight_grams": variant.weight_grams,
         "barcode": variant.barcode,

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
+from moneyed import Money
 
 from accounts.access import note_changes, staff_required
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
@@ -21,11 +22,13 @@ from adminpanel.product_forms import (
     STATUS_LABELS,
     NewProductForm,
     OptionsForm,
+    PlannedPriceForm,
     ProductFilterForm,
     ProductForm,
     VariantForm,
 )
 from adminpanel.products import (
+    describe_planned,
     describe_product,
     find_related_ids,
     options_text,
@@ -38,9 +41,10 @@ from adminpanel.products import (
 )
 from cassandra_db import current_time
 from catalogue import operations, queries
-from catalogue.entities import Product
+from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
 from catalogue.previews import make_preview_token
+from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.search import (
     STAFF_DEEPEST,
     STAFF_PAGE_LENGTH,
@@ -54,7 +58,7 @@ from web.rendering import render_page
 
 CATALOGUE_STAFF = ("catalogue",)
 # What the forms call what the catalogue's refusals name otherwise.
-FORM_FIELDS = {"related_ids": "related", "option_names": "options"}
+FORM_FIELDS = {"related_ids": "related", "option_names": "options", "planned": "starts"}
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -255,6 +259,69 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
         if text != VariantForm.describe(typed)[name]:
             form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
     form.data = {**form.data.dict(), "seen": fingerprint_variant(newer)}  # type: ignore[attr-defined]
+
+
+@staff_required(CATALOGUE_STAFF)
+@get_or_post
+def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
+    """Show what a variant costs, will cost and has cost; plan a price, or take a planned one back."""
+    now, product = current_time(), _get_product(product_id)
+    variant = product.get_variant(variant_id)
+    if variant is None:
+        raise Http404("no such variant")
+    if request.method != "POST":
+        return _prices_page(request, product, variant)
+    form, status = PlannedPriceForm(request.POST), 422
+    if "remove" in request.POST:
+        planned = tuple(
+            each for each in variant.planned if each.starts_at.isoformat() != request.POST["remove"]
+        )
+        form = PlannedPriceForm()
+    elif form.is_valid():
+        planned = form.plan_for(variant, now)
+    else:
+        return _prices_page(request, product, variant, form, status)
+    try:
+        operations.save_variant(
+            product_id, replace(variant, planned=planned), request.POST.get("seen", ""), now
+        )
+    except ProductChanged as changed:
+        messages.error(
+            request,
+            _("Someone else has changed this variant in the meantime. This is what it costs now."),
+        )
+        product, status = changed.product or product, 409
+    except ProductRefused as refused:
+        if not form.is_bound:
+            messages.error(request, str(refused))
+        else:
+            _show_refusal(form, refused)
+    else:
+        before, after = describe_planned(variant.planned), describe_planned(planned)
+        note_changes(request, {"planned": before}, {"planned": after})
+        messages.success(request, _("Saved. The price changes by itself."))
+        return redirect("adminpanel:product_prices", product_id=product_id, variant_id=variant_id)
+    return _prices_page(request, product, product.get_variant(variant_id) or variant, form, status)
+
+
+def _prices_page(
+    request: HttpRequest,
+    product: Product,
+    variant: Variant,
+    form: PlannedPriceForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    history = queries.list_price_history(variant.variant_id)
+    lowest = Money(0, variant.price.currency)
+    context = {
+        "product": product,
+        "variant": variant,
+        "seen": fingerprint_variant(variant),
+        "form": form or PlannedPriceForm(),
+        "history": history[::-1],
+        "reference": compute_reference_price(history, PricePoint(current_time(), lowest)),
+    }
+    return render_page(request, "adminpanel/product_prices.html", context, status=status)
 
 
 @staff_required(CATALOGUE_STAFF)

@@ -28,6 +28,7 @@ LOOKS = {
         "sales",
         "worker",
     ),
+    *("products", "product_new", "product", "product_options", "product_prices"),
     "promotions",
 }
 SUBMITS = {
@@ -48,6 +49,7 @@ SUBMITS = {
     "person": {"person_role", "person_sessions_end", "person_factor_reset"},
     "people": {"person_find"},
     "second_factor": {"recovery_codes"},
+    "product": {"product_status", "product_copy", "product_variant"},
     "promotions": {"promotion_make", "promotion_end"},
 }
 STAFF = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,6 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils import timezone
 from moneyed import EUR, Money
 
 from adminpanel.product_forms import ProductForm, VariantForm
@@ -339,6 +341,63 @@ def test_x96_variants_are_made_from_options_after_a_look_at_them(cleo: Client) -
     for text, sentence in (("Colour", "with a colon"), (f"A: {many}\nB: {many}", "more than 200")):
         refused = cleo.get(address(product, "product_options"), {"options": text})
         assert (refused.status_code, sentence in refused.content.decode()) == (422, True)
+
+
+def local(moment: datetime) -> str:
+    return timezone.localtime(moment).strftime("%Y-%m-%dT%H:%M")
+
+
+def test_x93_a_sale_is_planned_shown_and_taken_back(cleo: Client) -> None:
+    product = make_product("Bowl", price="20.00", listed=True)
+    variant = product.variants[0]
+    page = address(product, "product_prices", variant.variant_id)
+    soon = current_time() + timedelta(days=1)
+    sent = {
+        "seen": fingerprint_variant(variant),
+        "price": "15.00",
+        "compare_at": "20.00",
+        "starts": local(soon),
+        "ends": local(soon + timedelta(days=7)),
+    }
+    answer = cleo.post(page, sent)
+    assert (answer.status_code, answer["Location"]) == (303, page)
+    found = stored(product.product_id).variants[0]
+    assert [(each.price.amount, each.compare_at) for each in found.planned] == [
+        (Decimal(15), Money(20, EUR)),
+        (Decimal(20), None),
+    ]
+    assert found.price.amount == Decimal(20)
+    assert "€15.00" in cleo.get(page).content.decode()
+    # The row of the variant was shown before the sale was planned.
+    assert cleo.post(*typed_variant(product, price="19.00")).status_code == 409
+    begins = found.planned[0].starts_at.isoformat()
+    removed = cleo.post(page, {"seen": fingerprint_variant(found), "remove": begins})
+    assert removed.status_code == 303
+    (left,) = stored(product.product_id).variants[0].planned
+    assert left.price.amount == Decimal(20)
+
+
+def test_x94_what_cannot_be_planned_is_said_beside_its_field(cleo: Client) -> None:
+    product = make_product("Bowl", price="20.00", listed=True)
+    variant = product.variants[0]
+    page = address(product, "product_prices", variant.variant_id)
+    soon = current_time() + timedelta(days=1)
+    sent = {"seen": fingerprint_variant(variant), "price": "15.00", "starts": local(soon)}
+    violations = []
+    for fields, sentence in (
+        ({"price": "-1"}, "Enter a price above 0"),
+        ({"starts": ""}, "Enter a day and a time"),
+        ({"starts": "2001-01-01T10:00"}, "begins in the future"),
+        ({"ends": local(soon)}, "Enter a time after the first one"),
+        ({"compare_at": "25.00"}, "the lowest price was €20.00"),
+        ({"compare_at": "10.00"}, "above the price"),
+    ):
+        answer = cleo.post(page, sent | fields)
+        if answer.status_code != 422 or sentence not in answer.content.decode():
+            violations.append((fields, answer.status_code))
+    assert not violations
+    assert cleo.post(page, sent | {"seen": "older"}).status_code == 409
+    assert stored(product.product_id).variants[0].planned == ()
 
 
 def test_two_hundred_variants_are_shown_twenty_five_a_page(cleo: Client) -> None:

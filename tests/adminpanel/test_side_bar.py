@@ -160,7 +160,7 @@ def test_x86_work_begins_at_the_first_page_of_a_role() -> None:
     assert begins == {
         "support": "/staff/",
         "warehouse": "/staff/",
-        "catalogue": "/staff/promotions/",
+        "catalogue": "/staff/products/",
         "analyst": "/staff/sales/",
         "admin": "/staff/",
     }

@@ -212,6 +212,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     return {
         "gone": gone.slug,
         "product": str(present.product_id),
+        "variant": str(present.variants[0].variant_id),
         "shared": str(shared),
         "invitation": sharing.invite_person(
             as_cart_user(ann), shared, "cem@example.org", "viewer", now

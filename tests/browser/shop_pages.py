@@ -194,6 +194,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a product, refused": ShopPage(
             "adminpanel:product", "/staff/products/{product}/", "admin", 422, _NOTHING
         ),
+        "prices": ShopPage(
+            "adminpanel:product_prices",
+            "/staff/products/{product}/variants/{variant}/prices/",
+            "admin",
+        ),
         "options": ShopPage(
             "adminpanel:product_options", "/staff/products/{product}/options/", "admin"
         ),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from cassandra_db import current_time
 from catalogue.entities import Product
 from catalogue.errors import ProductRefused
 from catalogue.rules import check_product
@@ -29,7 +30,7 @@ def test_x96_each_combination_is_a_variant_and_those_that_are_there_stay(shirt: 
     assert made.retired == ()
     assert {each.price for each in made.added} == {shirt.variants[0].price}
     changed = made.apply_to(shirt)
-    check_product(changed)  # all SKUs are possible, and differ
+    check_product(changed, current_time())  # all SKUs are possible, and differ
     assert list_options(changed) == OPTIONS
 
 
@@ -57,12 +58,12 @@ def test_what_has_no_combination_any_more_is_retired_and_comes_back_as_it_was(
 def test_without_options_there_is_one_variant(shirt: Product) -> None:
     plain = generate_variants(shirt, {})
     assert [each.label for each in plain.variants if each.sold] == [""]
-    check_product(plain.apply_to(shirt))
+    check_product(plain.apply_to(shirt), current_time())
 
 
 def test_two_hundred_and_no_more(shirt: Product) -> None:
     most = {"Number": tuple(str(number) for number in range(100)), "Size": ("S", "M")}
-    check_product(generate_variants(shirt, most).apply_to(shirt))
+    check_product(generate_variants(shirt, most).apply_to(shirt), current_time())
     with pytest.raises(ProductRefused, match="200") as refused:
         generate_variants(shirt, most | {"Size": ("S", "M", "L")})
     assert refused.value.field == "options"

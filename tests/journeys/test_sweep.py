@@ -185,7 +185,14 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:product_copy": [ask(product_id="{product}")],
     "adminpanel:product_options": [ask({"options": "Colour: Red"}, product_id="{product}")],
     "adminpanel:product_variant": [
-        ask({"price": "0.01"}, product_id="{product}", variant_id="{variant}")
+        ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
+    ],
+    "adminpanel:product_prices": [
+        ask(
+            {"price": "0.01", "starts": "2030-01-01T10:00"},
+            product_id="{product}",
+            variant_id="{line}",
+        )
     ],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:person": [ask(user_id="{user}")],
@@ -476,7 +483,6 @@ def make_world() -> World:
         "forged": signed(paid.order_id.hex),
         "promotion": "welcome10",
         "product": str(line.product_id),
-        "variant": str(line.variant_id),
     }
     nobody = RemovedLine(
         uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()

@@ -621,7 +621,7 @@ def test_the_staff_are_offered_the_way_to_where_their_work_begins() -> None:
     expected = {
         "warehouse": "/staff/",
         "admin": "/staff/",
-        "catalogue": "/staff/promotions/",
+        "catalogue": "/staff/products/",
         "analyst": "/staff/sales/",
         "": None,
     }
