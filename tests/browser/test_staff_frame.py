@@ -42,8 +42,12 @@ def test_x87_the_keys_walk_through_a_list_tick_and_open_its_rows(open_page: Open
     name = rows.nth(2).locator("th a").inner_text()
     page.keyboard.press("e")
     expect(page.locator("h1")).to_have_text(name)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
     page.go_back()
     expect(page.locator("h1")).to_have_text("People")
+    assert page.evaluate("document.readyState") == "complete"
+    assert not errors
 
 
 def test_x87_the_row_keeps_the_focus_when_the_board_refreshes_itself(open_page: OpenPage) -> None:
