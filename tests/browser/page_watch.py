@@ -50,6 +50,12 @@ class PageWatch:
 
 def list_accessibility_violations(page: Page) -> list[str]:
     """Return in axe's own words which of its rules the page as it stands breaks, and where."""
+    # A busy machine draws the page once before its stylesheet is there; colours then change within a moment.
+    page.evaluate(
+        """() => Promise.allSettled(document.getAnimations()
+            .filter((each) => each instanceof CSSTransition).map((each) => each.finished))
+            .then(() => null)"""
+    )
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     broken: list[dict[str, Any]] = page.evaluate(

@@ -315,6 +315,8 @@ URL_ARGUMENTS = {
     "<str:parcel_id>": "1",
     "<str:return_id>": "1",
     "<uuid:user_id>": "{ann}",
+    "<uuid:product_id>": "{product}",
+    "<uuid:variant_id>": "{variant}",
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",
     "<slug:trigger>": "code",
