@@ -9,6 +9,7 @@ from time import monotonic
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
+from moneyed import Money
 
 from cassandra_db import (
     LOCAL_ONE,
@@ -32,7 +33,7 @@ from catalogue.entities import (
     Variant,
 )
 from catalogue.errors import NoLongerSold
-from catalogue.prices import PricePoint, price_in_force
+from catalogue.prices import PricePoint, compute_reference_price, price_in_force
 from catalogue.words import PREFIX_LETTERS, split_words
 from pricing.money import from_minor_units
 
@@ -305,6 +306,21 @@ def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     if variant is None:
         raise NoLongerSold(found.name)
     return found, variant
+
+
+def get_reference_price(product: Product, variant: Variant, reduced: PricePoint) -> Money | None:
+    """Return the highest price that may be crossed out beside a price that a product's variant shall have; None if there is none.
+
+    Raises CassandraUnavailable.
+    """
+    asked = {each.starts_at: each for each in list_price_history(variant.variant_id)}
+    if variant.price_from and product.status == "active":
+        asked[variant.price_from] = PricePoint(
+            variant.price_from, variant.price, variant.compare_at
+        )
+    asked |= {each.starts_at: each for each in variant.planned}
+    earlier = [asked[at] for at in sorted(asked) if at < reduced.starts_at]
+    return compute_reference_price(earlier, reduced)
 
 
 # Q2: the tree of categories.

@@ -157,14 +157,15 @@ def _check_variants(product: Product) -> None:
                 "sku",
                 variant.variant_id,
             )
-        if variant.barcode and variant.barcode in barcodes:
+        if variant.sold and variant.barcode and variant.barcode in barcodes:
             raise ProductRefused(
                 _("Two variants have the barcode %(code)s.") % {"code": variant.barcode},
                 "barcode",
                 variant.variant_id,
             )
         skus.add(variant.sku)
-        barcodes.add(variant.barcode)
+        if variant.sold:
+            barcodes.add(variant.barcode)
 
 
 def _list_money(variant: Variant) -> Iterator[Money]:

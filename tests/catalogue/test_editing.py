@@ -295,6 +295,14 @@ def test_x92_two_variants_share_neither_sku_nor_barcode() -> None:
         assert (refused.value.field, refused.value.variant_id) == (field, large.variant_id)
 
 
+def test_x92_a_variant_that_replaces_another_may_have_its_barcode() -> None:
+    product = operations.save_product(changed(make_product(), barcode="4006381333931"), now())
+    anew = changed(product, variant_id=uuid4(), sku=f"N-{uuid4().hex.upper()}")
+    saved = operations.save_product(anew, now())
+    again = operations.save_product(saved, now())
+    assert [each.sold for each in again.variants] == [True, False]
+
+
 def test_x92_a_barcode_has_its_check_digit() -> None:
     for right in ("4006381333931", "96385074", "036000291452", "10614141000415"):
         assert is_barcode(right)

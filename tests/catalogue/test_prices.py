@@ -204,6 +204,19 @@ def test_x94_a_plan_is_held_against_what_will_have_been_asked_by_then() -> None:
         operations.save_product(changed(planned, planned=(sale, second, third)), now())
 
 
+def test_x94_the_highest_price_that_may_be_crossed_out_can_be_shown_beside_the_field() -> None:
+    product = make_product("Lamp", price="20.00", now=now() - 90 * DAY)
+    sale = (
+        PricePoint(now() + DAY, euro("15"), euro("20")),
+        PricePoint(now() + 2 * DAY, euro("20")),
+    )
+    planned = operations.save_product(changed(product, planned=sale), now())
+    variant = planned.variants[0]
+    for day, price, reference in ((0, "12", "20"), (1.5, "12", "20"), (3, "12", "15")):
+        reduced = PricePoint(now() + day * DAY, euro(price))
+        assert queries.get_reference_price(planned, variant, reduced) == euro(reference)
+
+
 def test_x94_what_was_never_sold_has_nothing_to_cross_out() -> None:
     product = operations.duplicate_product(make_product(price="20.00"), now())
     with pytest.raises(ProductRefused, match="not sold") as refused:
