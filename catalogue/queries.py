@@ -308,12 +308,14 @@ def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
     return found, variant
 
 
-def get_reference_price(product: Product, variant: Variant, reduced: PricePoint) -> Money | None:
+def find_reference_price(
+    product: Product, variant: Variant, history: Sequence[PricePoint], reduced: PricePoint
+) -> Money | None:
     """Return the highest price that may be crossed out beside a price that a product's variant shall have; None if there is none.
 
-    Raises CassandraUnavailable.
+    `history` is what was asked for the variant (`list_price_history`).
     """
-    asked = {each.starts_at: each for each in list_price_history(variant.variant_id)}
+    asked = {each.starts_at: each for each in history}
     if variant.price_from and product.status == "active":
         asked[variant.price_from] = PricePoint(
             variant.price_from, variant.price, variant.compare_at

@@ -44,7 +44,7 @@ from catalogue import operations, queries
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
 from catalogue.previews import make_preview_token
-from catalogue.prices import PricePoint, compute_reference_price
+from catalogue.prices import PricePoint
 from catalogue.search import (
     STAFF_DEEPEST,
     STAFF_PAGE_LENGTH,
@@ -319,7 +319,9 @@ def _prices_page(
         "seen": fingerprint_variant(variant),
         "form": form or PlannedPriceForm(),
         "history": history[::-1],
-        "reference": compute_reference_price(history, PricePoint(current_time(), lowest)),
+        "reference": queries.find_reference_price(
+            product, variant, history, PricePoint(current_time(), lowest)
+        ),
     }
     return render_page(request, "adminpanel/product_prices.html", context, status=status)
 

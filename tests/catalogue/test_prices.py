@@ -212,9 +212,10 @@ def test_x94_the_highest_price_that_may_be_crossed_out_can_be_shown_beside_the_f
     )
     planned = operations.save_product(changed(product, planned=sale), now())
     variant = planned.variants[0]
+    history = queries.list_price_history(variant.variant_id)
     for day, price, reference in ((0, "12", "20"), (1.5, "12", "20"), (3, "12", "15")):
         reduced = PricePoint(now() + day * DAY, euro(price))
-        assert queries.get_reference_price(planned, variant, reduced) == euro(reference)
+        assert queries.find_reference_price(planned, variant, history, reduced) == euro(reference)
 
 
 def test_x94_what_was_never_sold_has_nothing_to_cross_out() -> None:
