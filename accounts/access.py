@@ -66,11 +66,16 @@ def member_required(
 
 
 def staff_required(
-    roles: Collection[str] = (), *, second_factor: bool = True
+    roles: Collection[str] = (),
+    *,
+    second_factor: bool = True,
+    lists: Collection[str] = (),
+    is_about_people: bool = True,
 ) -> Callable[[View[P]], View[P]]:
     """Let staff in, of these roles or of any, once they have passed the second factor; and write what they do to the audit log.
 
     Guests are sent to log in, and for shoppers there is no such page. `second_factor=False` is for its own page.
+    `lists` are the fields of a form that may be sent several times. Of a page that is not about people the audit log keeps names, too.
     """
     if unknown := set(roles) - set(ROLES):
         raise ValueError(f"no roles: {sorted(unknown)}")
@@ -96,7 +101,7 @@ def staff_required(
                 raise PermissionDenied
             if request.method in _SAFE:
                 return view(request, *args, **kwargs)
-            return _run_audited(view, request, user, *args, **kwargs)
+            return _run_audited(view, request, user, lists, is_about_people, *args, **kwargs)
 
         checked.access = "staff"  # type: ignore[attr-defined]
         checked.roles = tuple(roles) or ROLES  # type: ignore[attr-defined]
@@ -140,7 +145,14 @@ def _log_refusal(request: HttpRequest, user: User, why: str) -> None:
 
 
 def _run_audited(
-    view: View[P], request: HttpRequest, user: User, /, *args: P.args, **kwargs: P.kwargs
+    view: View[P],
+    request: HttpRequest,
+    user: User,
+    lists: Collection[str],
+    is_about_people: bool,
+    /,
+    *args: P.args,
+    **kwargs: P.kwargs,
 ) -> HttpResponse:
     """Do what one of the staff asks for, between two rows of the audit log. What cannot be logged is not done."""
     found = request.resolver_match
@@ -151,9 +163,10 @@ def _run_audited(
         name=str(user),
         subject=" ".join(str(each) for each in found.kwargs.values()) if found else "",
         fields=dict(request.POST.lists()),
+        is_about_people=is_about_people,
     )
     try:
-        if not audit_log.can_log_all_fields(request.POST):
+        if not audit_log.can_log_all_fields(request.POST, lists):
             raise SuspiciousOperation("more was sent than the audit log can hold")
         response = view(request, *args, **kwargs)
     except Exception as error:

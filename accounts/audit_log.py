@@ -87,7 +87,7 @@ ORIGIN_RETENTION = timedelta(days=90)
 MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # of what was sent, and characters of each
 # A number for a line of an order.
 _LINE = re.compile(r"line_([0-9]{1,4})")
-_SECRET = re.compile(r"passw|code|token|secret|card|cvc|key", re.IGNORECASE)
+_SECRET = re.compile(r"passw|(?<!bar)code|token|secret|card|cvc|key", re.IGNORECASE)
 log = logging.getLogger(__name__)
 
 
@@ -123,9 +123,11 @@ def open_entry(
     subject: str = "",
     fields: Mapping[str, Sequence[str]] | None = None,
     book: str = STAFF,
+    is_about_people: bool = True,
 ) -> AuditLogEntry:
     """Log what is about to be done, and return the entry for `close_entry`. `now` is in UTC.
 
+    With `is_about_people=False` a name or a note among the fields is none of a customer's, and is kept.
     Raises CassandraUnavailable: then it must not be done.
     """
     entry = AuditLogEntry(
@@ -135,7 +137,7 @@ def open_entry(
         _plain(name),
         act,
         _plain(subject),
-        _loggable_fields(fields or {}),
+        _loggable_fields(fields or {}, is_about_people=is_about_people),
         "",
         current_request_id(),
         current_origin(),
@@ -164,9 +166,11 @@ def describe_changes(
 ) -> dict[str, str]:
     """Return what was before and after, by field; of a `personal` one no more than that it was changed."""
     return {
-        name: "changed" if name in personal else _plain(f"{before[name]} → {after[name]}")
-        for name in before
-        if before[name] != after[name]
+        name: "changed"
+        if name in personal
+        else _plain(f"{before.get(name, '')} → {after.get(name, '')}")
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
     }
 
 
@@ -201,10 +205,12 @@ def add_entry(
     _enter(entry, 0, _plain(outcome))
 
 
-def can_log_all_fields(sent: QueryDict) -> bool:
-    """Return whether an entry can hold all fields of a form, and each was sent once: of two the last one would count."""
+def can_log_all_fields(sent: QueryDict, lists: Collection[str] = ()) -> bool:
+    """Return whether an entry can hold all fields of a form, and each but `lists` was sent once: of two the last one would count."""
     names = [name for name in sent if not _LINE.fullmatch(name)]
-    return len(names) <= MAX_FIELDS and all(len(values) == 1 for _, values in sent.lists())
+    return len(names) <= MAX_FIELDS and all(
+        len(values) == 1 or name in lists for name, values in sent.lists()
+    )
 
 
 def mailbox_pseudonym(email: str) -> str:
@@ -311,7 +317,9 @@ def _plain(text: str) -> str:
     return escape_control_characters(cut)
 
 
-def _loggable_fields(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _loggable_fields(
+    sent: Mapping[str, Sequence[str]], *, is_about_people: bool = True
+) -> dict[str, str]:
     """Return what was sent as it may be kept: without secrets, of bearable length, in one line each."""
     fields: dict[str, str] = {}
     lines = [
@@ -323,8 +331,11 @@ def _loggable_fields(sent: Mapping[str, Sequence[str]]) -> dict[str, str]:
         # An order may have many: together they are one field.
         fields["lines"] = escape_control_characters(", ".join(lines))
     for name, values in _first(sent.items()):
+        text = ", ".join(values)
         fields[_plain(name)] = (
-            "(not kept)" if _SECRET.search(name) else _plain(_impersonal(name, ", ".join(values)))
+            "(not kept)"
+            if _SECRET.search(name)
+            else _plain(_impersonal(name, text) if is_about_people else text)
         )
     return fields
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 VARIANTS_A_PAGE = 25
+# Of the dates that a product may have.
+FIRST_YEAR, LAST_YEAR = 2000, 2100
 STATUS_LABELS = {
     "draft": gettext_lazy("Draft"),
     "active": gettext_lazy("Active"),
@@ -199,16 +203,37 @@ def _price(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> f
     )
 
 
-def _moment(label: StrOrPromise, hint: StrOrPromise) -> forms.DateTimeField:
-    shape = "%Y-%m-%dT%H:%M"
-    return forms.DateTimeField(
-        label=label,
-        required=False,
-        help_text=hint,
-        widget=forms.DateTimeInput({"type": "datetime-local"}, format=shape),
-        input_formats=[shape, "%Y-%m-%dT%H:%M:%S"],
-        error_messages={"invalid": gettext_lazy("Enter a day and a time")},
-    )
+class MomentField(forms.DateTimeField):
+    """A moment in the shop's time zone; its clean value is UTC."""
+
+    SHAPE = "%Y-%m-%dT%H:%M"
+    default_error_messages = {
+        "required": gettext_lazy("Enter a day and a time"),
+        "invalid": gettext_lazy("Enter a day and a time"),
+        "year": gettext_lazy("Enter a year from 2000 to 2100"),
+    }
+
+    def __init__(
+        self, label: StrOrPromise, hint: StrOrPromise = "", *, required: bool = False
+    ) -> None:
+        super().__init__(
+            label=label,
+            required=required,
+            help_text=hint,
+            widget=forms.DateTimeInput({"type": "datetime-local"}, format=self.SHAPE),
+            input_formats=[self.SHAPE],
+        )
+
+    def to_python(self, value: Any) -> datetime | None:
+        """Return the moment, or None. Years far away have no time zone's moment at all."""
+        try:
+            moment = super().to_python(value)
+            found = moment.astimezone(UTC).replace(microsecond=0) if moment else None
+        except OverflowError as error:
+            raise forms.ValidationError(self.error_messages["year"], "year") from error
+        if found and not FIRST_YEAR <= found.year <= LAST_YEAR:
+            raise forms.ValidationError(self.error_messages["year"], "year")
+        return found
 
 
 def _sku(*, required: bool = True) -> forms.CharField:
@@ -232,6 +257,12 @@ class CategoryField(forms.ChoiceField):
         "required": gettext_lazy("Choose a category"),
         "invalid_choice": gettext_lazy("Choose a category"),
     }
+
+
+def make_slug(text: str, most: int = rules.MAX_LENGTHS["slug"]) -> str:
+    """Return a text as the end of an address; empty if it has no letter that can stand there."""
+    words = re.findall(r"[a-z0-9]+", slugify(text).lower())
+    return "-".join(words)[:most].rstrip("-")
 
 
 class NewProductForm(Form):
@@ -267,10 +298,9 @@ class NewProductForm(Form):
     def build_product(self) -> Product:
         """Return the draft. Its address is made of the name, and of the SKU where letters are lacking."""
         clean = self.cleaned_data
-        slug = slugify(clean["name"])[: rules.MAX_LENGTHS["slug"]].strip("-")
         return Product(
             product_id=clean["product_id"],
-            slug=slug or slugify(clean["sku"]) or clean["product_id"].hex,
+            slug=make_slug(clean["name"]) or make_slug(clean["sku"]) or clean["product_id"].hex,
             name=clean["name"],
             brand=clean["brand"],
             description="",
@@ -294,9 +324,9 @@ class NewProductForm(Form):
 
 
 class ProductForm(Form):
-    """What a product is, but for its variants. `version` is the one that the page has shown."""
+    """What a product is, but for its variants. `version` is how the page has shown it (`fingerprint_product`)."""
 
-    version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=rules.MAX_LENGTHS["name"],
@@ -341,10 +371,12 @@ class ProductForm(Form):
         ),
         widget=forms.Textarea({"rows": 3, "autocapitalize": "characters", "spellcheck": "false"}),
     )
-    active_from = _moment(
+    active_from = MomentField(
         gettext_lazy("On sale from"), gettext_lazy("Leave empty to start as soon as it is active.")
     )
-    active_until = _moment(gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end."))
+    active_until = MomentField(
+        gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end.")
+    )
     tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
     length_mm = _number(gettext_lazy("Length in mm"), rules.MAX_LENGTH_MM)
     width_mm = _number(gettext_lazy("Width in mm"), rules.MAX_LENGTH_MM)
@@ -387,7 +419,7 @@ class ProductForm(Form):
     def of(cls, product: Product, related_skus: Sequence[str]) -> ProductForm:
         """Return the form of a product as it is."""
         initial = {name: getattr(product, name) for name in PLAIN_FIELDS} | {
-            "version": product.version,
+            "version": fingerprint_product(product),
             "details": "\n".join(f"{label}: {text}" for label, text in product.details.items()),
             "category_id": str(product.category_id),
             "category_ids": [str(each) for each in product.category_ids],
@@ -419,15 +451,18 @@ class ProductForm(Form):
 
     def clean_related(self) -> tuple[str, ...]:
         """Return the SKUs."""
-        return tuple(line.upper() for line in _split_lines(self.cleaned_data["related"]))
+        skus = tuple(line.upper() for line in _split_lines(self.cleaned_data["related"]))
+        if len(skus) > rules.MAX_PINNED:
+            raise forms.ValidationError(
+                _("Enter %(most)d SKUs at most.") % {"most": rules.MAX_PINNED}
+            )
+        return skus
 
     def apply_to(self, product: Product, related_ids: tuple[UUID, ...]) -> Product:
         """Return the product with what the valid form says."""
         clean = self.cleaned_data
         values: dict[str, Any] = {name: clean[name] for name in PLAIN_FIELDS}
         values |= {name: clean[name] or 0 for name in LENGTH_FIELDS}
-        for name in ("active_from", "active_until"):
-            values[name] = clean[name].astimezone(UTC) if clean[name] else None
         return replace(
             product,
             **values,
@@ -445,6 +480,13 @@ PLAIN_FIELDS = (
     *("name", "description", "brand", "featured", "active_from", "active_until", "tax_class"),
     *("maker", "safety", "slug", "search_title", "search_description"),
 )
+
+
+def fingerprint_product(product: Product) -> str:
+    """Return a short text that differs when anything differs that the form of a product shows."""
+    plain = [getattr(product, name) for name in (*PLAIN_FIELDS, *LENGTH_FIELDS)]
+    lists = [list(product.details.items()), product.all_category_ids, sorted(product.tags)]
+    return sha256(repr([plain, lists, product.related_ids]).encode()).hexdigest()[:16]
 
 
 # ---- Its variants
@@ -533,16 +575,11 @@ class PlannedPriceForm(Form):
             "At most the lowest price of the 30 days before. Leave empty to cross out nothing."
         ),
     )
-    starts = _moment(gettext_lazy("From"), "")
-    ends = _moment(
+    starts = MomentField(gettext_lazy("From"), required=True)
+    ends = MomentField(
         gettext_lazy("Until"),
         gettext_lazy("Then the price from before comes back. Leave empty for no end."),
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["starts"].required = True
-        self.fields["starts"].error_messages["required"] = _("Enter a day and a time")
 
     def clean(self) -> dict[str, Any]:
         """See that it ends after it has begun."""
@@ -554,8 +591,7 @@ class PlannedPriceForm(Form):
     def plan_for(self, variant: Variant, now: datetime) -> tuple[PricePoint, ...]:
         """Return the variant's planned prices with that of the valid form; what is planned within its time makes way."""
         clean, currency = self.cleaned_data, variant.price.currency
-        starts = clean["starts"].astimezone(UTC)
-        ends = clean["ends"].astimezone(UTC) if clean["ends"] else None
+        starts, ends = clean["starts"], clean["ends"]
         points = [
             PricePoint(variant.price_from or now, variant.price, variant.compare_at),
             *variant.planned,

@@ -12,7 +12,6 @@ from django.utils.html import strip_tags
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
-MAX_DESCRIPTION = 10_000
 # Below the page's own headings.
 _TAGS = {"p", "br", "h3", "h4", "ul", "ol", "li", "strong", "em", "a"}
 _SCHEMES = {"http", "https", "mailto", "tel"}

@@ -47,22 +47,21 @@ def list_options(product: Product) -> dict[str, tuple[str, ...]]:
 def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) -> GeneratedVariants:
     """Return a product's variants as these options make them: one for each combination of values.
 
-    A variant that has its combination already stays as it is, and is sold again; those of no combination are no longer sold.
+    A variant that has its combination already stays as it is, and is sold again; so does one whose option has only got another
+    name, or that got an option with one value more or less. Those of no combination are no longer sold.
     A new one is like the variant that shares most of its values, with an id that is always the same. Raises ProductRefused.
     """
     if prod(len(values) for values in options.values()) > MAX_VARIANTS:
         raise ProductRefused(
             _("These options make more than %(most)d variants.") % {"most": MAX_VARIANTS}, "options"
         )
-    by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
-    by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
     wanted = [dict(zip(options, values, strict=True)) for values in combinations(*options.values())]
-    known = {key: by_options[key] for each in wanted if (key := _options_key(each)) in by_options}
+    existing = _match_variants(product, options, wanted)
     skus = {each.sku for each in product.variants}
     sold, added = [], []
-    for chosen in wanted:
-        if existing := known.get(_options_key(chosen)):
-            sold.append(replace(existing, sold=True, options=chosen))
+    for place, chosen in enumerate(wanted):
+        if place in existing:
+            sold.append(replace(existing[place], sold=True, options=chosen))
             continue
         variant = _new_variant(product, chosen, skus)
         skus.add(variant.sku)
@@ -75,6 +74,44 @@ def generate_variants(product: Product, options: Mapping[str, Sequence[str]]) ->
         (*sold, *(replace(each, sold=False) for each in rest)),
         tuple(added),
         tuple(each for each in rest if each.sold),
+    )
+
+
+def _match_variants(
+    product: Product, options: Mapping[str, Sequence[str]], wanted: Sequence[Mapping[str, str]]
+) -> dict[int, Variant]:
+    """Return which combinations are there already, by their place: exactly, or under other options."""
+    by_options = {_options_key(each.options): each for each in product.variants if not each.sold}
+    by_options |= {_options_key(each.options): each for each in product.variants if each.sold}
+    found = {
+        place: by_options[key]
+        for place, chosen in enumerate(wanted)
+        if (key := _options_key(chosen)) in by_options
+    }
+    former = list_options(product)
+    left = [each for each in product.variants if each.sold and each not in found.values()]
+    for place, chosen in enumerate(wanted):
+        same = (each for each in left if _is_continued(each.options, chosen, former, options))
+        if place not in found and (variant := next(same, None)):
+            found[place] = variant
+            left.remove(variant)
+    return found
+
+
+def _is_continued(
+    was: Mapping[str, str],
+    chosen: Mapping[str, str],
+    former: Mapping[str, Sequence[str]],
+    options: Mapping[str, Sequence[str]],
+) -> bool:
+    """Return whether a combination is what a variant was, under options that were renamed, added or taken away."""
+    if not was:
+        return True  # There was nothing to choose: the first combination is what was sold.
+    if len(was) == len(chosen):
+        return list(was.values()) == list(chosen.values())
+    only = {name for each in (former, options) for name, values in each.items() if len(values) == 1}
+    return was.keys() ^ chosen.keys() <= only and all(
+        chosen[name] == was[name] for name in was.keys() & chosen.keys()
     )
 
 
@@ -98,8 +135,8 @@ def _new_variant(product: Product, chosen: Mapping[str, str], taken: set[str]) -
 
 
 def _skus(product: Product, chosen: Mapping[str, str]) -> Iterator[str]:
-    """Possible SKUs, the plainest first."""
-    prefix = _code(product.slug, _PREFIX_LENGTH) or "P"
+    """Possible SKUs, the plainest first. A part of the id tells them from those of other products."""
+    prefix = f"{_code(product.slug, _PREFIX_LENGTH) or 'P'}-{product.product_id.hex[:4].upper()}"
     plain = "-".join([prefix, *(_code(value, _CODE_LENGTH) or "X" for value in chosen.values())])
     yield plain
     number = 2

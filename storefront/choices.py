@@ -131,7 +131,9 @@ def _is_in_stock(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
     return variant.variant_id in stock and stock[variant.variant_id].available > 0
 
 
-def list_picture_choices(product: Product, current: Variant) -> list[PictureChoice]:
+def list_picture_choices(
+    product: Product, current: Variant, preview: str = ""
+) -> list[PictureChoice]:
     """Return each different picture once, with the variant to show for it: the one chosen, if it looks like that."""
     first: dict[str, Variant] = {}
     for variant in product.variants:
@@ -142,13 +144,14 @@ def list_picture_choices(product: Product, current: Variant) -> list[PictureChoi
         PictureChoice(
             picture,
             variant.label or product.name,
-            variant_url(product, variant),
+            variant_url(product, variant, preview),
             variant is current,
         )
         for picture, variant in first.items()
     ]
 
 
-def variant_url(product: Product, variant: Variant) -> str:
-    """Return the address of the product's page with this variant chosen."""
-    return f"{reverse('product', args=(product.slug,))}?{urlencode({'variant': variant.sku})}"
+def variant_url(product: Product, variant: Variant, preview: str = "") -> str:
+    """Return the address of the product's page with this variant chosen; `preview` is the token of a preview's link."""
+    parameters = {"variant": variant.sku} | ({"preview": preview} if preview else {})
+    return f"{reverse('product', args=(product.slug,))}?{urlencode(parameters)}"

@@ -1676,7 +1676,7 @@ FAULTS = (
     _fault(
         "A code stands in the audit log",
         "accounts/audit_log.py",
-        'r"passw|code|token|secret|card|cvc|key"',
+        'r"passw|(?<!bar)code|token|secret|card|cvc|key"',
         'r"passw|token|secret|card|cvc|key"',
         "tests/adminpanel/test_audit_log.py",
     ),
@@ -1937,8 +1937,36 @@ FAULTS = (
     _fault(
         "Options that are made anew give variants that are there another id",
         "catalogue/variants.py",
-        "        if existing := known.get(_options_key(chosen)):\n            sold.append(replace(existing, sold=True, options=chosen))\n            continue\n",
+        "        if place in existing:\n            sold.append(replace(existing[place], sold=True, options=chosen))\n            continue\n",
         "",
         "tests/catalogue/test_variants.py",
+    ),
+    _fault(
+        "A product in two further categories cannot be saved: its form sends a field twice",
+        "accounts/access.py",
+        "        if not audit_log.can_log_all_fields(request.POST, lists):",
+        "        if not audit_log.can_log_all_fields(request.POST):",
+        "tests/adminpanel/test_products.py",
+    ),
+    _fault(
+        "Options are saved over what somebody else has changed since they were looked at",
+        "adminpanel/views/products.py",
+        "operations.save_product(_as_seen(request, generated.apply_to(product)), current_time())",
+        "operations.save_product(generated.apply_to(product), current_time())",
+        "tests/adminpanel/test_products.py",
+    ),
+    _fault(
+        "An option that gets another name retires every variant",
+        "catalogue/variants.py",
+        "        return list(was.values()) == list(chosen.values())\n",
+        "        return False\n",
+        "tests/catalogue/test_variants.py",
+    ),
+    _fault(
+        "A choice on a preview leads to a page that is not there",
+        "templates/storefront/product.html",
+        '{% if preview %}<input type="hidden" name="preview" value="{{ preview }}">{% endif %}',
+        "",
+        "tests/adminpanel/test_products.py",
     ),
 )

@@ -11,6 +11,8 @@ def clean_text(text: str, *, keep_lines: bool = False) -> str:
     """Return a text without control and direction characters; line breaks and tabs become spaces, unless they are to be kept."""
     if text.isascii() and text.isprintable():
         return text
+    if keep_lines:  # a browser ends each by two characters
+        text = text.replace("\r\n", "\n")
     return "".join(filter(None, (_cleaned(each, keep_lines=keep_lines) for each in text)))
 
 

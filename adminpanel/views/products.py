@@ -26,6 +26,8 @@ from adminpanel.product_forms import (
     ProductFilterForm,
     ProductForm,
     VariantForm,
+    fingerprint_product,
+    make_slug,
 )
 from adminpanel.products import (
     describe_planned,
@@ -94,7 +96,7 @@ def product_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "adminpanel/products.html", context)
 
 
-@staff_required(CATALOGUE_STAFF)
+@staff_required(CATALOGUE_STAFF, is_about_people=False)
 @get_or_post
 def create_product(request: HttpRequest) -> HttpResponse:
     """Make a draft of a product with one variant; all else is entered on its own page."""
@@ -106,7 +108,10 @@ def create_product(request: HttpRequest) -> HttpResponse:
         try:
             _save_under_free_address(product)
         except ProductChanged:
-            pass  # the same form was sent twice, and is saved
+            # The same form was sent before; what it said then is saved.
+            messages.info(
+                request, _("This product is saved already. Check that it is as you want it.")
+            )
         except ProductRefused as refused:
             _show_refusal(form, refused)
         else:
@@ -118,16 +123,16 @@ def create_product(request: HttpRequest) -> HttpResponse:
 
 
 def _save_under_free_address(product: Product) -> Product:
-    """Save a new product; if another one has its address, under one that ends in its SKU. Raises what `save_product` raises."""
+    """Save a new product; if another one has its address, under one that ends in letters of its id. Raises what `save_product` raises."""
     now = current_time()
     try:
         return operations.save_product(product, now)
     except SlugTaken:
-        slug = f"{product.slug[:80]}-{product.product_id.hex[:6]}"
+        slug = f"{make_slug(product.slug, 80)}-{product.product_id.hex[:6]}"
         return operations.save_product(replace(product, slug=slug), now)
 
 
-@staff_required(CATALOGUE_STAFF)
+@staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
 @get_or_post
 def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
     """Show a product with all that staff can change, and save what they have changed."""
@@ -141,20 +146,27 @@ def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
     if unknown:
         form.add_error("related", _("No product has the SKU %(sku)s.") % {"sku": unknown[0]})
         return _page(request, product, form=form, status=422)
-    typed = form.apply_to(product, related_ids)
-    seen = get_seen_version(request.POST)
-    version = int(seen) if seen.isdecimal() and len(seen) < 10 else 0
+    before = product
     try:
-        operations.save_product(replace(typed, version=version), current_time())
-    except ProductChanged as changed:
-        return _conflict_page(request, changed.product or product, typed, form)
+        for _try in range(operations.MAX_SAVE_TRIES):
+            typed = form.apply_to(before, related_ids)
+            # A variant that is saved meanwhile is no conflict: none of its fields is in this form.
+            if fingerprint_product(before) != get_seen_version(request.POST):
+                return _conflict_page(request, before, typed, form)
+            try:
+                operations.save_product(typed, current_time())
+                break
+            except ProductChanged as changed:
+                before = changed.product or before
+        else:
+            return _conflict_page(request, before, typed, form)
     except ProductRefused as refused:
         _show_refusal(form, refused)
-        return _page(request, product, form=form, status=422)
-    skus = related_skus(product), form.cleaned_data["related"]
-    before, after = describe_product(product, skus[0]), describe_product(typed, skus[1])
-    note_changes(request, before, after)
-    messages.success(request, _saved_text(before, after))
+        return _page(request, before, form=form, status=422)
+    was = describe_product(before, related_skus(before))
+    now = describe_product(typed, form.cleaned_data["related"])
+    note_changes(request, was, now)
+    messages.success(request, _saved_text(was, now))
     return redirect("adminpanel:product", product_id=product_id)
 
 
@@ -173,7 +185,7 @@ def _conflict_page(
         describe_product(saved, related_skus(saved)),
         describe_product(typed, form.cleaned_data["related"]),
     )
-    conflict = Conflict("", saved.updated_at, str(saved.version), fields)
+    conflict = Conflict("", saved.updated_at, fingerprint_product(saved), fields)
     return _page(request, saved, form=form, conflict=conflict, status=409)
 
 
@@ -185,7 +197,7 @@ def change_product_status(request: HttpRequest, product_id: UUID) -> HttpRespons
     if status not in STATUS_LABELS:
         raise Http404("no such status")
     try:
-        operations.change_product_status(product, status, current_time())
+        operations.change_product_status(_as_seen(request, product), status, current_time())
     except (ProductChanged, ProductRefused) as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:product", product_id=product_id)
@@ -209,6 +221,7 @@ def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
     except ProductRefused as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:product", product_id=product_id)
+    note_changes(request, {}, {"copy": copy.product_id})
     messages.success(
         request, _("This is a copy of %(name)s, saved as a draft.") % {"name": product.name}
     )
@@ -329,27 +342,28 @@ def _prices_page(
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def product_options(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show what variants a product's options would make, and make them."""
+    """Show what variants a product's options would make, and make them once that has been seen."""
     product = _get_product(product_id)
-    sent = request.POST if request.method == "POST" else request.GET
-    if "options" not in sent:
-        return _options_page(
-            request, product, OptionsForm(initial={"options": options_text(product)})
-        )
-    form = OptionsForm(sent)
+    if request.method != "POST":
+        initial = {"options": options_text(product)}
+        return _options_page(request, product, OptionsForm(initial=initial))
+    form = OptionsForm(request.POST)
     if not form.is_valid():
         return _options_page(request, product, form, status=422)
+    options = form.cleaned_data["options"]
     try:
-        generated = generate_variants(product, form.cleaned_data["options"])
-        if request.method != "POST":
+        generated = generate_variants(product, options)
+        if "save" not in request.POST:
             return _options_page(request, product, form, generated=generated)
-        operations.save_product(generated.apply_to(product), current_time())
+        operations.save_product(_as_seen(request, generated.apply_to(product)), current_time())
     except ProductRefused as refused:
         _show_refusal(form, refused)
         return _options_page(request, product, form, status=422)
     except ProductChanged as changed:
-        form.add_error(None, str(changed))
-        return _options_page(request, changed.product or product, form, status=409)
+        form.add_error(None, f"{changed} {_('Look again at what you get now.')}")
+        product = changed.product or product
+        generated = generate_variants(product, options)
+        return _options_page(request, product, form, generated=generated, status=409)
     note_changes(
         request,
         {"options": options_text(product)},
@@ -369,6 +383,12 @@ def _options_page(
 ) -> HttpResponse:
     context = {"product": product, "form": form, **more}
     return render_page(request, "adminpanel/product_options.html", context, status=status)
+
+
+def _as_seen(request: HttpRequest, product: Product) -> Product:
+    """Return the product with the version that the sent page has shown."""
+    seen = request.POST.get("version", "")
+    return replace(product, version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0)
 
 
 def _get_product(product_id: UUID) -> Product:

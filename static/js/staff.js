@@ -11,6 +11,13 @@
   box.checked = store((storage) => storage.getItem(NAME)) !== "off";
   box.addEventListener("change", () => store((storage) => (box.checked ? storage.removeItem(NAME) : storage.setItem(NAME, "off"))));
 
+  /* What is typed in one form and not saved is lost when another one is sent: the browser asks first. */
+  const unsaved = new Set();
+  let sent = null;
+  document.addEventListener("input", (event) => event.target.form?.matches("form[data-guard]") && unsaved.add(event.target.form));
+  document.addEventListener("submit", (event) => { sent = event.target; });
+  addEventListener("beforeunload", (event) => { if ([...unsaved].some((form) => form !== sent)) event.preventDefault(); });
+
   const rowNow = () => document.activeElement.closest("main tbody tr");
   const move = (step) => {
     const rows = [...document.querySelectorAll("main tbody tr")].filter((row) => row.checkVisibility());

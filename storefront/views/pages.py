@@ -119,14 +119,18 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     found, now = queries.product_from_rows(reading[0].rows()), current_time()
     if found is None:
         raise Http404
-    is_preview = _is_preview(request, found, now)
-    if found.is_to_come(now) and not is_preview:
+    preview = _preview_token(request, found, now)
+    if found.is_to_come(now) and not preview:
         raise Http404
     if found.slug != slug:
-        address = reverse("product", args=(found.slug,))
-        return redirect(list_url(address, variant=request.GET.get("variant", "")), permanent=True)
+        address = list_url(
+            reverse("product", args=(found.slug,)),
+            variant=request.GET.get("variant", ""),
+            preview=preview,
+        )
+        return redirect(address, permanent=not preview)
     trail = _trail(found)
-    if not (found.is_on_sale(now) or is_preview):
+    if not (found.is_on_sale(now) or preview):
         context = {"product": found, "ancestors": trail}
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
@@ -135,12 +139,12 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     url = reverse("product", args=(slug,))
     context = {
         "product": found,
-        "is_preview": is_preview,
+        "preview": preview,
         "chosen": chosen,
         "chosen_alt": f"{found.name}, {chosen.label}" if chosen.label else found.name,
         "unknown_variant": bool(wanted_sku) and not is_known,
         "choices": choices.list_option_choices(found, chosen.variant, stock),
-        "pictures": choices.list_picture_choices(found, chosen.variant),
+        "pictures": choices.list_picture_choices(found, chosen.variant, preview),
         "add_form": build_add_form(product_id, chosen.sku),
         "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
         "tax_added": get_shipping_country(request) in tax_added_countries(),
@@ -158,19 +162,20 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         each != product_id for each in recently_viewed.list_viewed_product_ids(request)
     )
     response = render_page(request, "storefront/product.html", context, part="chosen")
-    if not is_preview:
+    if not preview:
         recently_viewed.remember_viewed(request, response, product_id)
     return response
 
 
-def _is_preview(request: HttpRequest, found: Product, now: datetime) -> bool:
-    """Return whether the address has a link's signed token for a product that is not on sale, and there is something to see."""
+def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
+    """Return the signed token of a link to a product that is not on sale, if it is its own and there is something to see."""
     token = request.GET.get("preview", "")
-    return (
+    is_open = (
         not found.is_on_sale(now)
         and any(variant.sold for variant in found.variants)
         and is_preview_token(token, found.product_id)
     )
+    return token if is_open else ""
 
 
 def _trail(found: Product) -> list[CategoryNode]:

@@ -13,12 +13,15 @@ from django.urls import reverse
 from django.utils import timezone
 from moneyed import EUR, Money
 
-from adminpanel.product_forms import ProductForm, VariantForm
+from accounts import audit_log
+from accounts.models import User
+from adminpanel.product_forms import ProductForm, VariantForm, fingerprint_product
 from cassandra_db import current_time
 from catalogue import operations, queries, search
 from catalogue.entities import Product
 from catalogue.previews import make_preview_token
 from catalogue.variants import fingerprint_variant
+from tests.adminpanel.audit_entries import list_entries_this_month
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:product_new")
@@ -84,6 +87,16 @@ def test_x95_sent_twice_it_is_one_product(cleo: Client) -> None:
     assert stored(UUID(sent["product_id"])).version == 1
 
 
+def test_a_name_of_any_letters_has_an_address(cleo: Client) -> None:
+    slugs = {}
+    for name in ("USB_C cable", "Größe & Co. – neu", "茶碗", "x" * 200):
+        sent = typed_new(name=name)
+        assert cleo.post(NEW, sent).status_code == 303, name
+        slugs[name] = stored(UUID(sent["product_id"])).slug
+    assert slugs["USB_C cable"].startswith("usb-c-cable")
+    assert slugs["茶碗"].startswith("st-")
+
+
 def test_two_products_of_one_name_have_two_addresses(cleo: Client) -> None:
     name = f"Twin {uuid4().hex[:8]}"
     twins = [typed_new(name=name) for _ in range(2)]
@@ -124,7 +137,8 @@ def test_x95_what_makes_no_product_is_said_beside_its_field_and_stays_typed(cleo
 
 def test_all_of_a_product_is_changed(cleo: Client) -> None:
     product, other = make_product("Bowl", listed=True), make_product("Plate", listed=True)
-    shelf = make_category("Breakfast")
+    shelf, table = make_category("Breakfast"), make_category("Table")
+    variants = stored(product.product_id).variants
     slug = f"bowl-{uuid4().hex[:10]}"
     answer = cleo.post(
         address(product),
@@ -133,7 +147,7 @@ def test_all_of_a_product_is_changed(cleo: Client) -> None:
             name="Deep bowl",
             description="For *soup*.",
             details="Material: stoneware\nCare: dishwasher",
-            category_ids=[str(shelf.category_id)],
+            category_ids=[str(shelf.category_id), str(table.category_id)],
             tags="soup, winter",
             featured="on",
             related=other.variants[0].sku.lower(),
@@ -153,10 +167,10 @@ def test_all_of_a_product_is_changed(cleo: Client) -> None:
         150,
     )
     assert found.details == {"Material": "stoneware", "Care": "dishwasher"}
-    assert found.category_ids == {shelf.category_id}
+    assert found.category_ids == {shelf.category_id, table.category_id}
     assert found.tags == {"soup", "winter"}
     assert found.related_ids == (other.product_id,)
-    assert found.variants == stored(product.product_id).variants
+    assert found.variants == variants
     page = cleo.get(address(product)).content.decode()
     assert "Saved: Name, Description" in page
     shop = Client().get(reverse("product", args=(slug,))).content.decode()
@@ -187,7 +201,7 @@ def test_x89_x95_two_people_on_one_product_see_both_states_and_lose_nothing(cleo
     assert text.count("Cleo’s bowl") >= 2  # beside what is saved, and in the form
     found = stored(product.product_id)
     assert (found.name, found.brand) == ("Bowl", "Ann’s brand")
-    newer = {"overwrite": str(found.version), "version": shown["version"]}
+    newer = {"overwrite": fingerprint_product(found), "version": shown["version"]}
     assert cleo.post(address(product), shown | newer | {"name": "Cleo’s bowl"}).status_code == 303
     assert stored(product.product_id).name == "Cleo’s bowl"
 
@@ -206,6 +220,9 @@ def test_what_cannot_be_saved_of_a_product_is_said_beside_its_field(cleo: Client
         ({"length_mm": "-1"}, "Enter a number from 0"),
         ({"tags": ",".join(f"tag{n}" for n in range(101))}, "There may be 100"),
         ({"active_from": "soon"}, "Enter a day and a time"),
+        ({"active_from": "0001-01-01T00:00+05:00"}, "Enter a year from 2000"),
+        ({"active_until": "9999-12-31T23:59"}, "Enter a year from 2000"),
+        ({"related": "A-1\n" * 13}, "Enter 12 SKUs at most"),
         (
             {"active_from": "2027-01-02T10:00", "active_until": "2027-01-01T10:00"},
             "choose a later time",
@@ -227,7 +244,8 @@ def test_a_product_comes_and_goes_by_its_status(cleo: Client) -> None:
     page = reverse("product", args=(product.slug,))
     seen = []
     for status in ("draft", "active", "archived", "active"):
-        answer = cleo.post(address(product, "product_status"), {"status": status})
+        sent = {"status": status, "version": stored(product.product_id).version}
+        answer = cleo.post(address(product, "product_status"), sent)
         assert (answer.status_code, answer["Location"]) == (303, address(product))
         seen.append(Client().get(page).status_code)
     assert seen == [404, 200, 410, 200]
@@ -248,6 +266,36 @@ def test_a_draft_is_shown_by_its_signed_link_alone(cleo: Client) -> None:
     assert 'id="add-button"' not in text
     foreign = f"{page}?preview={make_preview_token(other.product_id)}"
     assert [Client().get(each).status_code for each in (foreign, f"{page}?preview=x")] == [404, 404]
+
+
+def test_a_preview_keeps_its_link_through_a_choice_and_another_address(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    draft = operations.change_product_status(stored(product.product_id), "draft", current_time())
+    token = make_preview_token(product.product_id)
+    page = reverse("product", args=(product.slug,))
+    text = Client().get(f"{page}?preview={token}").content.decode()
+    assert f'name="preview" value="{token}"' in text
+    chosen = Client().get(page, {"variant": product.variants[1].sku, "preview": token})
+    assert (chosen.status_code, "This is a preview" in chosen.content.decode()) == (200, True)
+    operations.save_product(replace(draft, slug=f"new-{product.slug}"), current_time())
+    moved = Client().get(f"{page}?preview={token}")
+    assert moved.status_code == 302
+    assert Client().get(moved["Location"]).status_code == 200
+
+
+def test_the_audit_log_says_what_of_a_product_was_changed(cleo: Client) -> None:
+    sent = typed_new(name="Oak stool")
+    assert cleo.post(NEW, sent).status_code == 303
+    made = stored(UUID(sent["product_id"]))
+    to, row = typed_variant(made, 0, barcode="4006381333931")
+    assert cleo.post(to, row).status_code == 303
+    copied = cleo.post(address(made, "product_copy"))["Location"].rstrip("/").rpartition("/")[2]
+    user = User.objects.get(pk=cleo.session["_auth_user_id"])
+    entries = {each.act: each for each in list_entries_this_month(user, audit_log.STAFF)}
+    assert entries["adminpanel:product_new"].fields["name"] == "Oak stool"
+    assert "Oak stool" in entries["adminpanel:product_new"].changes["name"]
+    assert entries["adminpanel:product_variant"].fields["barcode"] == "4006381333931"
+    assert copied in entries["adminpanel:product_copy"].changes["copy"]
 
 
 def test_a_copy_is_a_draft_of_its_own(cleo: Client) -> None:
@@ -327,11 +375,17 @@ def test_what_cannot_be_saved_of_a_variant_is_said_in_its_row(cleo: Client) -> N
 def test_x96_variants_are_made_from_options_after_a_look_at_them(cleo: Client) -> None:
     product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
     options = "Colour: Oat, Moss\nSize: S, L"
-    look = cleo.get(address(product, "product_options"), {"options": options})
+    page = address(product, "product_options")
+    look = cleo.post(page, {"options": options})
     assert "Moss, L" in look.content.decode()
     assert stored(product.product_id).version == 1
-    answer = cleo.post(address(product, "product_options"), {"options": options})
-    assert answer.status_code == 303
+    # Somebody else saves something in between: what was looked at is not what would be made.
+    assert cleo.post(*typed_variant(product, 0, price="13.00")).status_code == 303
+    sent = {"options": options, "save": "yes", "version": "1"}
+    stale = cleo.post(page, sent)
+    assert (stale.status_code, "Look again" in stale.content.decode()) == (409, True)
+    assert 'name="version" value="2"' in stale.content.decode()
+    assert cleo.post(page, sent | {"version": "2"}).status_code == 303
     found = stored(product.product_id)
     assert found.option_names == ("Colour", "Size")
     assert [each.label for each in found.variants if each.sold] == [
@@ -339,7 +393,7 @@ def test_x96_variants_are_made_from_options_after_a_look_at_them(cleo: Client) -
     ]
     many = ", ".join(str(number) for number in range(101))
     for text, sentence in (("Colour", "with a colon"), (f"A: {many}\nB: {many}", "more than 200")):
-        refused = cleo.get(address(product, "product_options"), {"options": text})
+        refused = cleo.post(page, {"options": text})
         assert (refused.status_code, sentence in refused.content.decode()) == (422, True)
 
 
@@ -436,6 +490,8 @@ def test_products_are_found_by_word_sku_and_filter(cleo: Client, listed: list[Pr
     assert found(q="nordlicht", status="draft") == [False, True, False]
     assert found(category=str(alpha.category_id)) == [True, True, True]
     assert found(bare="on") == [False, False, False]
+    assert found(brand="Nordlicht", stock="in") == [True, True, True]
+    assert found(stock="out") == found(reduced="on") == [False, False, False]
     assert found(status="nonsense", page="-3", sort="x") == [True, True, True]
     empty = cleo.get(LIST, {"q": "zzzz"}).content.decode()
     assert "No product matches" in empty

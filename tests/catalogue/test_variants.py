@@ -58,7 +58,24 @@ def test_what_has_no_combination_any_more_is_retired_and_comes_back_as_it_was(
 def test_without_options_there_is_one_variant(shirt: Product) -> None:
     plain = generate_variants(shirt, {})
     assert [each.label for each in plain.variants if each.sold] == [""]
+    assert len(plain.retired) == 2
     check_product(plain.apply_to(shirt), current_time())
+
+
+def test_x96_options_that_are_renamed_added_or_taken_away_lose_no_variant(shirt: Product) -> None:
+    ids = [each.variant_id for each in shirt.variants]
+    for options in (
+        {"Color": ("Oat",), "Size": ("S", "M")},  # renamed
+        {"Colour": ("Oat",), "Size": ("S", "M"), "Fit": ("Wide",)},  # one more, of one value
+        {"Size": ("S", "M")},  # one less, of one value
+    ):
+        made = generate_variants(shirt, options)
+        assert [each.variant_id for each in made.variants] == ids, options
+        assert (made.added, made.retired) == ((), ())
+    plain = make_product("Stool")
+    made = generate_variants(plain, {"Colour": ("Oat", "Slate")})
+    assert made.variants[0].variant_id == plain.variants[0].variant_id
+    assert [each.label for each in made.added] == ["Slate"]
 
 
 def test_two_hundred_and_no_more(shirt: Product) -> None:
