@@ -226,11 +226,13 @@ def test_x91_lists_follow_a_product_that_comes_and_goes_by_itself() -> None:
     comes = now() + timedelta(minutes=5)
     operations.save_product(replace(product, active_from=comes, active_until=comes + DAY), now())
     assert listed(category.category_id) == []
+    minute = operations.schedule_minute(comes)
+    assert operations.list_scheduled_products([minute], 100) == [(minute, product.product_id)]
     with time_machine.travel(comes + timedelta(seconds=70), tick=True):
         with hold_lease(jobs.SCHEDULE):
             assert jobs.follow_schedule(now())
         assert listed(category.category_id) == ["Sundial"]
-        assert operations.SCHEDULED.all(minute=operations.schedule_minute(comes), most=10) == []
+        assert operations.list_scheduled_products([minute], 100) == []
         assert product.product_id in operations.list_changed_products(
             now() - timedelta(minutes=1), now()
         )
