@@ -227,7 +227,7 @@ def test_x91_lists_follow_a_product_that_comes_and_goes_by_itself() -> None:
     operations.save_product(replace(product, active_from=comes, active_until=comes + DAY), now())
     assert listed(category.category_id) == []
     minute = operations.schedule_minute(comes)
-    assert operations.list_scheduled_products([minute], 100) == [(minute, product.product_id)]
+    assert (minute, product.product_id) in operations.list_scheduled_products([minute], 100)
     with time_machine.travel(comes + timedelta(seconds=70), tick=True):
         with hold_lease(jobs.SCHEDULE):
             assert jobs.follow_schedule(now())
