@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from moneyed import EUR, Money
 
-from cassandra_db import CassandraUnavailable, count_statements
+from cassandra_db import CassandraUnavailable, PendingResult, count_statements
 from catalogue import operations, queries
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
@@ -190,9 +190,12 @@ def test_x93_what_is_there_already_is_neither_read_nor_written_again(
     )
     looked_up = list[str]()
     real = queries.prefetch_variant_by_sku
-    monkeypatch.setattr(
-        queries, "prefetch_variant_by_sku", lambda sku: (looked_up.append(sku), real(sku))[1]
-    )
+
+    def look_up(sku: str) -> PendingResult:
+        looked_up.append(sku)
+        return real(sku)
+
+    monkeypatch.setattr(queries, "prefetch_variant_by_sku", look_up)
     writes = record_writes(lambda: operations.save_product(replace(saved, name="Desk lamp"), now()))
     assert "product_schedule_by_minute" not in {each.tables for each in writes}
     assert looked_up == []
