@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,6 +13,7 @@ from cassandra.util import uuid_from_time
 from django.utils.translation import gettext as _
 
 from cassandra_db import (
+    SEND_AGAIN,
     PendingResult,
     Row,
     applied_if,
@@ -21,6 +23,7 @@ from cassandra_db import (
     current_time,
     read,
     scan,
+    truncate_to_milliseconds,
     write,
     write_batch,
 )
@@ -33,7 +36,7 @@ from catalogue.errors import (
     SkuTaken,
     SlugTaken,
 )
-from catalogue.prices import PricePoint
+from catalogue.prices import PricePoint, begin_with
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, product_card
 from catalogue.rules import MAX_PINNED, MAX_VARIANT_ROWS, SLUG, check_product, check_reduction
 from catalogue.variants import fingerprint_variant
@@ -158,10 +161,11 @@ def save_product(product: Product, now: datetime) -> Product:
 
     `product.version` is the one that the editor has read, 0 for a new product: if somebody else has saved meanwhile, nothing
     is written. A variant that was there before and is not in `product.variants` stays as no longer sold. The first save sets
-    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. Done again after a failure with the
-    same ids, it finishes what was begun. Raises ProductChanged, ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
+    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. After a failure it may be done again with
+    the same ids; if the product was already written, that raises ProductChanged, and the worker finishes what follows from it.
+    Raises ProductChanged, ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
     """
-    now = _floor_to_milliseconds(now)
+    now, product = truncate_to_milliseconds(now), _with_moments_as_stored(product)
     rows = queries.prefetch_product_at_quorum(product.product_id).rows()
     before = queries.product_from_rows(rows, now)
     if product.version != (before.version if before else 0):
@@ -176,10 +180,12 @@ def save_product(product: Product, now: datetime) -> Product:
             )
     repriced = _find_repriced(saved, rows)
     _check_reductions([each for each in repriced if each.sold], saved, rows, now)
-    claim_names(saved)
+    claims = _list_unclaimed(saved, before)
+    _take_all_or_none(claims)
     # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
     record_product_change(product.product_id, current_time())
-    moments = {each for each in saved.moments if each > now}
+    known = before.moments if before else set()
+    moments = {each for each in saved.moments - known if each > now}
     if repriced:
         # The job writes what is asked into the history, if this process does not come to it.
         moments.add(now + MINUTE)
@@ -187,7 +193,10 @@ def save_product(product: Product, now: datetime) -> Product:
     ids = {each.variant_id for each in repriced}
     record_prices(rows, now, ids)
     if not _apply_save(saved, rows):
+        release_claims(claims)
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
+    # Somebody may have let go of one that nothing carried yet: they look afterwards, too (decision 035).
+    _take(_list_unclaimed(saved, before))
     if repriced:
         record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
     refresh_cards(product.product_id)
@@ -265,9 +274,9 @@ def duplicate_product(product: Product, now: datetime) -> Product:
 def _with_what_was_there(product: Product, before: Product | None, now: datetime) -> Product:
     """Return a product as it is saved: with its next version, and the variants that are left out as no longer sold.
 
-    A price that stays is asked since when it was, unless the product was a draft or archived.
+    A price that stays is asked since when it was, unless the product or the variant was not on sale, or begins at another time.
     """
-    is_continued = before is not None and before.status == product.status
+    is_continued = before is not None and _sale(before, now) == _sale(product, now)
     known = {each.variant_id: each for each in before.variants} if before and is_continued else {}
     kept = (
         *(
@@ -275,10 +284,6 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
                 variant,
                 position=i,
                 price_from=_price_from(variant, known, now),
-                planned=tuple(
-                    replace(each, starts_at=_floor_to_milliseconds(each.starts_at))
-                    for each in variant.planned
-                ),
             )
             for i, variant in enumerate(product.variants)
         ),
@@ -300,15 +305,38 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
     )
 
 
-def _floor_to_milliseconds(moment: datetime) -> datetime:
-    """Return a moment as Cassandra has it."""
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+def _with_moments_as_stored(product: Product) -> Product:
+    start, end = product.active_from, product.active_until
+    variants = (
+        replace(
+            variant,
+            planned=tuple(
+                replace(each, starts_at=truncate_to_milliseconds(each.starts_at))
+                for each in variant.planned
+            ),
+        )
+        for variant in product.variants
+    )
+    return replace(
+        product,
+        active_from=truncate_to_milliseconds(start) if start else None,
+        active_until=truncate_to_milliseconds(end) if end else None,
+        variants=tuple(variants),
+    )
+
+
+def _sale(product: Product, now: datetime) -> tuple[object, ...]:
+    """Return what says since when a product's prices are asked; when it goes does not matter before it has gone."""
+    end = product.active_until
+    return product.status, product.active_from, end if end and end <= now else None
 
 
 def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) -> datetime:
+    def asked(each: Variant) -> tuple[object, ...]:
+        return each.price, each.compare_at, each.sold
+
     was = known.get(variant.variant_id)
-    stays = was and (was.price, was.compare_at) == (variant.price, variant.compare_at)
-    return was.price_from or now if was and stays else now
+    return was.price_from or now if was and asked(was) == asked(variant) else now
 
 
 def _apply_save(saved: Product, rows: Sequence[Row]) -> bool:
@@ -402,50 +430,118 @@ def _pack_prices(points: Sequence[PricePoint]) -> str | None:
     return json.dumps(packed) if packed else None
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A name that leads to a product: its address, or with a variant that one's SKU."""
+
+    name: str
+    product_id: UUID
+    variant_id: UUID | None = None
+
+    def is_carried(self, product: Product | None) -> bool:
+        """Return whether a product has this name now."""
+        if product is None or self.variant_id is None:
+            return product is not None and product.slug == self.name
+        variant = product.get_variant(self.variant_id)
+        return variant is not None and variant.sku == self.name
+
+
+def _list_claims(product: Product) -> list[Claim]:
+    """Return what a product has to claim. The address comes last: who is refused a SKU has not taken it."""
+    product_id = product.product_id
+    skus = [Claim(each.sku, product_id, each.variant_id) for each in product.variants]
+    return [*skus, Claim(product.slug, product_id)]
+
+
+def _list_unclaimed(product: Product, before: Product | None = None) -> list[Claim]:
+    """Return which names a product does not have yet, of those that are not as they were before."""
+    changed = [claim for claim in _list_claims(product) if not claim.is_carried(before)]
+    reading = [(claim, _prefetch_claim(claim)) for claim in changed]
+    return [claim for claim, pending in reading if not _is_held(claim, pending.one())]
+
+
+def is_claimed(claim: Claim) -> bool:
+    """Return whether a name is claimed so. Raises CassandraUnavailable."""
+    return _is_held(claim, _prefetch_claim(claim).one())
+
+
+def _prefetch_claim(claim: Claim) -> PendingResult:
+    return (
+        queries.prefetch_variant_by_sku(claim.name)
+        if claim.variant_id
+        else queries.prefetch_product_id_at_quorum(claim.name)
+    )
+
+
+def _is_held(claim: Claim, row: Row | None) -> bool:
+    """Return whether a row of claims is there and is this claim's."""
+    holder = row and (row.product_id, getattr(row, "variant_id", None))
+    return holder == (claim.product_id, claim.variant_id)
+
+
 def claim_names(product: Product) -> None:
-    """Claim the slug and the SKUs, those that this product does not have yet.
-
-    A claim whose save was lost is this product's at its next try. Raises SlugTaken, SkuTaken.
-    """
-    skus = {
-        variant.sku: (variant, queries.prefetch_variant_by_sku(variant.sku))
-        for variant in product.variants
-    }
-    if queries.find_product_id_by_slug(product.slug) != product.product_id:
-        _claim_slug(product)
-    for variant, reading in skus.values():
-        existing = reading.one()
-        if existing is None or existing.variant_id != variant.variant_id:
-            _claim_sku(product, variant)
+    """Claim the slug and the SKUs, those that this product does not have yet. Raises SlugTaken, SkuTaken."""
+    _take(_list_unclaimed(product))
 
 
-def _claim_slug(product: Product) -> None:
-    def mine(row: Row) -> bool:
-        return bool(row.product_id == product.product_id)
-
-    outcome = CLAIM_SLUG.apply(
-        if_lost=applied_if(mine), slug=product.slug, product_id=product.product_id
-    )
-    if not outcome and not (outcome.current and mine(outcome.current)):
-        raise SlugTaken(_("Another product has this address."), "slug")
-
-
-def _claim_sku(product: Product, variant: Variant) -> None:
-    def mine(row: Row) -> bool:
-        return bool(row.variant_id == variant.variant_id and row.product_id == product.product_id)
-
-    outcome = CLAIM_SKU.apply(
-        if_lost=applied_if(mine),
-        sku=variant.sku,
-        product_id=product.product_id,
-        variant_id=variant.variant_id,
-    )
-    if not outcome and not (outcome.current and mine(outcome.current)):
-        raise SkuTaken(
-            _("Another variant has the SKU %(sku)s.") % {"sku": variant.sku},
-            "sku",
-            variant.variant_id,
+def _take(claims: Iterable[Claim]) -> None:
+    """Claim names. Raises SlugTaken, SkuTaken at the first that is another's."""
+    for claim in claims:
+        if_lost = applied_if(partial(_is_held, claim))
+        outcome = (
+            CLAIM_SKU.apply(
+                if_lost=if_lost,
+                sku=claim.name,
+                product_id=claim.product_id,
+                variant_id=claim.variant_id,
+            )
+            if claim.variant_id
+            else CLAIM_SLUG.apply(if_lost=if_lost, slug=claim.name, product_id=claim.product_id)
         )
+        if outcome or _is_held(claim, outcome.current):
+            continue
+        if claim.variant_id is None:
+            raise SlugTaken(_("Another product has this address."), "slug")
+        raise SkuTaken(
+            _("Another variant has the SKU %(sku)s.") % {"sku": claim.name},
+            "sku",
+            claim.variant_id,
+        )
+
+
+def _take_all_or_none(claims: Sequence[Claim]) -> None:
+    """Claim names. Raises SlugTaken, SkuTaken, and then has claimed none."""
+    for number, claim in enumerate(claims):
+        try:
+            _take([claim])
+        except ProductRefused:
+            release_claims(claims[:number])
+            raise
+
+
+def release_claims(claims: Sequence[Claim]) -> None:
+    """Let go of those names that their products do not carry.
+
+    A save may be relying on one at this moment. Either its product is seen with it afterwards, and it is taken again here, or
+    the save takes it again. Raises SlugTaken, SkuTaken if another one was faster.
+    """
+    carried = set(_list_carried(claims))
+    for claim in [each for each in claims if each not in carried]:
+        if claim.variant_id:
+            RELEASE_SKU.apply(
+                if_lost=SEND_AGAIN,
+                sku=claim.name,
+                product_id=claim.product_id,
+                variant_id=claim.variant_id,
+            )
+        else:
+            RELEASE_SLUG.apply(if_lost=SEND_AGAIN, slug=claim.name, product_id=claim.product_id)
+    _take(_list_carried(claims))
+
+
+def _list_carried(claims: Sequence[Claim]) -> list[Claim]:
+    found = queries.get_products_at_quorum(claim.product_id for claim in claims)
+    return [claim for claim in claims if claim.is_carried(found.get(claim.product_id))]
 
 
 def _left_out_variants(product: Product, before: Product | None) -> Iterator[Variant]:
@@ -487,11 +583,11 @@ INSERT_PRICE = write(
     """INSERT INTO price_history (variant_id, starts_at, price, compare_at, currency)
        VALUES (:variant_id, :starts_at, :price, :compare_at, :currency)""",
 )
-_PRICE_COLUMNS = ("price", "compare_at", "price_from", "planned_prices")
+_PRICE_COLUMNS = ("price", "compare_at", "price_from", "planned_prices", "sold")
 
 
 def _find_repriced(saved: Product, rows: Sequence[Row]) -> list[Variant]:
-    """Return the variants whose prices are other ones than in their rows."""
+    """Return the variants that ask other prices than in their rows, or since another moment, or no longer."""
     stored = {row.variant_id: row for row in rows}
 
     def prices(variant: Variant) -> dict[str, Any]:
@@ -516,28 +612,35 @@ def _check_reductions(
     for variant, pending in reading:
         asked = queries.price_history_from_rows(pending.rows())
         earlier = {each.starts_at: each for each in (*asked, *begun.get(variant.variant_id, ()))}
-        since = max(variant.price_from or now, saved.active_from or now)
-        present = PricePoint(since, variant.price, variant.compare_at)
         timeline = [earlier[at] for at in sorted(earlier)]
-        if variant.price_from == now:
-            check_reduction(timeline, present, "compare_at", variant)
-        if since not in earlier:
-            timeline.append(present)
-        for point in variant.planned:
+        present = PricePoint(variant.price_from or now, variant.price, variant.compare_at)
+        points = begin_with(saved.active_from, [present, *variant.planned])
+        # Unless a planned price takes its place before anybody is asked.
+        if len(points) > len(variant.planned):
+            present = points.pop(0)
+            if variant.price_from == now:
+                check_reduction(timeline, present, "compare_at", variant)
+            if present.starts_at not in earlier:
+                timeline.append(present)
+        for point in points:
             check_reduction(timeline, point, "planned", variant)
             timeline.append(point)
 
 
 def price_statements(variant_id: UUID, points: Iterable[PricePoint]) -> list[BoundStatement]:
     """Return the writes that put prices into a variant's history."""
+    return [INSERT_PRICE.bind(**columns) for columns in _price_columns(variant_id, points)]
+
+
+def _price_columns(variant_id: UUID, points: Iterable[PricePoint]) -> list[dict[str, Any]]:
     return [
-        INSERT_PRICE.bind(
-            variant_id=variant_id,
-            starts_at=each.starts_at,
-            price=to_minor_units(each.price),
-            compare_at=to_minor_units(each.compare_at) if each.compare_at else None,
-            currency=each.price.currency.code,
-        )
+        {
+            "variant_id": variant_id,
+            "starts_at": each.starts_at,
+            "price": to_minor_units(each.price),
+            "compare_at": to_minor_units(each.compare_at) if each.compare_at else None,
+            "currency": each.price.currency.code,
+        }
         for each in points
     ]
 
@@ -549,15 +652,28 @@ def record_prices(
 
     It may be done again at any time. Raises CassandraUnavailable.
     """
-    for variant_id, points in queries.begun_prices(rows, now).items():
-        if points and (variant_ids is None or variant_id in variant_ids):
-            write_batch(price_statements(variant_id, points))
+    _write_prices(
+        {
+            variant_id: points
+            for variant_id, points in queries.begun_prices(rows, now).items()
+            if variant_ids is None or variant_id in variant_ids
+        }
+    )
+
+
+def _write_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
+    _wait_for_all(
+        [
+            INSERT_PRICE.start(**columns)
+            for variant_id, points in prices.items()
+            for columns in _price_columns(variant_id, points)
+        ]
+    )
 
 
 def add_former_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
     """Put prices into the history that were asked for variants before they were saved here. Raises CassandraUnavailable."""
-    for variant_id, points in prices.items():
-        write_batch(price_statements(variant_id, points))
+    _write_prices(prices)
 
 
 # ---- What changes by itself
@@ -582,8 +698,8 @@ def schedule_minute(moment: datetime) -> datetime:
 
 
 def _schedule(product_id: UUID, moments: Iterable[datetime]) -> None:
-    for minute in {schedule_minute(each) for each in moments}:
-        INSERT_SCHEDULE.run(minute=minute, product_id=product_id)
+    minutes = {schedule_minute(each) for each in moments}
+    _wait_for_all([INSERT_SCHEDULE.start(minute=each, product_id=product_id) for each in minutes])
 
 
 def schedule_product(product: Product, now: datetime) -> None:

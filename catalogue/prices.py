@@ -1,7 +1,7 @@
 """Prices over time: which one is in force, and which one may be crossed out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from moneyed import Money
@@ -25,6 +25,17 @@ def price_in_force(points: Sequence[PricePoint], now: datetime) -> PricePoint:
     Every price that anybody sees or pays comes from here: a variant that is read has it as its `price`.
     """
     return next((each for each in reversed(points) if each.starts_at <= now), points[0])
+
+
+def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[PricePoint]:
+    """Return the points as they are asked of somebody if nothing is before a moment: the last one before it begins with it.
+
+    Both are in the order of time.
+    """
+    dated = (
+        replace(each, starts_at=max(each.starts_at, moment or each.starts_at)) for each in points
+    )
+    return list({each.starts_at: each for each in dated}.values())
 
 
 def compute_reference_price(earlier: Sequence[PricePoint], reduced: PricePoint) -> Money | None:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from time import monotonic
@@ -33,7 +32,12 @@ from catalogue.entities import (
     Variant,
 )
 from catalogue.errors import NoLongerSold
-from catalogue.prices import PricePoint, compute_reference_price, price_in_force
+from catalogue.prices import (
+    PricePoint,
+    begin_with,
+    compute_reference_price,
+    price_in_force,
+)
 from catalogue.words import PREFIX_LETTERS, split_words
 from pricing.money import from_minor_units
 
@@ -78,6 +82,7 @@ PRODUCTS = scan(
 PRODUCT_ID = read(
     "Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE
 )
+PRODUCT_ID_NOW = PRODUCT_ID.with_consistency(LOCAL_QUORUM)
 VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
 
 
@@ -186,22 +191,27 @@ def _variant(row: Row, now: datetime) -> Variant:
 
 
 def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoint]]:
-    """Return by variant which prices in a product's rows have been asked of shoppers, in the order of time.
-
-    A draft asks nothing, and what is to come asks nothing before it is there.
-    """
+    """Return by variant which prices in a product's rows have been asked of shoppers, in the order of time."""
     product = product_from_rows(rows, now)
-    if product is None or product.status != "active" or product.is_to_come(now):
+    if product is None:
         return {}
-    since = product.active_from
-    found = {}
-    for row in rows:
-        begun = (point for point in price_points(row) if point.starts_at <= now)
-        dated = (
-            replace(each, starts_at=max(each.starts_at, since or each.starts_at)) for each in begun
-        )
-        found[row.variant_id] = list({each.starts_at: each for each in dated}.values())
-    return found
+    asked = {row.variant_id: _asked_prices(product, price_points(row)) for row in rows if row.sold}
+    return {
+        variant_id: [point for point in points if point.starts_at <= now]
+        for variant_id, points in asked.items()
+    }
+
+
+def _asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PricePoint]:
+    """Return those prices of a variant that is sold that shoppers are asked.
+
+    A draft asks nothing, and what is to come or has gone asks nothing before it is there, or afterwards.
+    """
+    if product.status != "active":
+        return []
+    until = product.active_until
+    dated = begin_with(product.active_from, points)
+    return [each for each in dated if until is None or each.starts_at < until]
 
 
 # Q1: what was asked for a variant.
@@ -275,6 +285,11 @@ def find_product_id_by_slug(slug: str) -> UUID | None:
     return row.product_id if row else None
 
 
+def prefetch_product_id_at_quorum(slug: str) -> PendingResult:
+    """Start looking an address up as a quorum knows it; the row has product_id."""
+    return PRODUCT_ID_NOW.start(slug=slug)
+
+
 def prefetch_variant_by_sku(sku: str) -> PendingResult:
     """Start looking a SKU up; the row has product_id and variant_id."""
     return VARIANT.start(sku=sku)
@@ -316,11 +331,10 @@ def find_reference_price(
     `history` is what was asked for the variant (`list_price_history`).
     """
     asked = {each.starts_at: each for each in history}
-    if variant.price_from and product.status == "active":
-        asked[variant.price_from] = PricePoint(
-            variant.price_from, variant.price, variant.compare_at
-        )
-    asked |= {each.starts_at: each for each in variant.planned}
+    if variant.price_from and variant.sold:
+        present = PricePoint(variant.price_from, variant.price, variant.compare_at)
+        in_row = _asked_prices(product, [present, *variant.planned])
+        asked |= {each.starts_at: each for each in in_row}
     earlier = [asked[at] for at in sorted(asked) if at < reduced.starts_at]
     return compute_reference_price(earlier, reduced)
 

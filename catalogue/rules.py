@@ -5,7 +5,7 @@ Each refusal says in a sentence what is wrong, and in which field of which varia
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.utils.translation import gettext as _
 from moneyed import Money
@@ -28,6 +28,8 @@ MAX_CATEGORIES_OF_A_PRODUCT = 20
 MAX_PINNED = 12
 MAX_PRICE = 1_000_000
 MAX_PLANNED = 10
+# Whatever comes, goes or changes its price by itself does so between these.
+EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 MAX_WEIGHT_GRAMS = 1_000_000
 MAX_LENGTH_MM = 100_000
 MAX_LABEL_LENGTH = 100
@@ -56,6 +58,8 @@ def check_product(product: Product, now: datetime) -> None:
     _check_numbers(product)
     if product.status not in STATUSES:
         raise ProductRefused(_("Choose draft, active or archived."), "status")
+    _check_moment(product.active_from, "active_from")
+    _check_moment(product.active_until, "active_until")
     if product.active_from and product.active_until and product.active_until <= product.active_from:
         raise ProductRefused(
             _("A product goes after it has come: choose a later time."), "active_until"
@@ -63,6 +67,16 @@ def check_product(product: Product, now: datetime) -> None:
     _check_variants(product)
     for variant in product.variants:
         _check_planned(variant, now)
+
+
+def _check_moment(moment: datetime | None, field: str, variant: Variant | None = None) -> None:
+    if moment and not EARLIEST <= moment < LATEST:
+        raise ProductRefused(
+            _("Choose a time in the years %(first)s to %(last)s.")
+            % {"first": str(EARLIEST.year), "last": str(LATEST.year - 1)},
+            field,
+            variant.variant_id if variant else None,
+        )
 
 
 def _check_texts(product: Product) -> None:
@@ -188,6 +202,7 @@ def _check_planned(variant: Variant, now: datetime) -> None:
     if times != sorted(set(times)):
         refuse(_("Planned prices follow one after the other: each begins at a time of its own."))
     for point in variant.planned:
+        _check_moment(point.starts_at, "planned", variant)
         _check_prices(point, "planned", "planned", variant)
 
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import SEND_AGAIN, Row, Statement, current_microseconds, current_time, read, scan
+from cassandra_db import Row, Statement, current_microseconds, current_time, read, scan
 from catalogue import operations as catalogue
 from catalogue import queries
 from catalogue.entities import Product
@@ -236,26 +236,30 @@ def _iterate_claims(scope: Scope | None) -> Iterator[tuple[Row, ...]]:
 
 def _check_claims(rows: tuple[Row, ...]) -> Iterator[Violation]:
     made_before = current_microseconds() - CLAIMED_FOR_NOTHING // timedelta(microseconds=1)
+    saved_before = current_time() - CLAIMED_FOR_NOTHING
     found = queries.get_products_at_quorum(row.product_id for row in rows)
     for row in rows:
-        product, variant_id = found.get(row.product_id), getattr(row, "variant_id", None)
-        is_used = product and (variant_id is None or product.get_variant(variant_id))
-        if is_used or row.written > made_before:
-            continue
-        claim = {name: value for name, value in row._asdict().items() if name != "written"}
-        if variant_id and queries.find_variant_by_sku(row.sku):
-            yield _unused_claim(f"the SKU {row.sku}", catalogue.RELEASE_SKU, claim)
-        if variant_id is None and queries.find_product_id_by_slug(row.slug):
-            yield _unused_claim(f"the address {row.slug}", catalogue.RELEASE_SLUG, claim)
+        claim, kind = _claim_of(row)
+        product = found.get(claim.product_id)
+        # Nobody knows when a product had an address last, nor, of a SKU, but that it was before the last save.
+        is_used = product and (claim.variant_id is None or claim.is_carried(product))
+        is_new = row.written > made_before or (
+            product and product.updated_at and product.updated_at > saved_before
+        )
+        if not is_used and not is_new and catalogue.is_claimed(claim):
+            yield Violation(
+                "I17",
+                f"the {kind} {claim.name}",
+                "is claimed, and nothing has it",
+                fix=lambda now, claim=claim: catalogue.release_claims([claim]),  # type: ignore[misc]
+            )
 
 
-def _unused_claim(subject: str, release: Statement, claim: dict[str, Any]) -> Violation:
-    return Violation(
-        "I17",
-        subject,
-        "is claimed for something that was never saved",
-        fix=lambda now: release.apply(if_lost=SEND_AGAIN, **claim),
-    )
+def _claim_of(row: Row) -> tuple[catalogue.Claim, str]:
+    """Return a row's claim, and of what kind its name is."""
+    if variant_id := getattr(row, "variant_id", None):
+        return catalogue.Claim(row.sku, row.product_id, variant_id), "SKU"
+    return catalogue.Claim(row.slug, row.product_id), "address"
 
 
 def _is_equal(row: Row, values: dict[str, Any]) -> bool:

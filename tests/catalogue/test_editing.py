@@ -13,7 +13,7 @@ from moneyed import EUR, Money
 from cassandra_db import session
 from catalogue import jobs, operations, queries
 from catalogue.entities import Product
-from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
+from catalogue.errors import ProductChanged, ProductRefused, SkuTaken, SlugTaken
 from catalogue.rules import MAX_VARIANTS, is_barcode
 from jobs.leases import hold_lease
 from tests.factories import make_category, make_product
@@ -130,6 +130,76 @@ def test_x90_a_claim_whose_save_was_lost_is_there_for_the_next_try(
     assert operations.save_product(draft, now()).version == 1
 
 
+def with_names(product: Product, slug: str, sku: str) -> Product:
+    return replace(changed(product, sku=sku), slug=slug)
+
+
+def test_x90_a_save_that_is_refused_leaves_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    product, other = make_product(), make_product()
+    read = operations.save_product(replace(product, name="Mug"), now())
+    slug, sku = f"wanted-{uuid4().hex}", f"R-{uuid4().hex.upper()}"
+    for refused, names in (
+        (SkuTaken, (slug, other.variants[0].sku)),
+        (SlugTaken, (other.slug, sku)),
+    ):
+        with pytest.raises(refused):
+            operations.save_product(with_names(read, *names), now())
+    with monkeypatch.context() as patch:
+        patch.setattr(operations, "_apply_save", lambda saved, rows: False)
+        with pytest.raises(ProductChanged):
+            operations.save_product(with_names(read, slug, sku), now())
+    assert queries.find_product_id_by_slug(slug) is None
+    assert queries.find_variant_by_sku(sku) is None
+    # What was there before stays: a former address, too.
+    moved = operations.save_product(with_names(read, slug, sku), now())
+    with pytest.raises(SkuTaken):
+        operations.save_product(with_names(moved, product.slug, other.variants[0].sku), now())
+    assert queries.find_product_id_by_slug(product.slug) == product.product_id
+
+
+def test_x90_a_claim_that_is_let_go_of_while_it_is_used_is_taken_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def meet(release_before: bool) -> None:
+        """The check of claims lets go of a slug and a SKU before a save writes its product, or after it."""
+        product = make_product()
+        variant_id = product.variants[0].variant_id
+        slug, sku = f"wanted-{uuid4().hex}", f"R-{uuid4().hex.upper()}"
+        claims = [
+            operations.Claim(slug, product.product_id),
+            operations.Claim(sku, product.product_id, variant_id),
+        ]
+        real_apply, real_carried = operations._apply_save, operations._list_carried
+        looks = list[int]()
+
+        def apply_save(saved: Product, rows: Any) -> bool:
+            if release_before:
+                operations.release_claims(claims)
+            return real_apply(saved, rows)
+
+        def list_carried(claims: Any) -> Any:
+            found = real_carried(claims)
+            looks.append(1)
+            if not release_before and len(looks) == 1:
+                operations.save_product(with_names(product, slug, sku), now())
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(operations, "_apply_save", apply_save)
+            patch.setattr(operations, "_list_carried", list_carried)
+            if release_before:
+                operations.save_product(with_names(product, slug, sku), now())
+            else:
+                operations.release_claims(claims)
+        assert queries.find_product_id_by_slug(slug) == product.product_id
+        row = queries.find_variant_by_sku(sku)
+        assert row
+        assert row.variant_id == variant_id
+
+    meet(release_before=True)
+    meet(release_before=False)
+
+
 def test_x91_one_question_says_whether_a_product_is_on_sale() -> None:
     moment = datetime(2026, 5, 4, 12, tzinfo=UTC)
     active = replace(make_product(), active_from=moment, active_until=moment + DAY)
@@ -156,11 +226,13 @@ def test_x91_lists_follow_a_product_that_comes_and_goes_by_itself() -> None:
     comes = now() + timedelta(minutes=5)
     operations.save_product(replace(product, active_from=comes, active_until=comes + DAY), now())
     assert listed(category.category_id) == []
+    minute = operations.schedule_minute(comes)
+    assert (minute, product.product_id) in operations.list_scheduled_products([minute], 100)
     with time_machine.travel(comes + timedelta(seconds=70), tick=True):
         with hold_lease(jobs.SCHEDULE):
             assert jobs.follow_schedule(now())
         assert listed(category.category_id) == ["Sundial"]
-        assert operations.SCHEDULED.all(minute=operations.schedule_minute(comes), most=10) == []
+        assert operations.list_scheduled_products([minute], 100) == []
         assert product.product_id in operations.list_changed_products(
             now() - timedelta(minutes=1), now()
         )
@@ -233,6 +305,14 @@ REFUSED: dict[str, tuple[str, Callable[[Product], Product]]] = {
     "gone before it came": (
         "active_until",
         lambda each: replace(each, active_from=now(), active_until=now() - DAY),
+    ),
+    "come in the year 9999": (
+        "active_from",
+        lambda each: replace(each, active_from=datetime(9999, 12, 31, 23, 59, 30, tzinfo=UTC)),
+    ),
+    "gone in the year 9999": (
+        "active_until",
+        lambda each: replace(each, active_until=datetime(9999, 12, 31, 23, 59, 30, tzinfo=UTC)),
     ),
     "too many tags": (
         "tags",

@@ -8,18 +8,20 @@ import pytest
 import time_machine
 from moneyed import EUR, Money
 
-from cassandra_db import CassandraUnavailable
+from cassandra_db import CassandraUnavailable, PendingResult, count_statements
 from catalogue import operations, queries
-from catalogue.entities import Product
+from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.prices import PricePoint, compute_reference_price, price_in_force
+from catalogue.variants import generate_variants
 from inventory.products_with_stock import get_products_with_stock
 from tests.factories import make_category, make_product
+from tests.orders.crashes import record_writes
 
 DAY = timedelta(days=1)
 MINUTE = timedelta(minutes=1)
 START = datetime(2026, 5, 4, 12, tzinfo=UTC)
-NEVER = datetime(2999, 1, 1, tzinfo=UTC)
+NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 
 
 def now() -> datetime:
@@ -132,7 +134,79 @@ def test_x93_a_draft_asks_nothing() -> None:
     assert history(operations.save_product(shown, now())) == [("20", False)]
 
 
+def test_x93_the_history_has_what_was_asked_of_somebody_alone() -> None:
+    product = make_product(
+        "Lamp", price="20.00", options={"Size": ["S", "L"]}, now=now() - 90 * DAY
+    )
+    small, large = product.variants
+    withdrawn = replace(small, sold=False, price=euro("5"))
+    planned = (PricePoint(now() + 2 * DAY, euro("6")),)
+    gone = operations.save_product(
+        replace(
+            product,
+            active_until=now() + DAY,
+            variants=(withdrawn, replace(large, planned=planned)),
+        ),
+        now(),
+    )
+    with time_machine.travel(now() + 3 * DAY, tick=True):
+        operations.follow_schedule(operations.schedule_minute(now()), product.product_id)
+        read = stored(gone)
+        assert [each.price for each in read.variants] == [euro("5"), euro("6")]
+        for variant in read.variants:
+            asked = queries.list_price_history(variant.variant_id)
+            assert [point.price for point in asked] == [euro("20")]
+            reduced = PricePoint(now(), euro("4"))
+            assert queries.find_reference_price(read, variant, asked, reduced) == euro("20")
+
+
+def test_x93_a_price_is_asked_anew_when_its_product_comes_at_another_time() -> None:
+    draft = operations.duplicate_product(make_product(price="20.00"), now() - 9 * DAY)
+    coming = replace(draft, status="active", active_from=now() + 9 * DAY)
+    coming = operations.save_product(coming, now() - 8 * DAY)
+    shown = operations.save_product(replace(coming, active_from=None), now())
+    (point,) = queries.list_price_history(shown.variants[0].variant_id)
+    assert point.starts_at == shown.updated_at
+    # And what is gone, and comes again.
+    gone = operations.save_product(replace(shown, active_until=now() + DAY), now())
+    assert gone.variants[0].price_from == shown.updated_at
+    with time_machine.travel(now() + 2 * DAY, tick=True):
+        back = operations.save_product(replace(gone, active_until=None), now())
+        assert history(back) == [("20", False), ("20", False)]
+
+
+def test_x93_what_is_there_already_is_neither_read_nor_written_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product = make_product("Lamp", price="20.00", options={"Size": ["S", "M", "L"]})
+    soon = PricePoint(now() + DAY, euro("25"))
+    saved = operations.save_product(
+        replace(
+            product,
+            active_until=now() + 2 * DAY,
+            variants=tuple(replace(each, planned=(soon,)) for each in product.variants),
+        ),
+        now(),
+    )
+    looked_up = list[str]()
+    real = queries.prefetch_variant_by_sku
+
+    def look_up(sku: str) -> PendingResult:
+        looked_up.append(sku)
+        return real(sku)
+
+    monkeypatch.setattr(queries, "prefetch_variant_by_sku", look_up)
+    writes = record_writes(lambda: operations.save_product(replace(saved, name="Desk lamp"), now()))
+    assert "product_schedule_by_minute" not in {each.tables for each in writes}
+    assert looked_up == []
+    rows = queries.prefetch_product_at_quorum(product.product_id).rows()
+    with count_statements() as meter:
+        operations.record_prices(rows, now())
+    assert (meter.write_count, meter.round_count) == (3, 1)
+
+
 PLANS: dict[str, list[PricePoint]] = {
+    "in the year 9999": [PricePoint(datetime(9999, 12, 31, 23, 59, 30, tzinfo=UTC), euro("5"))],
     "begun": [PricePoint(START, euro("5"))],
     "in the wrong order": [PricePoint(NEVER - n * DAY, euro("5")) for n in (1, 2)],
     "too many": [PricePoint(NEVER + n * DAY, euro("5")) for n in range(20)],
@@ -216,6 +290,56 @@ def test_x94_the_highest_price_that_may_be_crossed_out_can_be_shown_beside_the_f
     for day, price, reference in ((0, "12", "20"), (1.5, "12", "20"), (3, "12", "15")):
         reduced = PricePoint(now() + day * DAY, euro(price))
         assert queries.find_reference_price(planned, variant, history, reduced) == euro(reference)
+
+
+def test_x94_what_is_sold_again_is_held_against_what_was_asked_before() -> None:
+    def make() -> tuple[Product, Variant]:
+        product = make_product(
+            "Lamp", price="20.00", options={"Size": ["S", "L"]}, now=now() - 90 * DAY
+        )
+        return product, product.variants[0]
+
+    sale: dict[str, dict[str, Any]] = {
+        "compare_at": {"price": euro("10"), "compare_at": euro("99")},
+        "planned": {"planned": (PricePoint(now() + DAY, euro("10"), euro("99")),)},
+    }
+    for field, prices in sale.items():
+        product, small = make()
+        withdrawn = replace(small, sold=False, **prices)
+        read = operations.save_product(
+            replace(product, variants=(withdrawn, product.variants[1])), now()
+        )
+        again = (replace(read.variants[0], sold=True), read.variants[1])
+        generated = generate_variants(read, {"Size": ["S", "L"]}).apply_to(read)
+        for sold_again in (replace(read, variants=again), generated):
+            with pytest.raises(ProductRefused) as refused:
+                operations.save_product(sold_again, now())
+            assert (refused.value.field, refused.value.variant_id) == (field, small.variant_id)
+
+
+def test_x94_a_price_from_before_a_product_comes_was_asked_of_nobody() -> None:
+    draft = operations.duplicate_product(make_product(price="20.00"), now())
+    begins = now() + 10 * DAY
+
+    def coming(day: int, plan: PricePoint) -> Product:
+        return replace(
+            changed(draft, planned=(plan,)), status="active", active_from=begins + day * DAY
+        )
+
+    reduced = PricePoint(begins, euro("10"), euro("20"))
+    with pytest.raises(ProductRefused, match="not sold") as refused:
+        operations.save_product(coming(1, reduced), now())
+    assert refused.value.field == "planned"
+    saved = operations.save_product(coming(-1, reduced), now())
+    # Nor when it comes later than was said at first.
+    with pytest.raises(ProductRefused, match="not sold"):
+        operations.save_product(replace(saved, active_from=begins + DAY), now())
+    plain = PricePoint(begins, euro("10"))
+    saved = operations.save_product(replace(coming(1, plain), version=saved.version), now())
+    with time_machine.travel(begins + 2 * DAY, tick=True):
+        rows = queries.prefetch_product_at_quorum(saved.product_id).rows()
+        (points,) = queries.begun_prices(rows, now()).values()
+        assert points == [PricePoint(saved.active_from or now(), euro("10"))]
 
 
 def test_x94_what_was_never_sold_has_nothing_to_cross_out() -> None:

@@ -27,6 +27,7 @@ from consistency.runner import RULES
 from devtools.keyspaces import list_models
 from inventory.operations import copy_stock
 from jobs.leases import get_lease
+from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 from promotions.operations import redeem_voucher
 from tests.consistency.test_check_consistency import cql, found, repair
@@ -186,6 +187,19 @@ def test_i16_what_is_asked_is_in_the_price_history() -> None:
     assert point.price == product.variants[0].price
 
 
+def test_i16_a_product_that_comes_at_another_time_keeps_its_history_whole() -> None:
+    now = datetime.now(UTC)
+    product = make_product("Theodolite", price="30.00", now=now - 90 * DAY)
+    only = Scope(products=frozenset({product.product_id}))
+    for active_from in (now - DAY, now - 30 * DAY, None):
+        product = catalogue.save_product(
+            replace(product, active_from=active_from), datetime.now(UTC)
+        )
+        with time_machine.travel(now + timedelta(minutes=10), tick=True):
+            assert found(only, "I16") == []
+    assert len(products.list_price_history(product.variants[0].variant_id)) == 4
+
+
 def test_i14_lists_have_two_minutes_to_follow_what_changes_by_itself() -> None:
     product = make_product("Clepsydra", price="30.00", listed=True)
     begins = datetime.now(UTC) + DAY
@@ -218,9 +232,32 @@ def test_i17_what_was_claimed_and_never_saved_is_free_again_after_a_day(
     assert products.find_product_id_by_slug(product.slug) == product.product_id
 
 
+def test_i17_a_sku_that_a_variant_had_before_is_free_again_a_day_after_the_last_save() -> None:
+    product, other = make_product("Orrery"), make_product("Alidade")
+    former = f"F-{uuid4().hex.upper()}"
+    catalogue.save_product(replace(product, slug=f"{product.slug}-x"), datetime.now(UTC))
+    only = Scope(
+        products=frozenset({product.product_id}),
+        tables=frozenset({"product_ids_by_slug", "variants_by_sku"}),
+    )
+    cql(
+        "INSERT INTO variants_by_sku (sku, product_id, variant_id) VALUES (%s, %s, %s) USING TIMESTAMP %s",
+        *(former, product.product_id, product.variants[0].variant_id),
+        in_a_day() - 3 * DAY // timedelta(microseconds=1),
+    )
+    assert found(only, "I17") == [], "open pages and carts name it"
+    with time_machine.travel(datetime.now(UTC) + DAY + timedelta(minutes=1), tick=True):
+        assert [each.split(": ")[0] for each in found(only, "I17")] == [f"I17 the SKU {former}"]
+        assert repair(only, "I17").is_clean
+    stolen = (replace(other.variants[0], sku=former),)
+    catalogue.save_product(replace(other, variants=stolen), datetime.now(UTC))
+    assert products.find_product_id_by_slug(product.slug) == product.product_id
+
+
 def test_i18_a_product_that_will_come_is_scheduled() -> None:
     product = make_product("Planimeter")
-    comes = datetime.now(UTC) + DAY
+    # A microsecond is none of a row's: it is not a minute later.
+    comes = floor_to_minute(datetime.now(UTC) + DAY) + timedelta(microseconds=1)
     saved = catalogue.save_product(replace(product, active_from=comes), datetime.now(UTC))
     only = Scope(products=frozenset({product.product_id}))
     assert found(only, "I18") == []
