@@ -154,7 +154,11 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _change_refusal(request, form)
         cart_id, line = _named_line(request, form)
-        variant = find_product_and_variant(line.sku)[1]
+        # By its ids: its SKU may be another variant's by now.
+        product = get_product_at_quorum(line.product_id)
+        variant = get_sellable_variant(product, line.variant_id)
+        if variant is None:
+            raise NoLongerSold(line.name)
         changed = operations.change_line_quantity(
             _owner_id(request), cart_id, variant, form.cleaned_data["quantity"], current_time()
         )
