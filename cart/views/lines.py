@@ -37,7 +37,7 @@ from cart.undo import parse_removed_line
 from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
-from catalogue.queries import find_product_and_variant, get_product_at_quorum, get_sellable_variant
+from catalogue.queries import get_product_at_quorum, get_sellable_variant
 from inventory.products_with_stock import find_variant_with_stock
 from pricing.templatetags.money import format_money as in_words
 from web.decorators import owner_only, post_only
