@@ -45,7 +45,7 @@ MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 STAFF_DEEPEST = 10_000
 # One more whenever `_schema` or `_document` changes: an index that an earlier one has made is then built anew.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
@@ -210,7 +210,6 @@ def find_products_for_staff(
     schema, searcher = _reader.searcher()
     values = {
         "status": status,
-        "category": category_id.hex if category_id else "",
         "brand_exact": _brand_token(brand),
         "availability": availability,
     }
@@ -220,6 +219,8 @@ def find_products_for_staff(
     filters = [
         tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
     ] + [tantivy.Query.term_query(schema, "marks", mark) for mark in marks]
+    if category_id:
+        filters.append(_in_category(schema, category_id))
     field, down = STAFF_SORTS[sort]
     order = tantivy.Order.Desc if down else tantivy.Order.Asc
     page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
@@ -235,6 +236,26 @@ def find_products_for_staff(
     found = queries.get_products_at_quorum(ids)
     return StaffSearchResult(
         tuple(found[each] for each in ids if each in found), result.count, matched
+    )
+
+
+def count_products_in(category_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """Return how many products stand in each category or below it, whatever their status; some seconds may be missing.
+
+    Raises SearchIndexMissing, CassandraUnavailable.
+    """
+    schema, searcher = _reader.searcher()
+    return {
+        each: searcher.search(_in_category(schema, each), limit=1, count=True).count
+        for each in category_ids
+    }
+
+
+def _in_category(schema: Any, category_id: UUID) -> Any:
+    # A product has its own categories in the index. What is above them is asked of the tree, which may change.
+    node = queries.get_category(category_id)
+    return tantivy.Query.term_set_query(
+        schema, "category", [each.category_id.hex for each in (node.subtree if node else ())]
     )
 
 
@@ -492,12 +513,6 @@ def _document(product: Product) -> Any:
     tree = queries.get_category_tree_with(*product.all_category_ids)
     node = tree.by_id.get(product.category_id)
     path = [*node.ancestors, node] if node else []
-    stands_in = {
-        each.category_id.hex
-        for category_id in product.all_category_ids
-        if (found := tree.by_id.get(category_id))
-        for each in (*found.ancestors, found)
-    }
     sold = [variant for variant in product.variants if variant.sold]
     options = {value for variant in sold for value in variant.options.values()}
     skus = {variant.sku for variant in sold}
@@ -527,7 +542,7 @@ def _document(product: Product) -> Any:
             )
         ),
         status=product.status,
-        category=" ".join(sorted(stands_in)),
+        category=" ".join(sorted(each.hex for each in product.all_category_ids)),
         brand_exact=_brand_token(product.brand),
         sku_exact=" ".join(variant.sku for variant in product.variants),
         availability=product.availability,
