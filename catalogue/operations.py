@@ -122,17 +122,16 @@ def save_category(
     """
 
     def change(tree: CategoryTree) -> list[BoundStatement]:
-        before, parent = tree.by_id.get(category_id), tree.by_id.get(parent_id)
+        before = tree.by_id.get(category_id)
+        parent = tree.by_id.get(parent_id) if parent_id else None
         typed = _fingerprint(slug, name, parent_id, description)
         if before and fingerprint_category(before) == typed:
             # Sent twice, or another one has entered the same.
             return []
         if (fingerprint_category(before) if before else "") != seen:
             raise CategoryChanged(before)
-        if parent_id and parent is None:
-            raise CategoryRefused(_("There is no such category any more."), "parent")
         _check_category_texts(slug, name, description)
-        _check_place(tree, before, slug, parent)
+        check_category(tree, before, slug, parent_id)
         columns = {
             "slug": slug,
             "name": name,
@@ -172,17 +171,20 @@ def _check_category_texts(slug: str, name: str, description: str) -> None:
             raise CategoryRefused(
                 _("This can have at most %(most)d characters.") % {"most": most}, field
             )
+
+
+def check_category(
+    tree: CategoryTree, before: CategoryNode | None, slug: str, parent_id: UUID | None
+) -> None:
+    """Raise CategoryRefused for an address that leads elsewhere, and for a place where a category cannot be; None is a new one."""
     if not SLUG.fullmatch(slug):
         raise CategoryRefused(
             _("An address has small letters, digits and single hyphens, such as oak-stools."),
             "slug",
         )
-
-
-def _check_place(
-    tree: CategoryTree, before: CategoryNode | None, slug: str, parent: CategoryNode | None
-) -> None:
-    """Raise CategoryRefused for an address that leads elsewhere, and for a place where the category cannot be."""
+    parent = tree.by_id.get(parent_id) if parent_id else None
+    if parent_id and parent is None:
+        raise CategoryRefused(_("There is no such category any more."), "parent")
     owner = tree.by_slug.get(slug) or tree.by_former_slug.get(slug)
     if owner and slug in (owner.slug, *owner.former_slugs) and owner is not before:
         raise CategoryRefused(

@@ -33,7 +33,7 @@ from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.descriptions import plain_description
-from catalogue.entities import Product, ProductCard
+from catalogue.entities import CategoryNode, Product, ProductCard
 from catalogue.operations import card_columns, list_changed_products
 from catalogue.queries import product_card
 from catalogue.words import fold_text, search_terms, split_words, word_forms
@@ -220,7 +220,7 @@ def find_products_for_staff(
         tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
     ] + [tantivy.Query.term_query(schema, "marks", mark) for mark in marks]
     if category_id:
-        filters.append(_in_category(schema, category_id))
+        filters.append(_in_category(schema, queries.get_category(category_id)))
     field, down = STAFF_SORTS[sort]
     order = tantivy.Order.Desc if down else tantivy.Order.Asc
     page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
@@ -239,24 +239,22 @@ def find_products_for_staff(
     )
 
 
-def count_products_in(category_ids: Iterable[UUID]) -> dict[UUID, int]:
+def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
     """Return how many products stand in each category or below it, whatever their status; some seconds may be missing.
 
-    Raises SearchIndexMissing, CassandraUnavailable.
+    Raises SearchIndexMissing.
     """
     schema, searcher = _reader.searcher()
     return {
-        each: searcher.search(_in_category(schema, each), limit=1, count=True).count
-        for each in category_ids
+        node.category_id: searcher.search(_in_category(schema, node), limit=1, count=True).count
+        for node in nodes
     }
 
 
-def _in_category(schema: Any, category_id: UUID) -> Any:
+def _in_category(schema: Any, node: CategoryNode | None) -> Any:
     # A product has its own categories in the index. What is above them is asked of the tree, which may change.
-    node = queries.get_category(category_id)
-    return tantivy.Query.term_set_query(
-        schema, "category", [each.category_id.hex for each in (node.subtree if node else ())]
-    )
+    ids = [each.category_id.hex for each in node.subtree] if node else []
+    return tantivy.Query.term_set_query(schema, "category", ids)
 
 
 def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:

@@ -37,7 +37,7 @@ def stored(node: CategoryNode) -> CategoryNode:
 
 def change(node: CategoryNode, **changes: Any) -> CategoryNode:
     """Save a category as it was read, but for some fields."""
-    values = {
+    values: dict[str, Any] = {
         "category_id": node.category_id,
         "slug": node.slug,
         "name": node.name,
@@ -64,7 +64,7 @@ def test_x97_of_many_who_change_the_tree_at_once_none_loses_anything() -> None:
     children = [make_category(f"Child {n}", parent=parent) for n in range(3)]
     # Each sees the tree as it was before the others.
     acts: list[Callable[[], Any]] = [
-        *(lambda each=each: change(each, name=f"{each.name}, renamed") for each in children),  # type: ignore[misc]
+        *(lambda each=each: change(each, name=f"{each.name}, renamed") for each in children),
         lambda: change(parent, description="With a text"),
         lambda: operations.reorder_category(children[2].category_id, -1),
         lambda: make_category("Child 3", parent=parent),
