@@ -230,19 +230,23 @@ def _what_follows(
     }
 
 
-def reorder_category(category_id: UUID, step: int) -> CategoryNode:
-    """Move a category up (-1) or down (1) among those below the same parent; at the end it stays.
+def reorder_category(category_id: UUID, step: int) -> bool:
+    """Move a category up (-1) or down (1) among those below the same parent; at the end it stays. Return whether it moved.
 
     Raises CategoryRefused, CategoryChanged if it is gone, CassandraUnavailable.
     """
 
+    has_moved = False
+
     def change(tree: CategoryTree) -> list[BoundStatement]:
+        nonlocal has_moved
         node = tree.by_id.get(category_id)
         if node is None:
             raise CategoryChanged(None)
         siblings = list(node.parent.children if node.parent else tree.roots)
         here = siblings.index(node)
-        if not 0 <= here + step < len(siblings):
+        has_moved = 0 <= here + step < len(siblings)
+        if not has_moved:
             return []
         siblings.insert(here + step, siblings.pop(here))
         return [
@@ -253,7 +257,8 @@ def reorder_category(category_id: UUID, step: int) -> CategoryNode:
             if each.position != position
         ]
 
-    return _change_tree(change).by_id[category_id]
+    _change_tree(change)
+    return has_moved
 
 
 def remove_category(category_id: UUID, seen: str) -> None:
@@ -319,9 +324,11 @@ def _apply_to_tree(tree: CategoryTree, writes: Sequence[BoundStatement]) -> bool
     head = UPDATE_TREE.bind(
         tree=SHOP_TREE, version=(tree.version or 0) + 1, save_id=save_id, seen=tree.version
     )
-    return bool(
-        apply_batch(head, *writes, if_lost=applied_if(lambda row: bool(row.save_id == save_id)))
-    )
+
+    def is_ours(row: Row) -> bool:
+        return bool(row.save_id == save_id)
+
+    return bool(apply_batch(head, *writes, if_lost=applied_if(is_ours)))
 
 
 def follow_category(node: CategoryNode, most: int) -> int:

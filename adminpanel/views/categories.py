@@ -51,12 +51,18 @@ def move_category(request: HttpRequest) -> HttpResponse:
     direction = next((each for each in STEPS if each in request.POST), "")
     node = _get_node(queries.get_category_tree_at_quorum(), request.POST.get(direction, ""))
     try:
-        operations.reorder_category(node.category_id, STEPS[direction])
+        has_moved = operations.reorder_category(node.category_id, STEPS[direction])
     except (CategoryChanged, CategoryRefused) as refused:
         messages.error(request, str(refused))
     else:
-        note_changes(request, {}, {"name": node.name, "moved": direction})
-        said = {"up": _("%(name)s moved up."), "down": _("%(name)s moved down.")}[direction]
+        if has_moved:
+            note_changes(request, {}, {"name": node.name, "moved": direction})
+            said = {"up": _("%(name)s moved up."), "down": _("%(name)s moved down.")}[direction]
+        else:
+            said = {
+                "up": _("%(name)s is the first there already."),
+                "down": _("%(name)s is the last there already."),
+            }[direction]
         messages.success(request, said % {"name": node.name})
     return render_or_redirect(
         request,

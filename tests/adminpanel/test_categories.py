@@ -150,6 +150,8 @@ def test_x97_buttons_move_a_category_among_its_neighbours(cleo: Client) -> None:
     assert "<h1>" not in text
     assert text.index(f"down-{first.category_id}") < text.index(f"down-{second.category_id}")
     assert "Second moved down." in text
+    again = cleo.post(MOVE, {"down": str(second.category_id)}, follow=True).content.decode()
+    assert "Second is the last there already." in again
     for sent in ({}, {"up": "no id"}, {"up": str(uuid4())}):
         assert cleo.post(MOVE, sent).status_code == 404
 
