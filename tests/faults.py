@@ -1935,6 +1935,13 @@ FAULTS = (
         "tests/catalogue/test_categories.py",
     ),
     _fault(
+        "A change of the tree of categories whose answer was lost is made twice",
+        "catalogue/operations.py",
+        "if_lost=applied_if(is_ours)",
+        "if_lost=applied_if(lambda row: False)",
+        "tests/catalogue/test_categories.py",
+    ),
+    _fault(
         "A category is written over what somebody else has just saved of it",
         "catalogue/operations.py",
         'if (fingerprint_category(before) if before else "") != seen:',

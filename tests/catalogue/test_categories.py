@@ -11,13 +11,14 @@ import time_machine
 from django.test import Client
 from django.urls import reverse
 
-from cassandra_db import write
+from cassandra_db import session, write
 from catalogue import jobs, operations, queries
 from catalogue.entities import CategoryNode
 from catalogue.errors import CategoryChanged, CategoryRefused
 from consistency.findings import Scope
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_category, make_product
+from tests.lost_answers import AnswerLosingSession
 from tests.orders.crashes import kill_at_write, record_writes
 
 LATER = jobs.TREE_SETTLED + timedelta(seconds=1)
@@ -158,6 +159,35 @@ def test_x97_categories_change_places_and_the_last_one_stays() -> None:
     moved = change(make_category("Moved"), parent_id=parent.category_id)
     assert [each.name for each in stored(parent).children][-1] == moved.name
     assert first.position == 0
+
+
+def test_x97_a_change_whose_answer_is_lost_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = make_category("Shelf")
+    children = [make_category(name, parent=parent) for name in "ABC"]
+    losing = AnswerLosingSession(session.get_session())
+    monkeypatch.setattr("cassandra_db.statements.get_session", lambda: losing)
+    assert operations.reorder_category(children[2].category_id, -1)
+    assert losing.lost_count == 1
+    assert [each.name for each in stored(parent).children] == ["A", "C", "B"]
+
+
+def test_x97_a_tree_of_before_versions_is_changed_and_counted_from_then() -> None:
+    node = make_category("Old")
+    session.get_session().execute(
+        "UPDATE categories SET version = null, save_id = null WHERE tree = %s", [queries.SHOP_TREE]
+    )
+    assert change(node, name="New").name == "New"
+    assert queries.get_category_tree_at_quorum().version == 1
+
+
+def test_x97_there_is_a_bound_on_categories(monkeypatch: pytest.MonkeyPatch) -> None:
+    node = make_category("The last one")
+    monkeypatch.setattr(
+        operations, "MAX_CATEGORIES", len(queries.get_category_tree_at_quorum().by_id)
+    )
+    with pytest.raises(CategoryRefused, match="categories already"):
+        make_category("One too many")
+    assert change(node, name="Still changed").name == "Still changed"
 
 
 def test_x98_products_follow_a_move_with_all_below_it(client: Client) -> None:
