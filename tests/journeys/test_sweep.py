@@ -195,9 +195,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
             variant_id="{line}",
         )
     ],
-    "adminpanel:category": [ask({"name": "Mine now"}, category_id="{category}")],
-    "adminpanel:category_new": [ask({"name": "Mine", "parent": "{category}"})],
-    "adminpanel:category_move": [ask({"up": "{category}"})],
+    "adminpanel:category": [ask({"name": ""}, category_id="{category}")],
     "adminpanel:category_remove": [ask({"version": "x"}, category_id="{category}")],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:person": [ask(user_id="{user}")],
@@ -225,6 +223,8 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "checkout:delivery": [ask({"checkout": "{forged}", "delivery": "standard", "payment": "card"})],
     "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],
     "adminpanel:person_find": [ask({"email": "{email}"})],
+    "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
+    "adminpanel:category_move": [ask({"up": "{category}"})],
     "adminpanel:find": [ask({"number": "{number}"})],
 }
 
