@@ -42,6 +42,7 @@ SETTINGS = _("Settings")
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("products", _("Products"), "bag"),
+    Entry("categories", _("Categories"), "tree"),
     Entry("promotions", _("Promotions"), "tag"),
     Entry("sales", _("Reports"), "chart"),
     Entry("people", _("People"), "user", SETTINGS),

@@ -4,6 +4,7 @@ from django.urls import path
 
 from adminpanel.views import (
     audit_log,
+    categories,
     fulfilment,
     orders,
     people,
@@ -75,6 +76,15 @@ urlpatterns = [
         "products/<uuid:product_id>/variants/<uuid:variant_id>/prices/",
         products.variant_prices,
         name="product_prices",
+    ),
+    path("categories/", categories.category_tree, name="categories"),
+    path("categories/new/", categories.create_category, name="category_new"),
+    path("categories/move/", categories.move_category, name="category_move"),
+    path("categories/<uuid:category_id>/", categories.category_detail, name="category"),
+    path(
+        "categories/<uuid:category_id>/remove/",
+        categories.remove_category,
+        name="category_remove",
     ),
     path("promotions/", promotions.promotion_list, name="promotions"),
     path("promotions/make/", promotions.create_promotion, name="promotion_make"),

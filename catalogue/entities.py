@@ -178,11 +178,25 @@ class CategoryNode:
     position: int
     parent: "CategoryNode | None" = field(default=None, repr=False)
     children: list["CategoryNode"] = field(default_factory=list, repr=False)
+    former_slugs: tuple[str, ...] = ()
+    # Set from when it was renamed or moved until its products have followed as far as `followed_to`.
+    changed_at: datetime | None = None
+    followed_to: str = ""
 
     @property
     def ancestors(self) -> list["CategoryNode"]:
         """The path to this category, from the root down, without itself."""
         return [*self.parent.ancestors, self.parent] if self.parent else []
+
+    @property
+    def path(self) -> list["CategoryNode"]:
+        """The path to this category, from the root down, and itself."""
+        return [*self.ancestors, self]
+
+    @property
+    def subtree(self) -> list["CategoryNode"]:
+        """This category and all below it, each after its parent, in the order of the tree."""
+        return [self, *(each for child in self.children for each in child.subtree)]
 
     @property
     def depth(self) -> int:
@@ -211,9 +225,13 @@ class Suggestion:
 
 
 class CategoryTree:
-    """All categories, by id and by slug, and the roots."""
+    """All categories, by id and by slug, the roots, and where former addresses lead."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
+        self.version: int | None = rows[0].version if rows else None
+        self.row_count = len(rows)
+        there = [row for row in rows if not row.removed]
+        self.removed_ids = {row.category_id for row in rows if row.removed}
         self.by_id = {
             row.category_id: CategoryNode(
                 row.category_id,
@@ -222,10 +240,13 @@ class CategoryTree:
                 row.description or "",
                 row.picture or "",
                 row.position or 0,
+                former_slugs=tuple(row.former_slugs or ()),
+                changed_at=row.changed_at,
+                followed_to=row.followed_to or "",
             )
-            for row in rows
+            for row in there
         }
-        for row in rows:
+        for row in there:
             node = self.by_id[row.category_id]
             if node.slug and (parent := self.by_id.get(row.parent_id)):
                 node.parent = parent
@@ -235,3 +256,22 @@ class CategoryTree:
         self.by_slug = {node.slug: node for node in self.by_id.values()}
         roots = (node for node in self.by_id.values() if node.parent is None)
         self.roots = sorted(roots, key=lambda root: (root.position, root.name))
+        self.by_former_slug = self._find_former(rows)
+
+    def _find_former(self, rows: Sequence[Row]) -> dict[str, CategoryNode | None]:
+        """Return where addresses lead that no category has any more: to what has them now, or to what was above. None: gone."""
+        parents = {row.category_id: row.parent_id for row in rows}
+        found: dict[str, CategoryNode | None] = {}
+        # Those of categories that are there come last, and win.
+        for row in sorted(rows, key=lambda row: not row.removed):
+            category_id = row.category_id
+            while category_id and category_id not in self.by_id:
+                category_id = parents.get(category_id)
+            for slug in (*(row.former_slugs or ()), row.slug):
+                found[slug] = self.by_id.get(category_id)
+        return {slug: node for slug, node in found.items() if slug not in self.by_slug}
+
+    @property
+    def nodes(self) -> list[CategoryNode]:
+        """All categories in the order of the tree, each after its parent."""
+        return [each for root in self.roots for each in root.subtree]

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
-    from catalogue.entities import Product
+    from catalogue.entities import CategoryNode, Product
 
 
 class ProductRefused(ValueError):
@@ -36,7 +36,19 @@ class ProductChanged(Exception):
 
 
 class CategoryRefused(ValueError):
-    """The category breaks a rule of the catalogue."""
+    """The category breaks a rule of the catalogue. `field` says in which field."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class CategoryChanged(Exception):
+    """Somebody else has changed the category since it was read. `category` is what it is now, None if it is gone."""
+
+    def __init__(self, category: CategoryNode | None) -> None:
+        super().__init__(_("Someone else has changed this category in the meantime."))
+        self.category = category
 
 
 class NoLongerSold(Exception):

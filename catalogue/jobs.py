@@ -17,6 +17,9 @@ LISTS = "catalogue lists"
 COMPLETE_AFTER = timedelta(seconds=10)
 MAX_AT_ONCE = 500
 SCHEDULE = "catalogue schedule"
+CATEGORIES = "categories"
+# Then no process has a tree of before any more: what somebody saves from now on stands where it should.
+TREE_SETTLED = timedelta(seconds=2 * queries.TREE_SECONDS)
 # A minute is looked into again for so long, for rows that came into it late.
 LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500
@@ -69,6 +72,21 @@ def follow_schedule(now: datetime) -> str:
     return f"{len(due)} products followed their schedule" if due else ""
 
 
+def follow_categories(now: datetime) -> str:
+    """Let products follow a category above them that was renamed or moved, some at a time."""
+    due = [
+        node
+        for node in queries.get_category_tree_at_quorum().nodes
+        if node.changed_at and node.changed_at <= now - TREE_SETTLED
+    ]
+    if not due:
+        return ""
+    queries.clear_category_cache()
+    node = min(due, key=lambda each: each.changed_at or now)
+    count = operations.follow_category(node, MAX_AT_ONCE)
+    return f"{count} products followed {node.name}"
+
+
 def rebuild_suggestions(now: datetime) -> str:
     """Rebuild the suggestions."""
     return f"{operations.rebuild_prefixes(queries.iterate_products())} prefixes"
@@ -104,6 +122,12 @@ JOBS = [
         timedelta(seconds=15),
         follow_schedule,
         normal_lag=2 * MINUTE,
+        idle_every=timedelta(seconds=30),
+    ),
+    Job(
+        CATEGORIES,
+        timedelta(seconds=5),
+        follow_categories,
         idle_every=timedelta(seconds=30),
     ),
     Job("front page", timedelta(hours=1), rebuild_front_page),

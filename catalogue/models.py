@@ -135,8 +135,9 @@ class VariantBySku(Model):
 class Category(Model):
     """Q2: the tree of categories, three levels deep.
 
-    Bound: one partition a tree, 2,000 categories (catalogue.operations.MAX_CATEGORIES).
-    Writer: catalogue.operations.save_category.
+    A removed category's row stays, for its addresses lead on (decision 037).
+    Bound: one partition a tree, 2,000 categories and 4,000 rows (catalogue.operations), 300 bytes each; 2 KB at worst.
+    Writer: catalogue.operations.save_category and its neighbours, in one conditional batch on `version`.
     """
 
     __table_name__ = "categories"
@@ -144,12 +145,20 @@ class Category(Model):
     __personal_data__ = None
     tree = columns.Text(partition_key=True)
     category_id = columns.UUID(primary_key=True)
+    version = columns.Integer(static=True)  # how often the tree was changed; null before it counted
+    save_id = columns.UUID(
+        static=True
+    )  # the change that made the version, which knows itself by it
     slug = columns.Text()
     name = columns.Text()
     parent_id = columns.UUID()
     position = columns.Integer()
     description = columns.Text()
     picture = columns.Text()
+    former_slugs = columns.List(columns.Text)  # the last ones; they lead to the present address
+    changed_at = columns.DateTime()  # renamed or moved, and the worker has not followed to the end
+    followed_to = columns.Text()  # how far it has come in the category's list
+    removed = columns.Boolean()
 
 
 class ProductByCategory(CardColumns):

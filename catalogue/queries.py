@@ -342,7 +342,8 @@ def find_reference_price(
 # Q2: the tree of categories.
 CATEGORIES = read(
     "Q2",
-    "SELECT category_id, slug, name, parent_id, position, description, picture FROM categories WHERE tree = :tree",
+    """SELECT category_id, version, slug, name, parent_id, position, description, picture, former_slugs, changed_at,
+       followed_to, removed FROM categories WHERE tree = :tree""",
     consistency=LOCAL_ONE,
 )
 CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)
@@ -430,6 +431,15 @@ def find_category_by_slug(slug: str) -> CategoryNode | None:
     return get_category_tree().by_slug.get(slug)
 
 
+def find_former_category(slug: str) -> tuple[bool, CategoryNode | None]:
+    """Return whether this was once the address of a category, and where it leads now; None if nothing above it is left.
+
+    Raises CassandraUnavailable.
+    """
+    former = get_category_tree().by_former_slug
+    return slug in former, former.get(slug)
+
+
 def is_majority_answering() -> bool:
     """Return whether a majority of replicas answers, without which nothing can be sold. Raises CassandraUnavailable if not."""
     CATEGORIES_NOW.all(tree=SHOP_TREE)
@@ -467,6 +477,25 @@ CARDS_DOWN_AFTER = read(
        ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
+
+
+# The same list for whoever has to see every product of it, from a place on.
+LISTED_AFTER = read(
+    "Q2",
+    """SELECT sort_key, product_id FROM products_by_category WHERE category_id = :category_id AND sort = :sort
+       AND (sort_key, product_id) > (:sort_key, :product_id) LIMIT :most""",
+)
+
+
+def list_products_after(
+    category_id: UUID, place: tuple[bytes, UUID], most: int
+) -> list[tuple[bytes, UUID]]:
+    """Return the places of the next products in a category's list, the oldest first. Raises CassandraUnavailable."""
+    sort_key, product_id = place
+    rows = LISTED_AFTER.all(
+        category_id=category_id, sort="created", sort_key=sort_key, product_id=product_id, most=most
+    )
+    return [(row.sort_key, row.product_id) for row in rows]
 
 
 def card_from_row(row: Row) -> ProductCard:

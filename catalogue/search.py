@@ -33,7 +33,7 @@ from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.descriptions import plain_description
-from catalogue.entities import Product, ProductCard
+from catalogue.entities import CategoryNode, Product, ProductCard
 from catalogue.operations import card_columns, list_changed_products
 from catalogue.queries import product_card
 from catalogue.words import fold_text, search_terms, split_words, word_forms
@@ -45,7 +45,7 @@ MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 STAFF_DEEPEST = 10_000
 # One more whenever `_schema` or `_document` changes: an index that an earlier one has made is then built anew.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
@@ -210,7 +210,6 @@ def find_products_for_staff(
     schema, searcher = _reader.searcher()
     values = {
         "status": status,
-        "category": category_id.hex if category_id else "",
         "brand_exact": _brand_token(brand),
         "availability": availability,
     }
@@ -220,6 +219,8 @@ def find_products_for_staff(
     filters = [
         tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
     ] + [tantivy.Query.term_query(schema, "marks", mark) for mark in marks]
+    if category_id:
+        filters.append(_in_category(schema, queries.get_category(category_id)))
     field, down = STAFF_SORTS[sort]
     order = tantivy.Order.Desc if down else tantivy.Order.Asc
     page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
@@ -236,6 +237,24 @@ def find_products_for_staff(
     return StaffSearchResult(
         tuple(found[each] for each in ids if each in found), result.count, matched
     )
+
+
+def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
+    """Return how many products stand in each category or below it, whatever their status; some seconds may be missing.
+
+    Raises SearchIndexMissing.
+    """
+    schema, searcher = _reader.searcher()
+    return {
+        node.category_id: searcher.search(_in_category(schema, node), limit=1, count=True).count
+        for node in nodes
+    }
+
+
+def _in_category(schema: Any, node: CategoryNode | None) -> Any:
+    # A product has its own categories in the index. What is above them is asked of the tree, which may change.
+    ids = [each.category_id.hex for each in node.subtree] if node else []
+    return tantivy.Query.term_set_query(schema, "category", ids)
 
 
 def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
@@ -492,12 +511,6 @@ def _document(product: Product) -> Any:
     tree = queries.get_category_tree_with(*product.all_category_ids)
     node = tree.by_id.get(product.category_id)
     path = [*node.ancestors, node] if node else []
-    stands_in = {
-        each.category_id.hex
-        for category_id in product.all_category_ids
-        if (found := tree.by_id.get(category_id))
-        for each in (*found.ancestors, found)
-    }
     sold = [variant for variant in product.variants if variant.sold]
     options = {value for variant in sold for value in variant.options.values()}
     skus = {variant.sku for variant in sold}
@@ -527,7 +540,7 @@ def _document(product: Product) -> Any:
             )
         ),
         status=product.status,
-        category=" ".join(sorted(stands_in)),
+        category=" ".join(sorted(each.hex for each in product.all_category_ids)),
         brand_exact=_brand_token(product.brand),
         sku_exact=" ".join(variant.sku for variant in product.variants),
         availability=product.availability,

@@ -1,4 +1,4 @@
-"""I13, I14, I16, I17 and I18: what pages show of a product, its stock and its cards, is what the product and its stock items say.
+"""I13, I14 and I16 to I20: what pages show of a product, its stock and its cards, is what the product and its stock items say.
 
 What it has claimed and what is scheduled for it belongs to it, too.
 """
@@ -15,7 +15,7 @@ from uuid import UUID
 from cassandra_db import Row, Statement, current_microseconds, current_time, read, scan
 from catalogue import operations as catalogue
 from catalogue import queries
-from catalogue.entities import Product
+from catalogue.entities import CategoryNode, Product
 from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
 from inventory.operations.stock_copies import COPIED, is_copied
@@ -113,8 +113,21 @@ def _check_product(product_id: UUID) -> Iterator[Violation]:
     if product is None:
         return
     yield from _check_prices(product_id, rows)
-    if not _is_following(product, current_time()):
+    tree = queries.get_category_tree_with(*product.all_category_ids)
+    stands_in = [tree.by_id[each] for each in product.all_category_ids if each in tree.by_id]
+    # Of a category that was renamed or moved, the worker brings the products to where they belong.
+    is_moving = any(above.changed_at for node in stands_in for above in node.path)
+    if not is_moving and not _is_following(product, current_time()):
         yield from _check_cards(product)
+    for category_id in product.all_category_ids - tree.by_id.keys():
+        if category_id in tree.removed_ids:
+            yield Violation(
+                "I20",
+                f"product {product_id}",
+                "stands in a category that was removed",
+                str(category_id),
+                lambda now, gone=category_id: catalogue.restore_category(gone),  # type: ignore[misc]
+            )
     yield from _check_schedule(product)
     slug = SLUG.one(slug=product.slug)
     if slug is None or slug.product_id != product_id:
@@ -213,6 +226,57 @@ def _check_schedule(product: Product) -> Iterator[Violation]:
             "lists will not follow when it comes or goes",
             fix=lambda now: catalogue.schedule_product(product, now),
         )
+
+
+# ---- I19: the tree of categories
+
+
+def _iterate_trees(scope: Scope | None) -> Iterator[str]:
+    if scope is None or "categories" in scope.tables:
+        yield queries.SHOP_TREE
+
+
+def _check_tree(name: str) -> Iterator[Violation]:
+    """What plain writes of two people could leave, before the tree had a version."""
+    tree = queries.get_category_tree_at_quorum()
+    for node in sorted(tree.by_id.values(), key=lambda each: each.category_id):
+        if tree.by_slug[node.slug] is not node:
+            yield Violation(
+                "I19",
+                f"category {node.category_id}",
+                "another category has its address",
+                node.slug,
+                lambda now, node=node: _give_own_address(node),  # type: ignore[misc]
+            )
+        if min(_circle_of(node), default=None) == node.category_id:
+            yield Violation(
+                "I19",
+                f"category {node.category_id}",
+                "stands below itself",
+                node.name,
+                lambda now, node=node: catalogue.lift_category(node.category_id),  # type: ignore[misc]
+            )
+
+
+def _circle_of(node: CategoryNode) -> set[UUID]:
+    """Return the ids of the circle that a category is in; none, if it hangs below a top one."""
+    found: set[UUID] = set()
+    above = node.parent
+    while above is not None and above.category_id not in found:
+        found.add(above.category_id)
+        above = above.parent
+    return found if node.category_id in found else set()
+
+
+def _give_own_address(node: CategoryNode) -> None:
+    catalogue.save_category(
+        category_id=node.category_id,
+        slug=f"{node.slug[:90].rstrip('-')}-{node.category_id.hex[:6]}",
+        name=node.name,
+        parent_id=node.parent.category_id if node.parent else None,
+        description=node.description,
+        seen=catalogue.fingerprint_category(node),
+    )
 
 
 # ---- I17: addresses and SKUs of nothing
@@ -393,7 +457,8 @@ def _check_shown(table: str) -> Iterator[Violation]:
 
 CHECKS = (
     Check("products' stock", ("I13",), _iterate_stock_copies, _check_stock_copy),
-    Check("products", ("I14", "I16", "I18"), _iterate_product_ids, _check_product),
+    Check("products", ("I14", "I16", "I18", "I20"), _iterate_product_ids, _check_product),
+    Check("categories", ("I19",), _iterate_trees, _check_tree),
     Check("claims", ("I17",), _iterate_claims, _check_claims),
     Check("lists of cards", ("I14",), _iterate_lists, _check_shown),
 )

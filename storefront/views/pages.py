@@ -60,7 +60,7 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a part of a category's list."""
     node = queries.find_category_by_slug(slug)
     if node is None:
-        raise Http404
+        return _former_category(request, slug)
     sort = request.GET.get("sort", "newest")
     if sort not in queries.SORTS:
         return redirect("category", slug)
@@ -78,6 +78,19 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     return render_page(
         request, "storefront/category.html", context, part="more", replace_url=address
     )
+
+
+def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
+    """Lead from an address that a category once had to where it is now."""
+    is_known, node = queries.find_former_category(slug)
+    if not is_known:
+        raise Http404
+    if node is None:
+        return render_page(
+            request, "errors/410.html", {"is_category": True}, status=HTTPStatus.GONE
+        )
+    address = reverse("category", args=(node.slug,))
+    return redirect(list_url(address, sort=request.GET.get("sort", "")), permanent=True)
 
 
 def _category_context(

@@ -29,6 +29,7 @@ LOOKS = {
         "worker",
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),
+    *("categories", "category_new", "category"),
     "promotions",
 }
 SUBMITS = {
@@ -50,6 +51,8 @@ SUBMITS = {
     "people": {"person_find"},
     "second_factor": {"recovery_codes"},
     "product": {"product_status", "product_copy", "product_variant"},
+    "categories": {"category_move"},
+    "category": {"category_remove"},
     "promotions": {"promotion_make", "promotion_end"},
 }
 STAFF = {

@@ -213,6 +213,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "gone": gone.slug,
         "product": str(present.product_id),
         "variant": str(present.variants[0].variant_id),
+        "category": str(present.category_id),
         "shared": str(shared),
         "invitation": sharing.invite_person(
             as_cart_user(ann), shared, "cem@example.org", "viewer", now

@@ -202,6 +202,15 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "options": ShopPage(
             "adminpanel:product_options", "/staff/products/{product}/options/", "admin"
         ),
+        "categories": ShopPage("adminpanel:categories", "/staff/categories/", "admin"),
+        "a new category": ShopPage("adminpanel:category_new", "/staff/categories/new/", "admin"),
+        "a new category, refused": ShopPage(
+            "adminpanel:category_new", "/staff/categories/new/", "admin", 422, _NOTHING
+        ),
+        "a category": ShopPage("adminpanel:category", "/staff/categories/{category}/", "admin"),
+        "a category, refused": ShopPage(
+            "adminpanel:category", "/staff/categories/{category}/", "admin", 422, _NOTHING
+        ),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
@@ -270,7 +279,7 @@ _STAFF_ACTIONS = (
     ),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_make", "promotion_end"),
-    *("product_status", "product_copy", "product_variant"),
+    *("product_status", "product_copy", "product_variant", "category_move", "category_remove"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
@@ -317,6 +326,7 @@ URL_ARGUMENTS = {
     "<uuid:user_id>": "{ann}",
     "<uuid:product_id>": "{product}",
     "<uuid:variant_id>": "{variant}",
+    "<uuid:category_id>": "{category}",
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",
     "<slug:trigger>": "code",

@@ -369,6 +369,7 @@ def test_the_tree_refuses_a_fourth_level_a_circle_and_a_taken_address() -> None:
             slug=root.slug,
             name="Root",
             parent_id=leaf.ancestors[1].category_id,
+            seen=operations.fingerprint_category(root),
         )
     with pytest.raises(CategoryRefused):
         operations.save_category(category_id=uuid4(), slug=root.slug, name="Twin")

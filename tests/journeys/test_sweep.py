@@ -46,6 +46,7 @@ from cart.operations import sharing
 from cart.undo import RemovedLine, Undo
 from cassandra_db import REGISTRY
 from cassandra_db.session import get_session
+from catalogue.queries import list_root_categories
 from notifications.queries import Subscription, unsubscribe_token
 from orders import queries as orders
 from orders.links import confirmation_url, order_access_token
@@ -194,6 +195,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
             variant_id="{line}",
         )
     ],
+    "adminpanel:category": [ask({"name": ""}, category_id="{category}")],
+    "adminpanel:category_remove": [ask({"version": "x"}, category_id="{category}")],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:person": [ask(user_id="{user}")],
     "adminpanel:person_role": [ask({"role": "admin"}, user_id="{user}")],
@@ -220,6 +223,8 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "checkout:delivery": [ask({"checkout": "{forged}", "delivery": "standard", "payment": "card"})],
     "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],
     "adminpanel:person_find": [ask({"email": "{email}"})],
+    "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
+    "adminpanel:category_move": [ask({"up": "{category}"})],
     "adminpanel:find": [ask({"number": "{number}"})],
 }
 
@@ -483,6 +488,7 @@ def make_world() -> World:
         "forged": signed(paid.order_id.hex),
         "promotion": "welcome10",
         "product": str(line.product_id),
+        "category": str(list_root_categories()[0].category_id),
     }
     nobody = RemovedLine(
         uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
@@ -498,6 +504,7 @@ def make_world() -> World:
                 "link",
                 "user",
                 "product",
+                "category",
                 "variant",
             )
         },

@@ -1,0 +1,101 @@
+"""What the staff's pages of categories put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from adminpanel.category_forms import CategoryForm, path_text
+from catalogue.entities import CategoryNode, CategoryTree
+from catalogue.operations import MAX_DEPTH
+from catalogue.search import SearchIndexMissing, count_products_in
+
+
+@dataclass(frozen=True)
+class CategoryLine:
+    """A category as the list shows it; `product_count` is None while nobody knows."""
+
+    node: CategoryNode
+    product_count: int | None
+
+    @property
+    def can_have_more_below(self) -> bool:
+        return self.node.depth < MAX_DEPTH
+
+
+def list_category_lines(tree: CategoryTree) -> list[CategoryLine]:
+    """Return all categories in the order of the tree."""
+    counts = count_products(tree.nodes)
+    return [CategoryLine(node, counts.get(node.category_id)) for node in tree.nodes]
+
+
+def count_products(nodes: list[CategoryNode]) -> dict[UUID, int]:
+    """Return how many products stand in each category or below it; nothing while there is no search index."""
+    try:
+        return count_products_in(nodes)
+    except SearchIndexMissing:
+        return {}
+
+
+def describe_category(
+    name: str, slug: str, parent: CategoryNode | None, description: str
+) -> dict[str, str]:
+    """Return what a category is, by the labels of its form."""
+    labels = {name: str(field.label) for name, field in CategoryForm.base_fields.items()}
+    return {
+        labels["name"]: name,
+        labels["slug"]: slug,
+        labels["parent"]: path_text(parent) if parent else "",
+        labels["description"]: description,
+    }
+
+
+def describe_node(node: CategoryNode) -> dict[str, str]:
+    """Return what a category is now, by the labels of its form."""
+    return describe_category(node.name, node.slug, node.parent, node.description)
+
+
+def describe_consequences(node: CategoryNode, slug: str, parent: CategoryNode | None) -> list[str]:
+    """Return what follows from another address or another parent, in sentences; nothing if both stay."""
+    found = []
+    if parent is not node.parent:
+        found.append(_describe_move(node, parent))
+        left = [each.name for each in node.ancestors if not parent or each not in parent.path]
+        joined = [each.name for each in (parent.path if parent else ()) if each not in node.path]
+        if left:
+            found.append(_("They leave the lists of: %(names)s.") % {"names": ", ".join(left)})
+        if joined:
+            found.append(_("They join the lists of: %(names)s.") % {"names": ", ".join(joined)})
+        found.append(_("The lists follow by themselves within a few minutes."))
+    if slug != node.slug:
+        found.append(
+            _("Its address becomes %(new)s. %(old)s leads there from now on.")
+            % {
+                "new": reverse("category", args=(slug,)),
+                "old": reverse("category", args=(node.slug,)),
+            }
+        )
+    return found
+
+
+def _describe_move(node: CategoryNode, parent: CategoryNode | None) -> str:
+    where = path_text(parent) if parent else _("the top")
+    below = len(node.subtree) - 1
+    count = count_products([node]).get(node.category_id)
+    if count is None:
+        return _("All its products move with it to %(where)s.") % {"where": where}
+    if below:
+        return ngettext(
+            "%(count)s product moves with it and the %(below)s categories below it to %(where)s.",
+            "%(count)s products move with it and the %(below)s categories below it to %(where)s.",
+            count,
+        ) % {"count": count, "below": below, "where": where}
+    return ngettext(
+        "%(count)s product moves with it to %(where)s.",
+        "%(count)s products move with it to %(where)s.",
+        count,
+    ) % {"count": count, "where": where}

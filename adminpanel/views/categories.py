@@ -1,0 +1,222 @@
+"""Categories: the tree, and each of them added, changed, moved, removed."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_safe
+
+from accounts.access import note_changes, staff_required
+from adminpanel.categories import (
+    count_products,
+    describe_category,
+    describe_consequences,
+    describe_node,
+    list_category_lines,
+)
+from adminpanel.category_forms import CategoryForm
+from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from catalogue import operations, queries
+from catalogue.entities import CategoryNode, CategoryTree
+from catalogue.errors import CategoryChanged, CategoryRefused
+from catalogue.operations import fingerprint_category
+from web.decorators import get_or_post, post_only
+from web.rendering import render_or_redirect, render_page
+
+CATALOGUE_STAFF = ("catalogue",)
+STEPS = {"up": -1, "down": 1}
+
+
+@staff_required(CATALOGUE_STAFF)
+@require_safe
+def category_tree(request: HttpRequest) -> HttpResponse:
+    """Show all categories, each below its parent."""
+    return render_page(request, "adminpanel/categories.html", _tree_context())
+
+
+def _tree_context() -> dict[str, object]:
+    return {"lines": list_category_lines(queries.get_category_tree_at_quorum())}
+
+
+@staff_required(CATALOGUE_STAFF)
+@post_only("adminpanel:categories")
+def move_category(request: HttpRequest) -> HttpResponse:
+    """Move a category up or down among those below the same parent."""
+    direction = next((each for each in STEPS if each in request.POST), "")
+    node = _get_node(queries.get_category_tree_at_quorum(), request.POST.get(direction, ""))
+    try:
+        has_moved = operations.reorder_category(node.category_id, STEPS[direction])
+    except (CategoryChanged, CategoryRefused) as refused:
+        messages.error(request, str(refused))
+    else:
+        if has_moved:
+            note_changes(request, {}, {"name": node.name, "moved": direction})
+            said = {"up": _("%(name)s moved up."), "down": _("%(name)s moved down.")}[direction]
+        else:
+            said = {
+                "up": _("%(name)s is the first there already."),
+                "down": _("%(name)s is the last there already."),
+            }[direction]
+        messages.success(request, said % {"name": node.name})
+    return render_or_redirect(
+        request,
+        f"{reverse('adminpanel:categories')}#row-{node.category_id}",
+        "adminpanel/categories.html",
+        _tree_context,
+        part="tree",
+    )
+
+
+@staff_required(CATALOGUE_STAFF)
+@get_or_post
+def create_category(request: HttpRequest) -> HttpResponse:
+    """Add a category, at the top or below another one."""
+    tree = queries.get_category_tree_at_quorum()
+    form = CategoryForm(
+        tree, None, request.POST or None, initial={"parent": request.GET.get("below", "")[:36]}
+    )
+    if request.method == "POST" and form.is_valid():
+        try:
+            node = _save(form)
+        except CategoryRefused as refused:
+            _show_refusal(form, refused)
+        except CategoryChanged as changed:
+            form.add_error(None, str(changed))
+        else:
+            note_changes(request, {}, describe_node(node))
+            messages.success(request, _("%(name)s is added.") % {"name": node.name})
+            return redirect(f"{reverse('adminpanel:categories')}#row-{node.category_id}")
+    status = 422 if form.errors else 200
+    return render_page(request, "adminpanel/category_new.html", {"form": form}, status=status)
+
+
+@staff_required(CATALOGUE_STAFF)
+@get_or_post
+def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
+    """Show a category with all that staff can change; before it is moved, say what follows."""
+    tree = queries.get_category_tree_at_quorum()
+    node = _get_node(tree, category_id)
+    if request.method != "POST":
+        return _page(request, tree, node)
+    seen = get_seen_version(request.POST)
+    form = CategoryForm(
+        tree,
+        node,
+        {**request.POST.dict(), "category_id": str(category_id), "version": seen},
+    )
+    if not form.is_valid():
+        return _page(request, tree, node, form=form, status=422)
+    if seen != fingerprint_category(node):
+        return _conflict_page(request, tree, node, form)
+    slug, parent_id = form.cleaned_data["slug"], form.parent_id
+    confirmed = f"{slug} {form.cleaned_data['parent']}"
+    try:
+        operations.check_category(tree, node, slug, parent_id)
+        consequences = describe_consequences(
+            node, slug, tree.by_id[parent_id] if parent_id else None
+        )
+        if consequences and request.POST.get("confirmed") != confirmed:
+            more = {"consequences": consequences, "confirmed": confirmed}
+            return _page(request, tree, node, form=form, status=422, **more)
+        saved = _save(form)
+    except CategoryChanged:
+        tree = queries.get_category_tree_at_quorum()
+        return _conflict_page(request, tree, _get_node(tree, category_id), form)
+    except CategoryRefused as refused:
+        _show_refusal(form, refused)
+        return _page(request, tree, node, form=form, status=422)
+    note_changes(request, describe_node(node), describe_node(saved))
+    messages.success(request, _("Saved %(name)s.") % {"name": saved.name})
+    return redirect("adminpanel:category", category_id=category_id)
+
+
+def _save(form: CategoryForm) -> CategoryNode:
+    clean = form.cleaned_data
+    return operations.save_category(
+        category_id=clean["category_id"],
+        slug=clean["slug"],
+        name=clean["name"],
+        parent_id=form.parent_id,
+        description=clean["description"],
+        seen=clean["version"],
+    )
+
+
+def _conflict_page(
+    request: HttpRequest, tree: CategoryTree, saved: CategoryNode, form: CategoryForm
+) -> HttpResponse:
+    """Show both states side by side, and keep what was typed."""
+    clean = form.cleaned_data
+    typed = describe_category(
+        clean["name"], clean["slug"], _find_parent(tree, form), clean["description"]
+    )
+    fields = compare_fields(describe_node(saved), typed)
+    conflict = Conflict("", None, fingerprint_category(saved), fields)
+    return _page(request, tree, saved, form=form, status=409, conflict=conflict)
+
+
+def _find_parent(tree: CategoryTree, form: CategoryForm) -> CategoryNode | None:
+    return tree.by_id.get(form.parent_id) if form.parent_id else None
+
+
+@staff_required(CATALOGUE_STAFF)
+@post_only("adminpanel:category", "category_id")
+def remove_category(request: HttpRequest, category_id: UUID) -> HttpResponse:
+    """Remove an empty category."""
+    node = _get_node(queries.get_category_tree_at_quorum(), category_id)
+    count = count_products([node]).get(category_id)
+    try:
+        if count:
+            raise CategoryRefused(_count_text(count))
+        operations.remove_category(category_id, request.POST.get("version", ""))
+    except (CategoryChanged, CategoryRefused) as refused:
+        messages.error(request, str(refused))
+        return redirect("adminpanel:category", category_id=category_id)
+    note_changes(request, {"name": node.name}, {"name": ""})
+    messages.success(request, _("%(name)s is removed.") % {"name": node.name})
+    return redirect("adminpanel:categories")
+
+
+def _count_text(count: int) -> str:
+    return ngettext(
+        "%(count)s product is in it or below it. Move it to another category first.",
+        "%(count)s products are in it or below it. Move them to another category first.",
+        count,
+    ) % {"count": count}
+
+
+def _get_node(tree: CategoryTree, category_id: UUID | str) -> CategoryNode:
+    node = next((each for key, each in tree.by_id.items() if str(key) == str(category_id)), None)
+    if node is None:
+        raise Http404("no such category")
+    return node
+
+
+def _show_refusal(form: CategoryForm, refused: CategoryRefused) -> None:
+    """Put a refusal beside its field, or above the form if it has no such field."""
+    form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+
+
+def _page(
+    request: HttpRequest,
+    tree: CategoryTree,
+    node: CategoryNode,
+    *,
+    form: CategoryForm | None = None,
+    status: int = 200,
+    **more: object,
+) -> HttpResponse:
+    context = {
+        "node": node,
+        "form": form or CategoryForm.of(tree, node),
+        "version": fingerprint_category(node),
+        "product_count": count_products([node]).get(node.category_id),
+        **more,
+    }
+    return render_page(request, "adminpanel/category.html", context, status=status)
