@@ -40,6 +40,8 @@ ACTS = {
     "adminpanel:product_options": gettext_lazy("Changed a product’s options"),
     "adminpanel:product_variant": gettext_lazy("Changed a variant"),
     "adminpanel:product_prices": gettext_lazy("Planned a price"),
+    "adminpanel:bulk_change_new": gettext_lazy("Changed many products"),
+    "adminpanel:bulk_change_undo": gettext_lazy("Took a change of many products back"),
     "adminpanel:promotion_make": gettext_lazy("Created a promotion"),
     "adminpanel:promotion_end": gettext_lazy("Ended a promotion"),
     "login": gettext_lazy("Signed in"),

@@ -27,6 +27,8 @@ from web.forms import Form
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
+# Whose pages these are.
+CATALOGUE_STAFF = ("catalogue",)
 VARIANTS_A_PAGE = 25
 STATUS_LABELS = {
     "draft": gettext_lazy("Draft"),
@@ -54,7 +56,7 @@ assert SORT_LABELS.keys() == STAFF_SORTS.keys()
 assert TAX_LABELS.keys() == set(TAX_CLASSES)
 
 
-def _category_choices() -> list[tuple[str, str]]:
+def category_choices() -> list[tuple[str, str]]:
     """The tree of categories, each under its parent."""
     found = []
 
@@ -121,7 +123,7 @@ class ProductFilterForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="filter-%s", **kwargs)
         category = cast(forms.ChoiceField, self.fields["category"])
-        category.choices = [("", _("Any")), *_category_choices()]
+        category.choices = [("", _("Any")), *category_choices()]
 
     def parse_selection(self) -> ProductSelection:
         """Return what is to be listed."""
@@ -258,7 +260,7 @@ class NewProductForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         category = cast(forms.ChoiceField, self.fields["category_id"])
-        category.choices = [("", _("Choose a category")), *_category_choices()]
+        category.choices = [("", _("Choose a category")), *category_choices()]
 
     def clean_sku(self) -> str:
         """Return the SKU as products carry it."""
@@ -379,7 +381,7 @@ class ProductForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = _category_choices()
+        choices = category_choices()
         for name in ("category_id", "category_ids"):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 

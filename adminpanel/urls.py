@@ -4,6 +4,7 @@ from django.urls import path
 
 from adminpanel.views import (
     audit_log,
+    bulk_changes,
     fulfilment,
     orders,
     people,
@@ -58,6 +59,14 @@ urlpatterns = [
     path("worker/", worker.worker_status, name="worker"),
     path("products/", products.product_list, name="products"),
     path("products/new/", products.create_product, name="product_new"),
+    path("products/change/", bulk_changes.change_products, name="bulk_change_new"),
+    path("products/changes/", bulk_changes.change_list, name="bulk_changes"),
+    path("products/changes/<uuid:change_id>/", bulk_changes.change_detail, name="bulk_change"),
+    path(
+        "products/changes/<uuid:change_id>/undo/",
+        bulk_changes.undo_change,
+        name="bulk_change_undo",
+    ),
     path("products/<uuid:product_id>/", products.product_detail, name="product"),
     path(
         "products/<uuid:product_id>/status/",

@@ -17,8 +17,10 @@ from django.views.decorators.http import require_safe
 from moneyed import Money
 
 from accounts.access import note_changes, staff_required
+from adminpanel.bulk_forms import list_filter_fields
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.product_forms import (
+    CATALOGUE_STAFF,
     STATUS_LABELS,
     NewProductForm,
     OptionsForm,
@@ -56,7 +58,6 @@ from catalogue.variants import fingerprint_variant, generate_variants
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
-CATALOGUE_STAFF = ("catalogue",)
 # What the forms call what the catalogue's refusals name otherwise.
 FORM_FIELDS = {"related_ids": "related", "option_names": "options", "planned": "starts"}
 
@@ -86,6 +87,7 @@ def product_list(request: HttpRequest) -> HttpResponse:
         "filter_count": sum(bool(each) for each in selection.filters.values()),
         "is_filtered": bool(selection.query) or any(selection.filters.values()),
         "is_missing": is_missing,
+        "selection": list_filter_fields(request.GET),
         "page": selection.page,
         "parameters": parameters.urlencode(),
         "previous_page": selection.page - 1,
