@@ -39,6 +39,7 @@ ACTS = {
     "adminpanel:product_copy": gettext_lazy("Duplicated a product"),
     "adminpanel:product_options": gettext_lazy("Changed a product’s options"),
     "adminpanel:product_variant": gettext_lazy("Changed a variant"),
+    "adminpanel:product_price": gettext_lazy("Changed a price"),
     "adminpanel:product_prices": gettext_lazy("Planned a price"),
     "adminpanel:bulk_change_new": gettext_lazy("Changed many products"),
     "adminpanel:bulk_change_undo": gettext_lazy("Took a change of many products back"),

@@ -523,6 +523,17 @@ class VariantForm(Form):
         )
 
 
+class PriceForm(VariantForm):
+    """The price of a variant alone, in its product's row of the list."""
+
+    sku = compare_at = barcode = weight_grams = sold = None  # type: ignore[assignment]
+
+    def build_variant(self) -> Variant:
+        """Return the variant with the price of the valid form."""
+        currency = self.variant.price.currency
+        return replace(self.variant, price=Money(self.cleaned_data["price"], currency))
+
+
 class PlannedPriceForm(Form):
     """A price that a variant has from a moment on, perhaps until another one. `seen` is how the page has shown the variant."""
 

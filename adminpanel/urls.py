@@ -81,6 +81,11 @@ urlpatterns = [
         name="product_variant",
     ),
     path(
+        "products/<uuid:product_id>/variants/<uuid:variant_id>/price/",
+        products.update_price,
+        name="product_price",
+    ),
+    path(
         "products/<uuid:product_id>/variants/<uuid:variant_id>/prices/",
         products.variant_prices,
         name="product_prices",

@@ -211,9 +211,9 @@ def iterate_changes(month: date) -> Iterator[BulkChange]:
             yield _change(row)
 
 
-def list_unfinished(now: datetime) -> list[UUID]:
-    """Return the changes that the worker is not through with, the oldest first. Raises CassandraUnavailable."""
-    reading = [UNFINISHED.start(month=month) for month in list_months(now)]
+def list_unfinished(months: Sequence[date]) -> list[UUID]:
+    """Return the changes of these months that the worker is not through with, the oldest first. Raises CassandraUnavailable."""
+    reading = [UNFINISHED.start(month=month) for month in months]
     found = {each for pending in reading for row in pending.rows() for each in row.unfinished or ()}
     return sorted(found, key=lambda each: each.time)
 

@@ -20,8 +20,8 @@ SCHEDULE = "catalogue schedule"
 # A minute is looked into again for so long, for rows that came into it late.
 LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500
-# Some seconds of work: then the worker does its other jobs before it goes on.
-MAX_CHANGED_AT_ONCE = 100
+# Some ten seconds of work: then the worker does its other jobs before it goes on.
+MAX_CHANGED_AT_ONCE = 300
 
 
 def update_search_index(now: datetime) -> str:
@@ -74,7 +74,7 @@ def follow_schedule(now: datetime) -> str:
 def go_on_with_bulk_changes(now: datetime) -> str:
     """Go on with the changes of many products at once, the oldest first."""
     count = 0
-    for change_id in bulk_changes.list_unfinished(now):
+    for change_id in bulk_changes.list_unfinished(bulk_changes.list_months(now)):
         change = bulk_changes.get_change(change_id)
         if change and count < MAX_CHANGED_AT_ONCE:
             count += bulk_changes.run_change(change, MAX_CHANGED_AT_ONCE - count)
@@ -82,8 +82,8 @@ def go_on_with_bulk_changes(now: datetime) -> str:
 
 
 def has_bulk_changes(now: datetime) -> bool:
-    """Return whether a change of many products waits."""
-    return bool(bulk_changes.list_unfinished(now))
+    """Return whether a change of many products waits. An undo of one that is two months old is found by the next run."""
+    return bool(bulk_changes.list_unfinished(bulk_changes.list_months(now)[:2]))
 
 
 def rebuild_suggestions(now: datetime) -> str:
@@ -125,7 +125,7 @@ JOBS = [
     ),
     Job(
         "bulk changes",
-        timedelta(seconds=2),
+        timedelta(seconds=5),
         go_on_with_bulk_changes,
         idle_every=timedelta(minutes=1),
         has_work=has_bulk_changes,

@@ -29,6 +29,7 @@ LOOKS = {
         "worker",
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),
+    *("bulk_change_new", "bulk_changes", "bulk_change"),
     "promotions",
 }
 SUBMITS = {
@@ -50,6 +51,8 @@ SUBMITS = {
     "people": {"person_find"},
     "second_factor": {"recovery_codes"},
     "product": {"product_status", "product_copy", "product_variant"},
+    "products": {"product_price"},
+    "bulk_change": {"bulk_change_undo"},
     "promotions": {"promotion_make", "promotion_end"},
 }
 STAFF = {

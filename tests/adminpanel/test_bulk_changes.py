@@ -1,5 +1,6 @@
 """Many products at once: chosen, looked at beforehand, changed exactly once, and changed back."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,7 +17,8 @@ from catalogue import bulk_changes, jobs, operations, queries, search
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import BulkChange, Selected
 from catalogue.entities import Product
-from tests.factories import make_category, make_product, make_user, sign_in_staff
+from catalogue.variants import fingerprint_variant
+from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:bulk_change_new")
 CHEAPER = {"act": "price", "direction": "down", "by": "10", "unit": "percent"}
@@ -55,6 +57,10 @@ def finish(change: BulkChange) -> BulkChange:
         assert found
         change = found
     return change
+
+
+def unfinished() -> list[UUID]:
+    return bulk_changes.list_unfinished(bulk_changes.list_months(datetime.now(UTC)))
 
 
 def results(change: BulkChange) -> list[str]:
@@ -156,10 +162,10 @@ def test_x99_many_are_left_to_the_worker_and_shown_with_their_progress(cleo: Cli
     assert "0 of 3" in page
     assert "You can leave this page" in page
     assert "Undo" not in page
-    assert change.change_id in bulk_changes.list_unfinished(datetime.now(UTC))
+    assert change.change_id in unfinished()
     jobs.go_on_with_bulk_changes(datetime.now(UTC))
     assert [stored(each).status for each in products] == ["draft"] * 3
-    assert change.change_id not in bulk_changes.list_unfinished(datetime.now(UTC))
+    assert change.change_id not in unfinished()
     polled = {"HX-Request": "true", "X-Refreshes-Itself": "1"}
     part = cleo.get(address, headers=polled).content.decode()
     assert "3 of 3" in part
@@ -198,6 +204,58 @@ def test_x99_what_cannot_be_done_is_said_beside_its_field(cleo: Client) -> None:
     for query in ({}, {"product": "x"}, {"all": "1", "q": "zzzz"}):
         assert cleo.get(NEW, query)["Location"] == LIST
     assert cleo.get(reverse("adminpanel:bulk_change", args=(uuid4(),))).status_code == 404
+
+
+# ---- In the row of the list
+
+
+@pytest.fixture
+def listed(cleo: Client, tmp_path: Any) -> Iterator[Product]:
+    """A product of one variant that the list finds alone."""
+    (product,) = make_products(1)
+    variant = product.variants[0]
+    make_stock(7, product_id=product.product_id, variant_id=variant.variant_id)
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        search.build_index([stored(product)])
+        yield product
+
+
+def type_price(cleo: Client, product: Product, text: str, **more: Any) -> Any:
+    variant = product.variants[0]
+    ids = (product.product_id, variant.variant_id)
+    seen = fingerprint_variant(stored(product).get_variant(variant.variant_id) or variant)
+    sent = {"price": text, "seen": more.pop("seen", seen)}
+    return cleo.post(f"{reverse('adminpanel:product_price', args=ids)}?sort=name", sent, **more)
+
+
+def test_x99_a_price_is_changed_in_its_row(cleo: Client, listed: Product) -> None:
+    row = cleo.get(LIST).content.decode()
+    assert 'value="20.00"' in row
+    assert '<span class="num">7</span>' in row
+    plain = type_price(cleo, listed, "21.50")
+    assert (plain.status_code, plain["Location"]) == (303, f"{LIST}?sort=name")
+    part = type_price(cleo, listed, "22.50", headers={"HX-Request": "true"})
+    text = part.content.decode()
+    assert part.status_code == 200
+    assert text.count("<tr") == 1
+    assert 'value="22.50"' in text
+    assert "<h1" not in text
+    assert price(listed) == Decimal("22.50")
+
+
+def test_x99_a_price_that_cannot_be_stays_typed_in_its_row(cleo: Client, listed: Product) -> None:
+    for headers in ({}, {"HX-Request": "true"}):
+        refused = type_price(cleo, listed, "-1", headers=headers)
+        assert refused.status_code == 422
+        text = refused.content.decode()
+        assert "Enter a price above 0" in text
+        assert 'value="-1"' in text
+        stale = type_price(cleo, listed, "19.00", seen="an old page", headers=headers)
+        assert stale.status_code == 409
+        text = stale.content.decode()
+        assert "Saved now: 20.00" in text
+        assert 'value="19.00"' in text
+    assert price(listed) == Decimal(20)
 
 
 # ---- What is done to a product
