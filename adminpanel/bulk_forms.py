@@ -32,7 +32,7 @@ def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
 
 def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
     """Return the list's filters that are set."""
-    return [(name, data[name]) for name in FILTER_FIELDS if data.get(name)]
+    return [(name, str(data[name])) for name in FILTER_FIELDS if data.get(name)]
 
 
 def list_ticked_ids(data: QueryDict) -> list[UUID]:

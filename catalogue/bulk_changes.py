@@ -164,15 +164,17 @@ class PreviewedProduct:
 
 def month_of(change_id: UUID) -> date:
     """Return the month in which a change stands. Raises ValueError for an id that was made of no time."""
-    return datetime_from_uuid1(change_id).date().replace(day=1)
+    return _time_of(change_id).date().replace(day=1)
+
+
+def _time_of(change_id: UUID) -> datetime:
+    made_at: datetime = datetime_from_uuid1(change_id)
+    return made_at.replace(tzinfo=UTC)
 
 
 def is_usable_id(change_id: UUID, now: datetime) -> bool:
     """Return whether a change may be started under an id: it was made of a time not long ago."""
-    if change_id.version != 1:
-        return False
-    made_at = datetime_from_uuid1(change_id).replace(tzinfo=UTC)
-    return abs(now - made_at) < MAX_PAGE_AGE
+    return change_id.version == 1 and abs(now - _time_of(change_id)) < MAX_PAGE_AGE
 
 
 def list_months(now: datetime) -> list[date]:

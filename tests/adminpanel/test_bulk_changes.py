@@ -68,7 +68,8 @@ def results(change: BulkChange) -> list[str]:
 
 
 def preview(cleo: Client, products: list[Product], **act: str) -> Any:
-    return cleo.get(NEW, {"product": [str(each.product_id) for each in products]} | act)
+    selected: dict[str, Any] = {"product": [str(each.product_id) for each in products]}
+    return cleo.get(NEW, selected | act)
 
 
 def submit(cleo: Client, answer: Any, **changes: Any) -> Any:
@@ -319,7 +320,7 @@ def test_x100_a_product_that_is_saved_in_between_is_changed_as_it_is_then() -> N
     (product,) = make_products(1)
     change = start(BulkAct("percent", by="-10"), [product])
     save = operations.save_product
-    calls = []
+    calls: list[int] = []
 
     def save_late(wanted: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
         if not calls:

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import time_machine
 from cassandra.util import uuid_from_time
 
+from cassandra_db import SEND_AGAIN
 from catalogue import bulk_changes, operations, queries
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import BulkChange, Selected
@@ -102,7 +103,7 @@ def test_i21_a_result_that_the_product_does_not_know_is_named() -> None:
     only = Scope(changes=frozenset({change.change_id}))
     bulk_changes.run_change(change, 100)
     bulk_changes.NOTE_DONE.apply(
-        if_lost=bulk_changes.SEND_AGAIN,
+        if_lost=SEND_AGAIN,
         selection_id=change.selection_id,
         bucket=0,
         position=1,
