@@ -50,19 +50,33 @@ def _id(text: str) -> UUID | None:
 
 
 class BulkActForm(Form):
-    """What is done to each of the products. `act` is the button that was used; each part of the form has one of its own."""
+    """What is done to each of the products. Each act has a form of its own, and is named by its button."""
 
-    act = forms.ChoiceField(
-        choices=[(name, name) for name in ("price", "category", "status", "featured")]
-    )
+    act = ""
+
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data, auto_id=f"{self.act}-%s")
+
+    def build_act(self) -> BulkAct:
+        """Return the act that the valid form says."""
+        raise NotImplementedError
+
+    def list_act_fields(self) -> list[tuple[str, str]]:
+        """Return the fields of the act as they were sent, for hidden fields and addresses."""
+        sent = ((name, str(self.data.get(name, ""))) for name in self.fields)
+        return [("act", self.act), *((name, value) for name, value in sent if value)]
+
+
+class PriceActForm(BulkActForm):
+    """Prices are lowered or raised."""
+
+    act = "price"
     direction = forms.ChoiceField(
         label=gettext_lazy("Prices"),
-        required=False,
         choices=[("down", gettext_lazy("Lower")), ("up", gettext_lazy("Raise"))],
     )
     by = forms.DecimalField(
         label=gettext_lazy("By"),
-        required=False,
         min_value=Decimal("0.01"),
         max_value=Decimal(MAX_PRICE),
         decimal_places=2,
@@ -70,6 +84,7 @@ class BulkActForm(Form):
             {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
         ),
         error_messages={
+            "required": gettext_lazy("Enter by how much"),
             "invalid": gettext_lazy("Enter a number, such as 10"),
             "min_value": gettext_lazy("Enter a number above 0"),
             "max_value": gettext_lazy("Enter a number of %(limit_value)s at most"),
@@ -78,7 +93,6 @@ class BulkActForm(Form):
     )
     unit = forms.ChoiceField(
         label=gettext_lazy("Unit"),
-        required=False,
         choices=[
             ("percent", gettext_lazy("per cent")),
             ("amount", gettext_lazy("an amount")),
@@ -86,9 +100,8 @@ class BulkActForm(Form):
     )
     ending = forms.ChoiceField(
         label=gettext_lazy("Round"),
-        required=False,
         choices=[
-            ("", gettext_lazy("to a cent")),
+            ("cent", gettext_lazy("to a cent")),
             ("90", gettext_lazy("to end in .90")),
             ("99", gettext_lazy("to end in .99")),
         ],
@@ -96,70 +109,78 @@ class BulkActForm(Form):
     cross_out = forms.BooleanField(
         label=gettext_lazy("Cross out the former price, as high as the law allows"), required=False
     )
-    category_id = CategoryField(label=gettext_lazy("Category"), required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """See that something is left of a price."""
+        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        is_lowered = (clean.get("direction"), clean.get("unit")) == ("down", "percent")
+        if is_lowered and clean.get("by", 0) >= 100:
+            self.add_error("by", _("Lower prices by less than 100 per cent"))
+        return clean
+
+    def build_act(self) -> BulkAct:
+        """Return the act that the valid form says."""
+        clean = self.cleaned_data
+        is_lowered = clean["direction"] == "down"
+        return BulkAct(
+            clean["unit"],
+            by=str(-clean["by"] if is_lowered else clean["by"]),
+            ending="" if clean["ending"] == "cent" else clean["ending"],
+            cross_out=clean["cross_out"] and is_lowered,
+        )
+
+
+class CategoryActForm(BulkActForm):
+    """They stand in a category."""
+
+    act = "category"
+    category_id = CategoryField(label=gettext_lazy("Category"))
     place = forms.ChoiceField(
         label=gettext_lazy("What to do"),
-        required=False,
         choices=[
             ("category", gettext_lazy("Add them to it")),
             ("main_category", gettext_lazy("Make it their main category")),
         ],
     )
-    new_status = forms.ChoiceField(
-        label=gettext_lazy("New status"), required=False, choices=list(STATUS_LABELS.items())
-    )
-    featured = forms.ChoiceField(
-        label=gettext_lazy("Show them on the front page"),
-        required=False,
-        choices=[("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))],
-    )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None = None) -> None:
+        super().__init__(data)
         category = cast(forms.ChoiceField, self.fields["category_id"])
         category.choices = [("", _("Choose a category")), *category_choices()]
-
-    def clean(self) -> dict[str, Any]:
-        """See that what the act needs was entered."""
-        clean: dict[str, Any] = super().clean() or self.cleaned_data
-        if clean.get("act") == "price" and "by" not in self.errors:
-            if not clean.get("by"):
-                self.add_error("by", _("Enter by how much"))
-            elif self._lowers_to_nothing(clean):
-                self.add_error("by", _("Lower prices by less than 100 per cent"))
-        if clean.get("act") == "category" and clean.get("category_id") == "":
-            self.add_error("category_id", _("Choose a category"))
-        return clean
-
-    @staticmethod
-    def _lowers_to_nothing(clean: dict[str, Any]) -> bool:
-        is_percent = clean.get("unit") != "amount" and clean.get("direction") != "up"
-        return is_percent and clean["by"] >= 100
 
     def build_act(self) -> BulkAct:
         """Return the act that the valid form says."""
         clean = self.cleaned_data
-        if clean["act"] == "price":
-            sign = "" if clean["direction"] == "up" else "-"
-            return BulkAct(
-                clean["unit"] or "percent",
-                by=f"{sign}{clean['by']}",
-                ending=clean["ending"],
-                cross_out=clean["cross_out"] and bool(sign),
-            )
-        if clean["act"] == "category":
-            return BulkAct(clean["place"] or "category", category_id=clean["category_id"])
-        if clean["act"] == "status":
-            return BulkAct("status", status=clean["new_status"] or "draft")
-        return BulkAct("featured", featured=clean["featured"] != "no")
+        return BulkAct(clean["place"], category_id=clean["category_id"])
 
-    def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the fields of the act as they were sent, for hidden fields and addresses."""
-        names = {
-            "price": ("direction", "by", "unit", "ending", "cross_out"),
-            "category": ("category_id", "place"),
-            "status": ("new_status",),
-            "featured": ("featured",),
-        }[self.cleaned_data["act"]]
-        sent = ((name, self.data.get(name, "")) for name in ("act", *names))
-        return [(name, value) for name, value in sent if value]
+
+class StatusActForm(BulkActForm):
+    """They are drafts, active or archived."""
+
+    act = "status"
+    new_status = forms.ChoiceField(
+        label=gettext_lazy("New status"), choices=list(STATUS_LABELS.items())
+    )
+
+    def build_act(self) -> BulkAct:
+        """Return the act that the valid form says."""
+        return BulkAct("status", status=self.cleaned_data["new_status"])
+
+
+class FeaturedActForm(BulkActForm):
+    """They are shown on the front page, or not."""
+
+    act = "featured"
+    featured = forms.ChoiceField(
+        label=gettext_lazy("Show them on the front page"),
+        choices=[("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))],
+    )
+
+    def build_act(self) -> BulkAct:
+        """Return the act that the valid form says."""
+        return BulkAct("featured", featured=self.cleaned_data["featured"] == "yes")
+
+
+ACT_FORMS: dict[str, type[BulkActForm]] = {
+    form.act: form for form in (PriceActForm, CategoryActForm, StatusActForm, FeaturedActForm)
+}

@@ -21,7 +21,12 @@ from adminpanel.bulk_changes import (
     preview_line,
     result_lines,
 )
-from adminpanel.bulk_forms import BulkActForm, list_selection_fields, list_ticked_ids
+from adminpanel.bulk_forms import (
+    ACT_FORMS,
+    BulkActForm,
+    list_selection_fields,
+    list_ticked_ids,
+)
 from adminpanel.product_forms import CATALOGUE_STAFF, ProductFilterForm
 from cassandra_db import current_time
 from catalogue import bulk_changes
@@ -42,9 +47,10 @@ def change_products(request: HttpRequest) -> HttpResponse:
         nothing = _("Tick the products first, or choose all that are listed.")
         messages.error(request, too_many % {"most": bulk_changes.MAX_PRODUCTS} if ids else nothing)
         return redirect("adminpanel:products")
-    form = BulkActForm(data if "act" in data else None)
-    if not form.is_bound or not form.is_valid():
-        return _choice_page(request, data, form, ids, status=422 if form.is_bound else 200)
+    chosen = ACT_FORMS.get(data.get("act", ""))
+    form = chosen(data) if chosen else None
+    if form is None or not form.is_valid():
+        return _choice_page(request, data, form, ids)
     if request.method != "POST":
         return _preview_page(request, data, form, ids)
     change_id = _change_id(data.get("change_id", ""))
@@ -92,15 +98,18 @@ def _answer_started(request: HttpRequest, change: BulkChange) -> HttpResponse:
 
 
 def _choice_page(
-    request: HttpRequest, data: QueryDict, form: BulkActForm, ids: list[UUID], status: int
+    request: HttpRequest, data: QueryDict, refused: BulkActForm | None, ids: list[UUID]
 ) -> HttpResponse:
+    act_forms = {act: form() for act, form in ACT_FORMS.items()}
+    if refused:
+        act_forms[refused.act] = refused
     context = {
-        "form": form,
+        "form": refused,
+        "forms": act_forms,
         "selection": list_selection_fields(data),
         "total": len(ids),
-        "price_fields": [form[name] for name in ("direction", "by", "unit", "ending")],
-        "category_fields": [form[name] for name in ("category_id", "place")],
     }
+    status = 422 if refused else 200
     return render_page(request, "adminpanel/bulk_change_new.html", context, status=status)
 
 
@@ -178,7 +187,7 @@ def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
         "is_polled": is_polled,
         "act": describe_act(change.act),
         "lines": result_lines(rows),
-        "only": only,
+        "chosen": only,
         "tallies": [
             (name, label, counts[name]) for name, label in RESULT_LABELS.items() if counts.get(name)
         ],

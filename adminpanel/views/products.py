@@ -60,7 +60,7 @@ from catalogue.search import (
 from catalogue.variants import fingerprint_variant, generate_variants
 from inventory.queries import prefetch_stock, stock_from_rows
 from web.decorators import get_or_post, post_only
-from web.rendering import render_page
+from web.rendering import render_or_redirect, render_page
 
 # What the forms call what the catalogue's refusals name otherwise.
 FORM_FIELDS = {"related_ids": "related", "option_names": "options", "planned": "starts"}
@@ -74,9 +74,12 @@ def product_list(request: HttpRequest) -> HttpResponse:
 
 
 def _list_page(
-    request: HttpRequest, submitted: PriceForm | None = None, status: int = 200
+    request: HttpRequest,
+    product: Product | None = None,
+    submitted: PriceForm | None = None,
+    status: int = 200,
 ) -> HttpResponse:
-    """Show the list; `submitted` is the form of one row as it was sent."""
+    """Show the list, or of a product whose price was `submitted` its row alone, if that was asked for."""
     form = ProductFilterForm(request.GET)
     selection = form.parse_selection()
     is_missing = False
@@ -87,9 +90,14 @@ def _list_page(
     except SearchIndexMissing:
         found, is_missing = StaffSearchResult((), 0, "all"), True
     reachable = min(found.total, STAFF_DEEPEST)
+    products = [
+        each for each in found.products if product is None or each.product_id != product.product_id
+    ]
+    lines = _list_lines([product, *products] if product else products, submitted)
     context = {
         "form": form,
-        "lines": _list_lines(found.products, submitted),
+        "lines": lines,
+        "line": lines[0] if lines else None,
         "found": found,
         "filters": [form[name] for name in ("status", "category", "stock", "brand")],
         "filter_count": sum(bool(each) for each in selection.filters.values()),
@@ -102,7 +110,8 @@ def _list_page(
         "previous_page": selection.page - 1,
         "next_page": selection.page + 1 if selection.page * STAFF_PAGE_LENGTH < reachable else 0,
     }
-    return render_page(request, "adminpanel/products.html", context, status=status)
+    part = "row" if product else ""
+    return render_page(request, "adminpanel/products.html", context, part=part, status=status)
 
 
 def _list_lines(
@@ -131,15 +140,16 @@ def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Ht
     product = _get_product(product_id)
     form = PriceForm(*_shown_variant(product, variant_id), request.POST)
     product, status = _save_submitted(request, product, form)
-    is_saved = status == HTTPStatus.SEE_OTHER
-    if request.headers.get("HX-Request"):
-        (line,) = _list_lines([product], None if is_saved else form)
-        context = {"line": line, "row_parameters": _list_parameters(request)}
-        status = HTTPStatus.OK if is_saved else status
-        return render_page(request, "adminpanel/products.html", context, part="row", status=status)
-    if is_saved:
-        return redirect(f"{reverse('adminpanel:products')}?{_list_parameters(request)}")
-    return _list_page(request, form, status)
+    if status != HTTPStatus.SEE_OTHER:
+        return _list_page(request, product, form, status)
+    parameters = _list_parameters(request)
+    return render_or_redirect(
+        request,
+        f"{reverse('adminpanel:products')}?{parameters}",
+        "adminpanel/products.html",
+        lambda: {"line": _list_lines([product])[0], "row_parameters": parameters},
+        part="row",
+    )
 
 
 @staff_required(CATALOGUE_STAFF)

@@ -21,7 +21,7 @@ from catalogue.variants import fingerprint_variant
 from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:bulk_change_new")
-CHEAPER = {"act": "price", "direction": "down", "by": "10", "unit": "percent"}
+CHEAPER = {"act": "price", "direction": "down", "by": "10", "unit": "percent", "ending": "cent"}
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_x99_many_are_left_to_the_worker_and_shown_with_their_progress(cleo: Cli
 def test_x99_what_is_refused_says_why_and_can_be_filtered(cleo: Client) -> None:
     cheap = make_product("Cheap", price="1.00")
     dear = make_product("Dear", price="20.00")
-    less = {"act": "price", "direction": "down", "by": "5", "unit": "amount"}
+    less = {"act": "price", "direction": "down", "by": "5", "unit": "amount", "ending": "cent"}
     looked_at = preview(cleo, [cheap, dear], **less)
     assert "Enter a price above 0" in looked_at.content.decode()
     location = submit(cleo, looked_at)["Location"]
@@ -195,8 +195,11 @@ def test_x99_what_cannot_be_done_is_said_beside_its_field(cleo: Client) -> None:
         (CHEAPER | {"by": "100"}, "less than 100 per cent"),
         (CHEAPER | {"by": "much"}, "Enter a number, such as 10"),
         (CHEAPER | {"by": "1e9"}, "Enter a number of 1000000 at most"),
-        ({"act": "category", "category_id": ""}, "Choose a category"),
-        ({"act": "category", "category_id": str(uuid4())}, "Choose a category"),
+        ({"act": "category", "place": "category"}, "Choose a category"),
+        (
+            {"act": "category", "place": "category", "category_id": str(uuid4())},
+            "Choose a category",
+        ),
     ):
         answer = preview(cleo, products, **fields)
         if answer.status_code != 422 or sentence not in answer.content.decode():

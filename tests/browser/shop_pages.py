@@ -197,7 +197,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         ),
         "a change of many, beforehand": ShopPage(
             "adminpanel:bulk_change_new",
-            "/staff/products/change/?product={product}&act=price&direction=down&by=10",
+            "/staff/products/change/?product={product}&act=price&direction=down&by=10&unit=percent&ending=99",
             "admin",
         ),
         "changes of many": ShopPage("adminpanel:bulk_changes", "/staff/products/changes/", "admin"),
