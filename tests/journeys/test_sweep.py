@@ -193,7 +193,6 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:product_price": [
         ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
     ],
-    "adminpanel:bulk_change_new": [ask({"products": "{product}", "act": "status"})],
     "adminpanel:bulk_change": [ask(change_id="{change}")],
     "adminpanel:bulk_change_undo": [ask(change_id="{change}")],
     "adminpanel:product_prices": [
@@ -212,6 +211,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
 
 # Addresses without an id whose submits name one.
 BY_A_PRESS: dict[str, list[Ask]] = {
+    "adminpanel:bulk_change_new": [ask({"products": "{product}", "act": "status"})],
     "cart:change": [ask({"cart": "{cart}", "line": "{line}", "quantity": "7"})],
     "cart:remove": [ask({"cart": "{cart}", "line": "{line}"})],
     "cart:restore": [ask({"removed": "{removed}"})],
