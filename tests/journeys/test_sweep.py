@@ -476,7 +476,7 @@ def make_world() -> World:
         change_id,
         BulkAct("featured", featured=True),
         [bulk_changes.Selected(line.product_id)],
-        alice.pk,
+        uuid4(),
         now,
     )
     gone = RemovedLine(
