@@ -29,6 +29,8 @@ from web.forms import Form
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
+# Whose pages these are.
+CATALOGUE_STAFF = ("catalogue",)
 VARIANTS_A_PAGE = 25
 # Of the dates that a product may have.
 FIRST_YEAR, LAST_YEAR = 2000, 2100
@@ -58,7 +60,7 @@ assert SORT_LABELS.keys() == STAFF_SORTS.keys()
 assert TAX_LABELS.keys() == set(TAX_CLASSES)
 
 
-def _category_choices() -> list[tuple[str, str]]:
+def category_choices() -> list[tuple[str, str]]:
     """The tree of categories, each under its parent."""
     found = []
 
@@ -125,7 +127,7 @@ class ProductFilterForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="filter-%s", **kwargs)
         category = cast(forms.ChoiceField, self.fields["category"])
-        category.choices = [("", _("Any")), *_category_choices()]
+        category.choices = [("", _("Any")), *category_choices()]
 
     def parse_selection(self) -> ProductSelection:
         """Return what is to be listed."""
@@ -289,7 +291,7 @@ class NewProductForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         category = cast(forms.ChoiceField, self.fields["category_id"])
-        category.choices = [("", _("Choose a category")), *_category_choices()]
+        category.choices = [("", _("Choose a category")), *category_choices()]
 
     def clean_sku(self) -> str:
         """Return the SKU as products carry it."""
@@ -411,7 +413,7 @@ class ProductForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices = _category_choices()
+        choices = category_choices()
         for name in ("category_id", "category_ids"):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 
@@ -561,6 +563,17 @@ class VariantForm(Form):
             weight_grams=clean["weight_grams"] or 0,
             sold=clean["sold"],
         )
+
+
+class PriceForm(VariantForm):
+    """The price of a variant alone, in its product's row of the list."""
+
+    sku = compare_at = barcode = weight_grams = sold = None  # type: ignore[assignment]
+
+    def build_variant(self) -> Variant:
+        """Return the variant with the price of the valid form."""
+        currency = self.variant.price.currency
+        return replace(self.variant, price=Money(self.cleaned_data["price"], currency))
 
 
 class PlannedPriceForm(Form):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -18,13 +18,15 @@ from adminpanel.product_forms import (
     STATUS_LABELS,
     TAX_LABELS,
     VARIANTS_A_PAGE,
+    PriceForm,
     VariantForm,
 )
 from catalogue import queries
 from catalogue.descriptions import plain_description
-from catalogue.entities import Product
+from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint
 from catalogue.variants import fingerprint_variant, list_options
+from inventory.entities import Stock
 
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
 # What a search engine shows of a title and a description, about.
@@ -40,14 +42,24 @@ class ProductLine:
     lowest: Money
     highest: Money
     sold_count: int
+    units: int
+    price_form: PriceForm | None  # for a product of which one variant is sold
     availability_label: str
     status_label: str
     tone: str
     category: str
 
 
-def product_line(product: Product, now: datetime) -> ProductLine:
-    """Return a product as the list shows it; its prices are those of what is sold."""
+def product_line(
+    product: Product,
+    now: datetime,
+    stock: Mapping[UUID, Stock],
+    submitted: PriceForm | None = None,
+) -> ProductLine:
+    """Return a product as the list shows it; its prices and its stock are those of what is sold.
+
+    `submitted` is the form of some row as it was sent.
+    """
     sold = [each for each in product.variants if each.sold] or list(product.variants)
     prices = sorted(each.price for each in sold)
     node = queries.get_category_tree().by_id.get(product.category_id)
@@ -58,11 +70,21 @@ def product_line(product: Product, now: datetime) -> ProductLine:
         prices[0],
         prices[-1],
         sum(each.sold for each in product.variants),
+        sum(stock[each.variant_id].total_in_stock for each in sold if each.variant_id in stock),
+        _price_form(sold, submitted),
         str(AVAILABILITY_LABELS.get(product.availability, "")),
         label,
         tone,
         node.name if node else "",
     )
+
+
+def _price_form(sold: Sequence[Variant], submitted: PriceForm | None) -> PriceForm | None:
+    if len(sold) != 1 or not sold[0].sold:
+        return None
+    if submitted and submitted.variant.variant_id == sold[0].variant_id:
+        return submitted
+    return PriceForm(sold[0], fingerprint_variant(sold[0]))
 
 
 def status_badge(product: Product, now: datetime) -> tuple[str, str]:

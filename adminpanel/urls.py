@@ -4,6 +4,7 @@ from django.urls import path
 
 from adminpanel.views import (
     audit_log,
+    bulk_changes,
     categories,
     fulfilment,
     orders,
@@ -59,6 +60,14 @@ urlpatterns = [
     path("worker/", worker.worker_status, name="worker"),
     path("products/", products.product_list, name="products"),
     path("products/new/", products.create_product, name="product_new"),
+    path("products/change/", bulk_changes.change_products, name="bulk_change_new"),
+    path("products/changes/", bulk_changes.change_list, name="bulk_changes"),
+    path("products/changes/<uuid:change_id>/", bulk_changes.change_detail, name="bulk_change"),
+    path(
+        "products/changes/<uuid:change_id>/undo/",
+        bulk_changes.undo_change,
+        name="bulk_change_undo",
+    ),
     path("products/<uuid:product_id>/", products.product_detail, name="product"),
     path(
         "products/<uuid:product_id>/status/",
@@ -71,6 +80,11 @@ urlpatterns = [
         "products/<uuid:product_id>/variants/<uuid:variant_id>/",
         products.update_variant,
         name="product_variant",
+    ),
+    path(
+        "products/<uuid:product_id>/variants/<uuid:variant_id>/price/",
+        products.update_price,
+        name="product_price",
     ),
     path(
         "products/<uuid:product_id>/variants/<uuid:variant_id>/prices/",

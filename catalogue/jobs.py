@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.utils.translation import ngettext
 
-from catalogue import operations, queries, search
+from catalogue import bulk_changes, operations, queries, search
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, minutes_between
 from jobs.registry import Job, describe_count
@@ -23,6 +23,8 @@ TREE_SETTLED = timedelta(seconds=2 * queries.TREE_SECONDS)
 # A minute is looked into again for so long, for rows that came into it late.
 LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500
+# Some ten seconds of work: then the worker does its other jobs before it goes on.
+MAX_CHANGED_AT_ONCE = 300
 
 
 def update_search_index(now: datetime) -> str:
@@ -87,6 +89,21 @@ def follow_categories(now: datetime) -> str:
     return f"{count} products followed {node.name}"
 
 
+def go_on_with_bulk_changes(now: datetime) -> str:
+    """Go on with the changes of many products at once, the oldest first."""
+    count = 0
+    for change_id in bulk_changes.list_unfinished(bulk_changes.list_months(now)):
+        change = bulk_changes.get_change(change_id)
+        if change and count < MAX_CHANGED_AT_ONCE:
+            count += bulk_changes.run_change(change, MAX_CHANGED_AT_ONCE - count)
+    return f"{count} products of bulk changes" if count else ""
+
+
+def has_bulk_changes(now: datetime) -> bool:
+    """Return whether a change of many products waits. An undo of one that is two months old is found by the next run."""
+    return bool(bulk_changes.list_unfinished(bulk_changes.list_months(now)[:2]))
+
+
 def rebuild_suggestions(now: datetime) -> str:
     """Rebuild the suggestions."""
     return f"{operations.rebuild_prefixes(queries.iterate_products())} prefixes"
@@ -129,6 +146,13 @@ JOBS = [
         timedelta(seconds=5),
         follow_categories,
         idle_every=timedelta(seconds=30),
+    ),
+    Job(
+        "bulk changes",
+        timedelta(seconds=5),
+        go_on_with_bulk_changes,
+        idle_every=timedelta(minutes=1),
+        has_work=has_bulk_changes,
     ),
     Job("front page", timedelta(hours=1), rebuild_front_page),
     Job("suggestions", timedelta(days=1), rebuild_suggestions),

@@ -38,6 +38,7 @@ from catalogue.errors import (
     SkuTaken,
     SlugTaken,
 )
+from catalogue.models import BULK_CHANGE_TTL
 from catalogue.prices import PricePoint, begin_with
 from catalogue.queries import CHANGE_SHARDS, SHOP_TREE, product_card
 from catalogue.rules import (
@@ -394,6 +395,12 @@ UPDATE_PRODUCT = conditional_write(
        created_at = :created_at, updated_at = :updated_at
        WHERE product_id = :product_id IF version = :seen AND save_id != :save_id""",
 )
+# In one batch with the save, so that nobody makes the same bulk change twice to a product.
+MARK_BULK_CHANGE = conditional_write(
+    "Q1",
+    """UPDATE products USING TTL :seconds SET bulk_change_ids = bulk_change_ids + :change_ids
+       WHERE product_id = :product_id""",
+)
 INSERT_VARIANT = conditional_write(
     "Q1",
     """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, price_from, planned_prices,
@@ -409,30 +416,23 @@ INSERT_CHANGE = write(
 )
 
 
-def save_product(product: Product, now: datetime) -> Product:
+def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
     """Add a product or change it, with its claims and its cards in every list; return it as it is then.
 
     `product.version` is the one that the editor has read, 0 for a new product: if somebody else has saved meanwhile, nothing
     is written. A variant that was there before and is not in `product.variants` stays as no longer sold. The first save sets
-    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. After a failure it may be done again with
-    the same ids; if the product was already written, that raises ProductChanged, and the worker finishes what follows from it.
-    Raises ProductChanged, ProductRefused, SlugTaken, SkuTaken, CassandraUnavailable.
+    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. `bulk_change_id` marks it as changed by that
+    one (catalogue.bulk_changes). After a failure it may be done again with the same ids; if the product was already written,
+    that raises ProductChanged, and the worker finishes what follows from it. Raises ProductChanged, ProductRefused, SlugTaken,
+    SkuTaken, CassandraUnavailable.
     """
     now, product = truncate_to_milliseconds(now), _with_moments_as_stored(product)
     rows = queries.prefetch_product_at_quorum(product.product_id).rows()
     before = queries.product_from_rows(rows, now)
     if product.version != (before.version if before else 0):
         raise ProductChanged(before)
-    check_product(product, now)
-    saved = _with_what_was_there(product, before, now)
-    for category_id in saved.all_category_ids:
-        if queries.get_category(category_id) is None:
-            raise ProductRefused(
-                _("There is no such category any more."),
-                "category_id" if category_id == saved.category_id else "category_ids",
-            )
+    saved = check_save(product, rows, now)
     repriced = _find_repriced(saved, rows)
-    _check_reductions([each for each in repriced if each.sold], saved, rows, now)
     claims = _list_unclaimed(saved, before)
     _take_all_or_none(claims)
     # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
@@ -445,7 +445,7 @@ def save_product(product: Product, now: datetime) -> Product:
     _schedule(saved.product_id, moments)
     ids = {each.variant_id for each in repriced}
     record_prices(rows, now, ids)
-    if not _apply_save(saved, rows):
+    if not _apply_save(saved, rows, bulk_change_id):
         release_claims(claims)
         raise ProductChanged(queries.get_product_at_quorum(product.product_id))
     # Somebody may have let go of one that nothing carried yet: they look afterwards, too (decision 035).
@@ -456,6 +456,24 @@ def save_product(product: Product, now: datetime) -> Product:
     if before and before.name != saved.name:
         refresh_prefixes(saved, [before.name])
     record_product_change(product.product_id, current_time())
+    return saved
+
+
+def check_save(product: Product, rows: Sequence[Row], now: datetime) -> Product:
+    """Return a product as it would be saved over the rows that were read. Raises ProductRefused, CassandraUnavailable.
+
+    Whether its address and its SKUs are free shows when they are claimed.
+    """
+    check_product(product, now)
+    saved = _with_what_was_there(product, queries.product_from_rows(rows, now), now)
+    for category_id in saved.all_category_ids:
+        if queries.get_category(category_id) is None:
+            raise ProductRefused(
+                _("There is no such category any more."),
+                "category_id" if category_id == saved.category_id else "category_ids",
+            )
+    repriced = _find_repriced(saved, rows)
+    _check_reductions([each for each in repriced if each.sold], saved, rows, now)
     return saved
 
 
@@ -592,7 +610,7 @@ def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) 
     return was.price_from or now if was and asked(was) == asked(variant) else now
 
 
-def _apply_save(saved: Product, rows: Sequence[Row]) -> bool:
+def _apply_save(saved: Product, rows: Sequence[Row], bulk_change_id: UUID | None) -> bool:
     """Write what differs from the rows read, in one conditional batch; return whether nobody else was faster.
 
     Cassandra bounds no conditional batch but by half a commit log's segment, many times a product's size (decision 035): so
@@ -607,6 +625,11 @@ def _apply_save(saved: Product, rows: Sequence[Row]) -> bool:
         for columns in map(variant_columns, saved.variants)
         if not _is_stored(stored.get(columns["variant_id"]), columns)
     ]
+    if bulk_change_id:
+        mark = MARK_BULK_CHANGE.bind(
+            product_id=saved.product_id, change_ids={bulk_change_id}, seconds=BULK_CHANGE_TTL
+        )
+        changed.append(mark)
     outcome = apply_batch(
         head, *changed, if_lost=applied_if(lambda row: bool(row.save_id == save_id))
     )
@@ -856,16 +879,15 @@ def _check_reductions(
     variants: Iterable[Variant], saved: Product, rows: Sequence[Row], now: datetime
 ) -> None:
     """Raise ProductRefused where a price is crossed out, now or by a plan, that is higher than the law allows."""
-    begun = queries.begun_prices(rows, now)
-    reading = [
-        (each, queries.prefetch_price_history(each.variant_id))
+    crossing = [
+        each
         for each in variants
         if each.compare_at or any(point.compare_at for point in each.planned)
     ]
-    for variant, pending in reading:
-        asked = queries.price_history_from_rows(pending.rows())
-        earlier = {each.starts_at: each for each in (*asked, *begun.get(variant.variant_id, ()))}
-        timeline = [earlier[at] for at in sorted(earlier)]
+    asked = list_asked_prices([each.variant_id for each in crossing], rows, now)
+    for variant in crossing:
+        timeline = list(asked[variant.variant_id])
+        earlier = {each.starts_at for each in timeline}
         present = PricePoint(variant.price_from or now, variant.price, variant.compare_at)
         points = begin_with(saved.active_from, [present, *variant.planned])
         # Unless a planned price takes its place before anybody is asked.
@@ -878,6 +900,23 @@ def _check_reductions(
         for point in points:
             check_reduction(timeline, point, "planned", variant)
             timeline.append(point)
+
+
+def list_asked_prices(
+    variant_ids: Iterable[UUID], rows: Sequence[Row], now: datetime
+) -> dict[UUID, list[PricePoint]]:
+    """Return by variant what was asked until now, in the order of time: its history, and what its product's rows say beyond it.
+
+    Raises CassandraUnavailable.
+    """
+    begun = queries.begun_prices(rows, now)
+    reading = {each: queries.prefetch_price_history(each) for each in variant_ids}
+    found = {}
+    for variant_id, pending in reading.items():
+        asked = queries.price_history_from_rows(pending.rows())
+        points = {each.starts_at: each for each in (*asked, *begun.get(variant_id, ()))}
+        found[variant_id] = [points[at] for at in sorted(points)]
+    return found
 
 
 def price_statements(variant_id: UUID, points: Iterable[PricePoint]) -> list[BoundStatement]:

@@ -15,7 +15,7 @@ import fcntl
 import json
 import shutil
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -207,36 +207,57 @@ def find_products_for_staff(
     A query that is a whole SKU finds its product alone; each word of any other is the beginning of a word of the name, the
     brand or a SKU. What was saved in the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
     """
+    filters = {
+        "status": status,
+        "category_id": category_id,
+        "brand": brand,
+        "availability": availability,
+        "without_picture": without_picture,
+        "reduced": reduced,
+    }
+    ids, total, matched = _find_for_staff(query, filters, sort, limit, offset)
+    found = queries.get_products_at_quorum(ids)
+    return StaffSearchResult(tuple(found[each] for each in ids if each in found), total, matched)
+
+
+def list_product_ids_for_staff(query: str, filters: Mapping[str, Any]) -> tuple[list[UUID], int]:
+    """Return which products `find_products_for_staff` finds by these filters, STAFF_DEEPEST at most, and how many there are.
+
+    Raises SearchIndexMissing.
+    """
+    ids, total, _matched = _find_for_staff(query, filters, "newest", STAFF_DEEPEST, 0)
+    return ids, total
+
+
+def _find_for_staff(
+    query: str, filters: Mapping[str, Any], sort: str, limit: int, offset: int
+) -> tuple[list[UUID], int, str]:
     schema, searcher = _reader.searcher()
     values = {
-        "status": status,
-        "brand_exact": _brand_token(brand),
-        "availability": availability,
+        "status": filters["status"],
+        "brand_exact": _brand_token(filters["brand"]),
+        "availability": filters["availability"],
     }
-    marks = [
-        name for name, is_asked in (("bare", without_picture), ("reduced", reduced)) if is_asked
-    ]
-    filters = [
+    asked = (("bare", filters["without_picture"]), ("reduced", filters["reduced"]))
+    marks = [name for name, is_asked in asked if is_asked]
+    terms = [
         tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
     ] + [tantivy.Query.term_query(schema, "marks", mark) for mark in marks]
-    if category_id:
-        filters.append(_in_category(schema, queries.get_category(category_id)))
+    if filters["category_id"]:
+        terms.append(_in_category(schema, queries.get_category(filters["category_id"])))
     field, down = STAFF_SORTS[sort]
     order = tantivy.Order.Desc if down else tantivy.Order.Asc
     page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
     tries = [
         (
             matched,
-            searcher.search(_all([wanted, *filters]), order_by_field=field, order=order, **page),
+            searcher.search(_all([wanted, *terms]), order_by_field=field, order=order, **page),
         )
         for matched, wanted in _staff_queries(schema, query)
     ]
     matched, result = next((each for each in tries if each[1].count), tries[-1])
     ids = [UUID(hex=searcher.doc(address)["id"][0]) for _, address in result.hits]
-    found = queries.get_products_at_quorum(ids)
-    return StaffSearchResult(
-        tuple(found[each] for each in ids if each in found), result.count, matched
-    )
+    return ids, result.count, matched
 
 
 def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:

@@ -1,4 +1,4 @@
-"""I13, I14 and I16 to I20: what pages show of a product, its stock and its cards, is what the product and its stock items say.
+"""I13, I14 and I16 to I21: what pages show of a product, its stock and its cards, is what the product and its stock items say.
 
 What it has claimed and what is scheduled for it belongs to it, too.
 """
@@ -13,9 +13,10 @@ from typing import Any
 from uuid import UUID
 
 from cassandra_db import Row, Statement, current_microseconds, current_time, read, scan
+from catalogue import bulk_changes, queries
 from catalogue import operations as catalogue
-from catalogue import queries
 from catalogue.entities import CategoryNode, Product
+from catalogue.models import BULK_CHANGE_TTL
 from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
 from inventory.operations.stock_copies import COPIED, is_copied
@@ -455,10 +456,47 @@ def _check_shown(table: str) -> Iterator[Violation]:
                 )
 
 
+# ---- I21: changes of many products
+
+# Cells of a row whose time is nearly over vanish one after the other.
+KNOWN_FOR = timedelta(seconds=BULK_CHANGE_TTL) - timedelta(days=2)
+
+
+def _iterate_changes(scope: Scope | None) -> Iterator[bulk_changes.BulkChange]:
+    now = current_time()
+    for month in bulk_changes.list_months(now):
+        for change in bulk_changes.iterate_changes(month):
+            if scope is not None and change.change_id not in scope.changes:
+                continue
+            if change.finished_at and now - change.started_at < KNOWN_FOR:
+                yield change
+
+
+def _check_change(change: bulk_changes.BulkChange) -> Iterator[Violation]:
+    """What a finished change says that it has saved carries its mark, and nothing else does."""
+    for row in bulk_changes.iterate_results(change):
+        subject = f"change {change.change_id}, row {row.position}"
+        is_done, is_marked = row.result == "done", _has_mark(row, change)
+        if is_marked and not is_done:
+            yield Violation(
+                "I21",
+                subject,
+                f"says {row.result or 'nothing'} of what was saved",
+                fix=lambda now, row=row: bulk_changes.note_done(change, row.position, row.label),  # type: ignore[misc]
+            )
+        if is_done and not is_marked:
+            yield Violation("I21", subject, "says done of what was not saved")
+
+
+def _has_mark(row: bulk_changes.BulkChangeRow, change: bulk_changes.BulkChange) -> bool:
+    return bulk_changes.has_mark(row.product_id, change.change_id)
+
+
 CHECKS = (
     Check("products' stock", ("I13",), _iterate_stock_copies, _check_stock_copy),
     Check("products", ("I14", "I16", "I18", "I20"), _iterate_product_ids, _check_product),
     Check("categories", ("I19",), _iterate_trees, _check_tree),
     Check("claims", ("I17",), _iterate_claims, _check_claims),
+    Check("changes of many products", ("I21",), _iterate_changes, _check_change),
     Check("lists of cards", ("I14",), _iterate_lists, _check_shown),
 )

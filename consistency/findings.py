@@ -46,6 +46,7 @@ class Scope:
     codes: frozenset[str] = frozenset()
     days: frozenset[date] = frozenset()
     products: frozenset[UUID] = frozenset()
+    changes: frozenset[UUID] = frozenset()
     jobs: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +18,15 @@ from django.views.decorators.http import require_safe
 from moneyed import Money
 
 from accounts.access import note_changes, staff_required
+from adminpanel.bulk_forms import list_filter_fields
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.product_forms import (
+    CATALOGUE_STAFF,
     STATUS_LABELS,
     NewProductForm,
     OptionsForm,
     PlannedPriceForm,
+    PriceForm,
     ProductFilterForm,
     ProductForm,
     VariantForm,
@@ -30,6 +34,7 @@ from adminpanel.product_forms import (
     make_slug,
 )
 from adminpanel.products import (
+    ProductLine,
     describe_planned,
     describe_product,
     find_related_ids,
@@ -55,10 +60,10 @@ from catalogue.search import (
     find_products_for_staff,
 )
 from catalogue.variants import fingerprint_variant, generate_variants
+from inventory.queries import prefetch_stock, stock_from_rows
 from web.decorators import get_or_post, post_only
-from web.rendering import render_page
+from web.rendering import render_or_redirect, render_page
 
-CATALOGUE_STAFF = ("catalogue",)
 # What the forms call what the catalogue's refusals name otherwise.
 FORM_FIELDS = {"related_ids": "related", "option_names": "options", "planned": "starts"}
 
@@ -67,6 +72,16 @@ FORM_FIELDS = {"related_ids": "related", "option_names": "options", "planned": "
 @require_safe
 def product_list(request: HttpRequest) -> HttpResponse:
     """List the products, whatever their status, those that were changed last first."""
+    return _list_page(request)
+
+
+def _list_page(
+    request: HttpRequest,
+    product: Product | None = None,
+    submitted: PriceForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Show the list, or of a product whose price was `submitted` its row alone, if that was asked for."""
     form = ProductFilterForm(request.GET)
     selection = form.parse_selection()
     is_missing = False
@@ -76,24 +91,67 @@ def product_list(request: HttpRequest) -> HttpResponse:
         )
     except SearchIndexMissing:
         found, is_missing = StaffSearchResult((), 0, "all"), True
-    now = current_time()
     reachable = min(found.total, STAFF_DEEPEST)
-    parameters = request.GET.copy()
-    parameters.pop("page", None)
+    products = [
+        each for each in found.products if product is None or each.product_id != product.product_id
+    ]
+    lines = _list_lines([product, *products] if product else products, submitted)
     context = {
         "form": form,
-        "lines": [product_line(each, now) for each in found.products],
+        "lines": lines,
+        "line": lines[0] if lines else None,
         "found": found,
         "filters": [form[name] for name in ("status", "category", "stock", "brand")],
         "filter_count": sum(bool(each) for each in selection.filters.values()),
         "is_filtered": bool(selection.query) or any(selection.filters.values()),
         "is_missing": is_missing,
+        "selection": list_filter_fields(request.GET),
         "page": selection.page,
-        "parameters": parameters.urlencode(),
+        "parameters": _list_parameters(request, "page"),
+        "row_parameters": _list_parameters(request),
         "previous_page": selection.page - 1,
         "next_page": selection.page + 1 if selection.page * STAFF_PAGE_LENGTH < reachable else 0,
     }
-    return render_page(request, "adminpanel/products.html", context)
+    part = "row" if product else ""
+    return render_page(request, "adminpanel/products.html", context, part=part, status=status)
+
+
+def _list_lines(
+    products: Sequence[Product], submitted: PriceForm | None = None
+) -> list[ProductLine]:
+    """Return rows of the list with the stock of each, read side by side."""
+    now = current_time()
+    reading = [prefetch_stock(each.product_id) for each in products]
+    return [
+        product_line(each, now, stock_from_rows(pending.rows()), submitted)
+        for each, pending in zip(products, reading, strict=True)
+    ]
+
+
+def _list_parameters(request: HttpRequest, *but: str) -> str:
+    parameters = request.GET.copy()
+    for name in but:
+        parameters.pop(name, None)
+    return parameters.urlencode()
+
+
+@staff_required(CATALOGUE_STAFF)
+@post_only("adminpanel:products")
+def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
+    """Save the price of a variant from its row in the list."""
+    product = _get_product(product_id)
+    form = PriceForm(*_shown_variant(product, variant_id), request.POST)
+    product, status = _save_submitted(request, product, form)
+    if status != HTTPStatus.SEE_OTHER:
+        return _list_page(request, product, form, status)
+    parameters = _list_parameters(request)
+    return render_or_redirect(
+        request,
+        f"{reverse('adminpanel:products')}?{parameters}",
+        "adminpanel/products.html",
+        lambda: {"line": _list_lines([product])[0], "row_parameters": parameters},
+        part="row",
+    )
 
 
 @staff_required(CATALOGUE_STAFF, is_about_people=False)
@@ -233,27 +291,46 @@ def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
 def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Save a variant, whatever else of its product somebody changes meanwhile."""
     product = _get_product(product_id)
+    form = VariantForm(*_shown_variant(product, variant_id), request.POST)
+    product, status = _save_submitted(request, product, form)
+    if status != HTTPStatus.SEE_OTHER:
+        return _page(request, product, submitted=form, status=status)
+    page = request.GET.get("variants", "")[:4]
+    query = f"?variants={page}" if page.isdecimal() else ""
+    return redirect(f"{reverse('adminpanel:product', args=(product_id,))}{query}#variants")
+
+
+def _shown_variant(product: Product, variant_id: UUID) -> tuple[Variant, str]:
     variant = product.get_variant(variant_id)
     if variant is None:
         raise Http404("no such variant")
-    form = VariantForm(variant, fingerprint_variant(variant), request.POST)
-    status = 422
-    if form.is_valid():
-        typed = form.build_variant()
-        try:
-            operations.save_variant(product_id, typed, form.cleaned_data["seen"], current_time())
-        except ProductChanged as changed:
-            product, status = changed.product or product, 409
-            _show_newer_variant(form, product)
-        except ProductRefused as refused:
-            _show_refusal(form, refused)
-        else:
-            note_changes(request, VariantForm.describe(variant), VariantForm.describe(typed))
-            messages.success(request, _("Saved %(sku)s.") % {"sku": typed.sku})
-            page = request.GET.get("variants", "")[:4]
-            query = f"?variants={page}" if page.isdecimal() else ""
-            return redirect(f"{reverse('adminpanel:product', args=(product_id,))}{query}#variants")
-    return _page(request, product, submitted=form, status=status)
+    return variant, fingerprint_variant(variant)
+
+
+def _save_submitted(
+    request: HttpRequest, product: Product, form: VariantForm
+) -> tuple[Product, int]:
+    """Save a variant as its form says; return the product as it is then, and the answer's status: 303 if it is saved.
+
+    What is in the way stands in the form's errors.
+    """
+    if not form.is_valid():
+        return product, HTTPStatus.UNPROCESSABLE_ENTITY
+    typed = form.build_variant()
+    try:
+        saved = operations.save_variant(
+            product.product_id, typed, form.cleaned_data["seen"], current_time()
+        )
+    except ProductChanged as changed:
+        newer = changed.product or product
+        _show_newer_variant(form, newer)
+        return newer, HTTPStatus.CONFLICT
+    except ProductRefused as refused:
+        _show_refusal(form, refused)
+        return product, HTTPStatus.UNPROCESSABLE_ENTITY
+    note_changes(request, VariantForm.describe(form.variant), VariantForm.describe(typed))
+    messages.success(request, _("Saved %(sku)s.") % {"sku": typed.sku})
+    return saved, HTTPStatus.SEE_OTHER
 
 
 def _show_newer_variant(form: VariantForm, product: Product) -> None:
@@ -269,7 +346,7 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
     )
     typed = form.build_variant()
     for name, text in VariantForm.describe(newer).items():
-        if text != VariantForm.describe(typed)[name]:
+        if name in form.fields and text != VariantForm.describe(typed)[name]:
             form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
     form.data = {**form.data.dict(), "seen": fingerprint_variant(newer)}  # type: ignore[attr-defined]
 

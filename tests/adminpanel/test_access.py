@@ -30,6 +30,7 @@ LOOKS = {
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),
     *("categories", "category_new", "category"),
+    *("bulk_change_new", "bulk_changes", "bulk_change"),
     "promotions",
 }
 SUBMITS = {
@@ -53,6 +54,8 @@ SUBMITS = {
     "product": {"product_status", "product_copy", "product_variant"},
     "categories": {"category_move"},
     "category": {"category_remove"},
+    "products": {"product_price"},
+    "bulk_change": {"bulk_change_undo"},
     "promotions": {"promotion_make", "promotion_end"},
 }
 STAFF = {

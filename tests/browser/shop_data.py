@@ -12,6 +12,7 @@ from email.message import EmailMessage
 from uuid import UUID, uuid4
 
 import pyotp
+from cassandra.util import uuid_from_time
 from django.conf import settings
 from django.core import signing
 from django.http import HttpResponse
@@ -31,7 +32,10 @@ from benchmarks.buyers import CHECKOUT_DETAILS, make_guest_cart
 from cart import operations as carts
 from cart import queries as cart_queries
 from cart.operations import sharing
+from catalogue import bulk_changes
 from catalogue import operations as catalogue
+from catalogue.bulk_acts import BulkAct
+from catalogue.bulk_changes import Selected
 from catalogue.entities import Product
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from checkout.form_cookie import save_typed_fields
@@ -209,7 +213,16 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     wanted = _get_product(next(each for each in data.PRODUCTS if steps.sold_out_skus(each)))
     subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
     make_payment(_place_order(4, now, ann))
+    change = bulk_changes.start_change(
+        uuid_from_time(now),
+        BulkAct("featured", featured=True),
+        [Selected(present.product_id)],
+        ann.user_id,
+        now,
+    )
+    bulk_changes.run_change(change, 1)
     return {
+        "change": str(change.change_id),
         "gone": gone.slug,
         "product": str(present.product_id),
         "variant": str(present.variants[0].variant_id),

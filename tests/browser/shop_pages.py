@@ -186,6 +186,24 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "worker": ShopPage("adminpanel:worker", "/staff/worker/", "staff"),
         "products": ShopPage("adminpanel:products", "/staff/products/", "admin"),
         "no products found": ShopPage("adminpanel:products", "/staff/products/?q=zzzzzz", "admin"),
+        "a change of many": ShopPage(
+            "adminpanel:bulk_change_new", "/staff/products/change/?product={product}", "admin"
+        ),
+        "a change of many, refused": ShopPage(
+            "adminpanel:bulk_change_new",
+            "/staff/products/change/?product={product}&act=price",
+            "admin",
+            422,
+        ),
+        "a change of many, beforehand": ShopPage(
+            "adminpanel:bulk_change_new",
+            "/staff/products/change/?product={product}&act=price&direction=down&by=10&unit=percent&ending=99",
+            "admin",
+        ),
+        "changes of many": ShopPage("adminpanel:bulk_changes", "/staff/products/changes/", "admin"),
+        "a finished change": ShopPage(
+            "adminpanel:bulk_change", "/staff/products/changes/{change}/", "admin"
+        ),
         "a new product": ShopPage("adminpanel:product_new", "/staff/products/new/", "admin"),
         "a new product, refused": ShopPage(
             "adminpanel:product_new", "/staff/products/new/", "admin", 422, _NOTHING
@@ -279,7 +297,8 @@ _STAFF_ACTIONS = (
     ),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_make", "promotion_end"),
-    *("product_status", "product_copy", "product_variant", "category_move", "category_remove"),
+    *("product_status", "product_copy", "product_variant", "product_price", "bulk_change_undo"),
+    *("category_move", "category_remove"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
@@ -327,6 +346,7 @@ URL_ARGUMENTS = {
     "<uuid:product_id>": "{product}",
     "<uuid:variant_id>": "{variant}",
     "<uuid:category_id>": "{category}",
+    "<uuid:change_id>": "{change}",
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",
     "<slug:trigger>": "code",

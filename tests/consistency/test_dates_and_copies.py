@@ -55,6 +55,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("product_ids_by_slug", "variants_by_sku"), "I14"),
     "price_history": "I16",
     "product_schedule_by_minute": "I18",
+    **dict.fromkeys(("bulk_changes", "bulk_change_rows"), "I21"),
     **dict.fromkeys(lists.RULES, "I14"),
 }
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.

@@ -23,6 +23,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from cassandra.query import BatchStatement, BoundStatement
+from cassandra.util import uuid_from_time
 from django.conf import settings
 from django.core import signing
 from django.test import Client
@@ -46,6 +47,8 @@ from cart.operations import sharing
 from cart.undo import RemovedLine, Undo
 from cassandra_db import REGISTRY
 from cassandra_db.session import get_session
+from catalogue import bulk_changes
+from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
 from notifications.queries import Subscription, unsubscribe_token
 from orders import queries as orders
@@ -188,6 +191,11 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:product_variant": [
         ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
     ],
+    "adminpanel:product_price": [
+        ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
+    ],
+    "adminpanel:bulk_change": [ask(change_id="{change}")],
+    "adminpanel:bulk_change_undo": [ask(change_id="{change}")],
     "adminpanel:product_prices": [
         ask(
             {"price": "0.01", "starts": "2030-01-01T10:00"},
@@ -206,6 +214,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
 
 # Addresses without an id whose submits name one.
 BY_A_PRESS: dict[str, list[Ask]] = {
+    "adminpanel:bulk_change_new": [ask({"products": "{product}", "act": "status"})],
     "cart:change": [ask({"cart": "{cart}", "line": "{line}", "quantity": "7"})],
     "cart:remove": [ask({"cart": "{cart}", "line": "{line}"})],
     "cart:restore": [ask({"removed": "{removed}"})],
@@ -467,6 +476,14 @@ def make_world() -> World:
     start_payment(unpaid, "http://testserver", now)
     Client().force_login(alice)
     (session,) = list_sessions(alice.pk, None)
+    change_id = uuid_from_time(now)
+    bulk_changes.start_change(
+        change_id,
+        BulkAct("featured", featured=True),
+        [bulk_changes.Selected(line.product_id)],
+        uuid4(),
+        now,
+    )
     gone = RemovedLine(
         cart_id, line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
     )
@@ -489,6 +506,7 @@ def make_world() -> World:
         "promotion": "welcome10",
         "product": str(line.product_id),
         "category": str(list_root_categories()[0].category_id),
+        "change": str(change_id),
     }
     nobody = RemovedLine(
         uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
@@ -506,6 +524,7 @@ def make_world() -> World:
                 "product",
                 "category",
                 "variant",
+                "change",
             )
         },
         "address": "17",

@@ -1,0 +1,138 @@
+"""What the staff's pages of changes of many products put together: acts, differences and results in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from hashlib import sha256
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from moneyed import Money
+
+from adminpanel.product_forms import STATUS_LABELS
+from catalogue import queries
+from catalogue.bulk_acts import BulkAct
+from catalogue.bulk_changes import BulkChangeRow, PreviewedProduct
+from catalogue.entities import Product, Variant
+from pricing.templatetags.money import format_money
+
+RESULT_LABELS = {
+    "done": gettext_lazy("Changed"),
+    "unchanged": gettext_lazy("Was so already"),
+    "refused": gettext_lazy("Refused"),
+    "changed": gettext_lazy("Changed by somebody else meanwhile"),
+    "": gettext_lazy("Waiting"),
+}
+RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
+
+
+def describe_act(act: BulkAct) -> str:
+    """Return in words what is done to each product."""
+    if act.is_about_prices:
+        by = Decimal(act.by)
+        amount = f"{abs(by).normalize():f}"
+        unit = _("%(number)s%%") % {"number": amount} if act.kind == "percent" else amount
+        text = _("Prices raised by %(by)s") if by > 0 else _("Prices lowered by %(by)s")
+        parts = [text % {"by": unit}]
+        if act.ending:
+            parts.append(_("to end in .%(ending)s") % {"ending": act.ending})
+        if act.cross_out:
+            parts.append(_("the former price crossed out"))
+        return ", ".join(parts)
+    if act.kind == "main_category":
+        return _("Main category: %(name)s") % {"name": _category_name(UUID(act.category_id))}
+    if act.kind == "category":
+        return _("Added to %(name)s") % {"name": _category_name(UUID(act.category_id))}
+    if act.kind == "status":
+        return _("Status: %(status)s") % {"status": STATUS_LABELS[act.status]}
+    if act.kind == "featured":
+        return _("Put on the front page") if act.featured else _("Taken off the front page")
+    return _("A change taken back")
+
+
+def _category_name(category_id: UUID) -> str:
+    node = queries.get_category_tree().by_id.get(category_id)
+    return node.name if node else str(category_id)
+
+
+def fingerprint_selection(product_ids: Sequence[UUID]) -> str:
+    """Return a short text that differs when other products are selected."""
+    return sha256(b"".join(sorted(each.bytes for each in product_ids))).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class PreviewLine:
+    """A product of the preview: what it is now and what it would be, or why it is refused."""
+
+    product: Product
+    before: str
+    after: str
+    reason: str
+
+    @property
+    def is_changed(self) -> bool:
+        return not self.reason and self.before != self.after
+
+
+def preview_line(previewed: PreviewedProduct, act: BulkAct) -> PreviewLine:
+    """Return a product of the preview in words."""
+    after = previewed.after
+    return PreviewLine(
+        previewed.before,
+        _describe(previewed.before, act),
+        _describe(after, act) if after else "",
+        previewed.reason,
+    )
+
+
+def _describe(product: Product, act: BulkAct) -> str:
+    """Return what an act is about, as it stands."""
+    if act.is_about_prices:
+        return _describe_prices([each for each in product.variants if each.sold])
+    if act.kind in ("main_category", "category"):
+        return ", ".join(_category_name(each) for each in product.all_category_ids)
+    if act.kind == "status":
+        return str(STATUS_LABELS[product.status])
+    return _("yes") if product.featured else _("no")
+
+
+def _describe_prices(variants: Sequence[Variant]) -> str:
+    if not variants:
+        return _("nothing sold")
+    text = _range([each.price for each in variants])
+    crossed = [each.compare_at for each in variants if each.compare_at]
+    if not crossed:
+        return text
+    return _("%(prices)s, %(former)s crossed out") % {"prices": text, "former": _range(crossed)}
+
+
+def _range(prices: Sequence[Money]) -> str:
+    lowest, highest = format_money(min(prices)), format_money(max(prices))
+    return lowest if lowest == highest else f"{lowest} – {highest}"
+
+
+@dataclass(frozen=True)
+class ResultLine:
+    """A product of a change, and what became of it."""
+
+    row: BulkChangeRow
+    name: str
+    label: str
+    tone: str
+
+
+def result_lines(rows: Sequence[BulkChangeRow]) -> list[ResultLine]:
+    """Return a change's rows in words. What waits has the name that it has now. Raises CassandraUnavailable."""
+    waiting = queries.get_products(row.product_id for row in rows if not row.label)
+    return [
+        ResultLine(
+            row,
+            row.label or (waiting[row.product_id].name if row.product_id in waiting else "…"),
+            str(RESULT_LABELS[row.result]),
+            RESULT_TONES.get(row.result, "plain"),
+        )
+        for row in rows
+    ]

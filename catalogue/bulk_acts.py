@@ -1,0 +1,124 @@
+"""What a bulk change does to each of its products, and how it is put back. No database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from typing import Any
+from uuid import UUID
+
+from moneyed import Money
+
+from catalogue.entities import Product, Variant
+from pricing.money import from_minor_units, to_minor_units
+
+KINDS = ("percent", "amount", "main_category", "category", "status", "featured", "undo")
+# What a price is made to end in; "" rounds it to a cent.
+ENDINGS = ("", "90", "99")
+_CENT = Decimal("0.01")
+_PLAIN_FIELDS = ("status", "featured")
+
+
+@dataclass(frozen=True, slots=True)
+class BulkAct:
+    """What is done to each product: `kind` is one of KINDS, and the other fields are those that it needs."""
+
+    kind: str
+    by: str = (
+        "0"  # a decimal: so many per cent, or so much of the currency; below 0 lowers the price
+    )
+    ending: str = ""
+    cross_out: bool = False
+    category_id: str = ""
+    status: str = ""
+    featured: bool = False
+
+    @property
+    def is_about_prices(self) -> bool:
+        return self.kind in ("percent", "amount")
+
+    def pack(self) -> str:
+        """Return it as text, for `unpack_act`."""
+        return json.dumps(asdict(self))
+
+    def apply_to(self, product: Product) -> Product:
+        """Return the product as it is to be, with nothing crossed out beside a price that has changed."""
+        if self.is_about_prices:
+            variants = (self._reprice(each) if each.sold else each for each in product.variants)
+            return replace(product, variants=tuple(variants))
+        if self.kind == "main_category":
+            chosen = UUID(self.category_id)
+            others = product.category_ids - {chosen}
+            return replace(product, category_id=chosen, category_ids=others)
+        if self.kind == "category":
+            added = {UUID(self.category_id)} - {product.category_id}
+            return replace(product, category_ids=product.category_ids | added)
+        if self.kind == "status":
+            return replace(product, status=self.status)
+        return replace(product, featured=self.featured)
+
+    def _reprice(self, variant: Variant) -> Variant:
+        price = Money(self.compute_price(variant.price.amount), variant.price.currency)
+        if price == variant.price:
+            return variant
+        return replace(variant, price=price, compare_at=None)
+
+    def compute_price(self, price: Decimal) -> Decimal:
+        """Return what becomes of a price. With an ending it is rounded in the direction of the change, never against it."""
+        by = Decimal(self.by)
+        exact = price * (1 + by / 100) if self.kind == "percent" else price + by
+        if not self.ending:
+            return exact.quantize(_CENT, ROUND_HALF_UP)
+        ending = Decimal(self.ending) / 100
+        whole = (exact - ending).to_integral_value(ROUND_FLOOR if by < 0 else ROUND_CEILING)
+        return whole + ending
+
+
+def unpack_act(text: str) -> BulkAct:
+    """Return the act that `BulkAct.pack` has made a text of."""
+    return BulkAct(**json.loads(text))
+
+
+def describe_former(before: Product, after: Product) -> str:
+    """Return, as text for `restore_former`, what of a product a change replaces."""
+    former: dict[str, Any] = {
+        name: getattr(before, name)
+        for name in _PLAIN_FIELDS
+        if getattr(before, name) != getattr(after, name)
+    }
+    if before.all_category_ids != after.all_category_ids:
+        former["categories"] = [str(each) for each in before.all_category_ids]
+    prices = {
+        str(was.variant_id): _pack_price(was)
+        for was, new in zip(before.variants, after.variants, strict=True)
+        if (was.price, was.compare_at) != (new.price, new.compare_at)
+    }
+    return json.dumps(former | ({"prices": prices} if prices else {}))
+
+
+def _pack_price(variant: Variant) -> tuple[int, int | None]:
+    compare_at = to_minor_units(variant.compare_at) if variant.compare_at else None
+    return to_minor_units(variant.price), compare_at
+
+
+def restore_former(product: Product, text: str) -> Product:
+    """Return the product as it was before the change whose `describe_former` this is."""
+    former = json.loads(text)
+    values = {name: former[name] for name in _PLAIN_FIELDS if name in former}
+    if "categories" in former:
+        main, *others = (UUID(each) for each in former["categories"])
+        values |= {"category_id": main, "category_ids": frozenset(others)}
+    prices = former.get("prices", {})
+    variants = (_restore_price(each, prices) for each in product.variants)
+    return replace(product, **values, variants=tuple(variants))
+
+
+def _restore_price(variant: Variant, prices: Mapping[str, tuple[int, int | None]]) -> Variant:
+    if str(variant.variant_id) not in prices:
+        return variant
+    price, compare_at = prices[str(variant.variant_id)]
+    code = variant.price.currency.code
+    was = from_minor_units(compare_at, code) if compare_at is not None else None
+    return replace(variant, price=from_minor_units(price, code), compare_at=was)
