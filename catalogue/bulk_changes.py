@@ -416,6 +416,8 @@ def run_change(change: BulkChange, most: int) -> int:
     begun = change.handled
     while change.handled < change.total and change.handled - begun < most:
         rows = _read_rows(change, change.handled)
+        if not rows:
+            break  # they have expired
         for row in rows:
             if not row.result:
                 _change_product(change, row)
