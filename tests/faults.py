@@ -1364,8 +1364,8 @@ FAULTS = (
     _fault(
         "A save that came too late keeps what it has claimed",
         "catalogue/operations.py",
-        "    if not _apply_save(saved, rows):\n        release_claims(claims)\n",
-        "    if not _apply_save(saved, rows):\n",
+        "    if not _apply_save(saved, rows, bulk_change_id):\n        release_claims(claims)\n",
+        "    if not _apply_save(saved, rows, bulk_change_id):\n",
         "tests/catalogue/test_editing.py",
     ),
     _fault(

@@ -55,7 +55,7 @@ def send(port: int, subject: str, text: str) -> None:
 
 def test_it_lists_what_was_caught_and_shows_a_text_with_links_to_follow(catcher: int) -> None:
     client = Client()
-    send(catcher, "First", "Hello")
+    send(catcher, "The letter before it", "Hello")
     time.sleep(0.01)
     send(
         catcher,
@@ -63,7 +63,7 @@ def test_it_lists_what_was_caught_and_shows_a_text_with_links_to_follow(catcher:
         "Follow https://shop.example/o/abc/?a=1&b=2 soon. <script>alert(1)</script>",
     )
     page = client.get(reverse("mail:messages")).content.decode()
-    assert page.index("Grüße &lt;b&gt;") < page.index("First")
+    assert page.index("Grüße &lt;b&gt;") < page.index("The letter before it")
     assert "alice@example.com" in page
     key = re.findall(r'href="(/demo/mail/[^"]+/)"', page)[0]
     page = client.get(key).content.decode()
@@ -79,7 +79,7 @@ def test_it_says_when_there_is_no_mail_yet(settings: Settings, tmp_path: Path) -
 
 
 def test_what_is_not_there_is_not_found(catcher: int) -> None:
-    send(catcher, "First", "Hello")
+    send(catcher, "The letter before it", "Hello")
     keys = ["nothing", "..", "%2e%2e%2fetc%2fpasswd", "x" * 500, "a\x00b"]
     assert {key: Client().get(f"/demo/mail/{key}/").status_code for key in keys} == dict.fromkeys(
         keys, 404

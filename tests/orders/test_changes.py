@@ -333,7 +333,7 @@ def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown()
     (back,) = fresh(order).returns
     assert (back.lines, back.reason, back.state) == (
         {1: 1},
-        "It’s damaged or doesn’t work: The handle\r\nis <b>off</b>",
+        "It’s damaged or doesn’t work: The handle\nis <b>off</b>",
         "requested",
     )
     page = client.get(at("detail", order))
