@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID, uuid4
 
 from django import forms
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # Whose pages these are.
 CATALOGUE_STAFF = ("catalogue",)
+Value = TypeVar("Value")
 VARIANTS_A_PAGE = 25
 # Of the dates that a product may have.
 FIRST_YEAR, LAST_YEAR = 2000, 2100
@@ -252,6 +253,24 @@ def _split_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def _split_commas(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
+
+
+def _parse_labelled(text: str, parse: Callable[[str], Value], complaint: str) -> dict[str, Value]:
+    """Return what stands behind the colon of each line, by what stands before it. Raises ValidationError, which complains of the line."""
+    found: dict[str, Value] = {}
+    for line in _split_lines(text):
+        label, _colon, rest = (part.strip() for part in line.partition(":"))
+        value = parse(rest)
+        if not (label and value):
+            raise forms.ValidationError(complaint % {"line": line})
+        if label in found:
+            raise forms.ValidationError(_("“%(label)s” is there twice.") % {"label": label})
+        found[label] = value
+    return found
+
+
 class CategoryField(forms.ChoiceField):
     """A category of the shop, by its id."""
 
@@ -433,23 +452,12 @@ class ProductForm(Form):
 
     def clean_details(self) -> dict[str, str]:
         """Return the details by their labels, in their order."""
-        found: dict[str, str] = {}
-        for line in _split_lines(self.cleaned_data["details"]):
-            label, colon, text = (part.strip() for part in line.partition(":"))
-            if not (label and colon and text):
-                raise forms.ValidationError(
-                    _("Write “%(line)s” with a colon, such as “Material: stoneware”.")
-                    % {"line": line}
-                )
-            if label in found:
-                raise forms.ValidationError(_("“%(label)s” is there twice.") % {"label": label})
-            found[label] = text
-        return found
+        complaint = _("Write “%(line)s” with a colon, such as “Material: stoneware”.")
+        return _parse_labelled(self.cleaned_data["details"], str, complaint)
 
     def clean_tags(self) -> frozenset[str]:
         """Return the tags."""
-        parts = (each.strip() for each in self.cleaned_data["tags"].split(","))
-        return frozenset(each for each in parts if each)
+        return frozenset(_split_commas(self.cleaned_data["tags"]))
 
     def clean_related(self) -> tuple[str, ...]:
         """Return the SKUs."""
@@ -635,16 +643,5 @@ class OptionsForm(Form):
 
     def clean_options(self) -> dict[str, tuple[str, ...]]:
         """Return each option's values, in their order."""
-        found: dict[str, tuple[str, ...]] = {}
-        for line in _split_lines(self.cleaned_data["options"]):
-            name, _colon, text = (part.strip() for part in line.partition(":"))
-            values = tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
-            if not (name and values):
-                raise forms.ValidationError(
-                    _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
-                    % {"line": line}
-                )
-            if name in found:
-                raise forms.ValidationError(_("“%(label)s” is there twice.") % {"label": name})
-            found[name] = values
-        return found
+        complaint = _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
+        return _parse_labelled(self.cleaned_data["options"], _split_commas, complaint)

@@ -67,7 +67,7 @@ FEATURED_LENGTH = 24
 RELATED_LENGTH = MAX_PINNED
 PREFIX_LENGTH = 50
 FEATURE_TYPES = ("featured", "deals", "new_arrivals")
-# How often one variant's save begins again while others of its product are being saved.
+# How often a change of a part begins again while others of the whole are being saved.
 MAX_SAVE_TRIES = 10
 AVAILABILITIES = ("in", "few", "ahead", "out")
 
@@ -431,8 +431,7 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
     before = queries.product_from_rows(rows, now)
     if product.version != (before.version if before else 0):
         raise ProductChanged(before)
-    saved = check_save(product, rows, now)
-    repriced = _find_repriced(saved, rows)
+    saved, repriced = check_save(product, rows, now)
     claims = _list_unclaimed(saved, before)
     _take_all_or_none(claims)
     # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
@@ -459,9 +458,12 @@ def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = 
     return saved
 
 
-def check_save(product: Product, rows: Sequence[Row], now: datetime) -> Product:
-    """Return a product as it would be saved over the rows that were read. Raises ProductRefused, CassandraUnavailable.
+def check_save(
+    product: Product, rows: Sequence[Row], now: datetime
+) -> tuple[Product, list[Variant]]:
+    """Return a product as it would be saved over the rows that were read, and which of its variants get other prices.
 
+    Raises ProductRefused, CassandraUnavailable.
     Whether its address and its SKUs are free shows when they are claimed.
     """
     check_product(product, now)
@@ -474,7 +476,7 @@ def check_save(product: Product, rows: Sequence[Row], now: datetime) -> Product:
             )
     repriced = _find_repriced(saved, rows)
     _check_reductions([each for each in repriced if each.sold], saved, rows, now)
-    return saved
+    return saved, repriced
 
 
 def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -> Product:
@@ -483,11 +485,10 @@ def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -
     `seen` is the variant's `fingerprint_variant` as the editor has read it: if the variant has changed since, nothing is
     written. Raises ProductChanged and all that `save_product` raises.
     """
-    changed = ProductChanged(None)
-    for _try in range(MAX_SAVE_TRIES):
-        product = queries.get_product_at_quorum(product_id)
-        stored = product.get_variant(variant.variant_id) if product else None
-        if product is None or stored is None or fingerprint_variant(stored) != seen:
+
+    def change(product: Product) -> Product:
+        stored = product.get_variant(variant.variant_id)
+        if stored is None or fingerprint_variant(stored) != seen:
             raise ProductChanged(product)
         variants = tuple(
             replace(variant, position=each.position)
@@ -495,8 +496,27 @@ def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -
             else each
             for each in product.variants
         )
+        return replace(product, variants=variants)
+
+    return change_product(product_id, change, now)
+
+
+def change_product(
+    product_id: UUID, change: Callable[[Product], Product], now: datetime
+) -> Product:
+    """Save what `change` makes of a product as it is, again of a newer one if somebody else was faster; return it as it is then.
+
+    `change` raises ProductChanged for a product that is not what the editor has read. Raises ProductChanged and all that
+    `save_product` raises.
+    """
+    changed = ProductChanged(None)
+    for _try in range(MAX_SAVE_TRIES):
+        product = queries.get_product_at_quorum(product_id)
+        if product is None:
+            raise ProductChanged(None)
+        wanted = change(product)
         try:
-            return save_product(replace(product, variants=variants), now)
+            return save_product(wanted, now)
         except ProductChanged as newer:
             changed = newer
     raise changed

@@ -204,25 +204,22 @@ def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
     if unknown:
         form.add_error("related", _("No product has the SKU %(sku)s.") % {"sku": unknown[0]})
         return _page(request, product, form=form, status=422)
-    before = product
+
+    def change(newest: Product) -> Product:
+        # A variant that is saved meanwhile is no conflict: none of its fields is in this form.
+        if fingerprint_product(newest) != get_seen_version(request.POST):
+            raise ProductChanged(newest)
+        return form.apply_to(newest, related_ids)
+
     try:
-        for _try in range(operations.MAX_SAVE_TRIES):
-            typed = form.apply_to(before, related_ids)
-            # A variant that is saved meanwhile is no conflict: none of its fields is in this form.
-            if fingerprint_product(before) != get_seen_version(request.POST):
-                return _conflict_page(request, before, typed, form)
-            try:
-                operations.save_product(typed, current_time())
-                break
-            except ProductChanged as changed:
-                before = changed.product or before
-        else:
-            return _conflict_page(request, before, typed, form)
+        saved = operations.change_product(product_id, change, current_time())
+    except ProductChanged as changed:
+        return _conflict_page(request, changed.product or product, related_ids, form)
     except ProductRefused as refused:
         _show_refusal(form, refused)
-        return _page(request, before, form=form, status=422)
-    was = describe_product(before, related_skus(before))
-    now = describe_product(typed, form.cleaned_data["related"])
+        return _page(request, product, form=form, status=422)
+    was = describe_product(product, related_skus(product))
+    now = describe_product(saved, form.cleaned_data["related"])
     note_changes(request, was, now)
     messages.success(request, _saved_text(was, now))
     return redirect("adminpanel:product", product_id=product_id)
@@ -236,9 +233,10 @@ def _saved_text(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 
 def _conflict_page(
-    request: HttpRequest, saved: Product, typed: Product, form: ProductForm
+    request: HttpRequest, saved: Product, related_ids: tuple[UUID, ...], form: ProductForm
 ) -> HttpResponse:
     """Show both states side by side, and keep what was typed."""
+    typed = form.apply_to(saved, related_ids)
     fields = compare_fields(
         describe_product(saved, related_skus(saved)),
         describe_product(typed, form.cleaned_data["related"]),
@@ -356,9 +354,7 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
 def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Show what a variant costs, will cost and has cost; plan a price, or take a planned one back."""
     now, product = current_time(), _get_product(product_id)
-    variant = product.get_variant(variant_id)
-    if variant is None:
-        raise Http404("no such variant")
+    variant, _seen = _shown_variant(product, variant_id)
     if request.method != "POST":
         return _prices_page(request, product, variant)
     form, status = PlannedPriceForm(request.POST), 422
