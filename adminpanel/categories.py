@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from adminpanel.category_forms import CategoryForm, path_text
-from catalogue.entities import CategoryNode, CategoryTree
+from adminpanel.pins import describe_pins
+from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import MAX_DEPTH
 from catalogue.search import SearchIndexMissing, count_products_in
 
@@ -57,6 +58,11 @@ def describe_category(
 def describe_node(node: CategoryNode) -> dict[str, str]:
     """Return what a category is now, by the labels of its form."""
     return describe_category(node.name, node.slug, node.parent, node.description)
+
+
+def describe_order(order: ListOrder) -> dict[str, str]:
+    """Return in which order a category's products stand, for the audit log."""
+    return {"rule": order.rule, "pinned": describe_pins(order.pinned_ids)}
 
 
 def describe_consequences(node: CategoryNode, slug: str, parent: CategoryNode | None) -> list[str]:

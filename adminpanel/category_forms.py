@@ -6,17 +6,21 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 from django import forms
+from django.http import QueryDict
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from catalogue.entities import CategoryNode, CategoryTree
+from adminpanel.pins import PinsChanged, PinsForm
+from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import (
     MAX_CATEGORY_DESCRIPTION,
     MAX_CATEGORY_NAME,
     MAX_DEPTH,
+    MAX_PINNED_IN_CATEGORY,
     fingerprint_category,
 )
+from catalogue.queries import SORT_LABELS
 from catalogue.rules import MAX_LENGTHS
 from web.forms import Form
 
@@ -31,6 +35,50 @@ def list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list
 def path_text(node: CategoryNode) -> str:
     """Return a category's name with those above it."""
     return " › ".join(each.name for each in node.path)
+
+
+class CategoryOrderForm(PinsForm):
+    """In which order a category shows its products. `shown_rule` is the rule as the page has shown it."""
+
+    shown_rule = forms.CharField(widget=forms.HiddenInput, required=False, max_length=20)
+    rule = forms.ChoiceField(
+        label=gettext_lazy("The others follow"),
+        choices=list(SORT_LABELS),
+        error_messages={"invalid_choice": gettext_lazy("Choose an order")},
+    )
+
+    @classmethod
+    def of(cls, order: ListOrder, data: QueryDict | None = None) -> CategoryOrderForm:
+        """Return the form of a category's order as it is, or as it was sent."""
+        form = cls(order.pinned_ids, MAX_PINNED_IN_CATEGORY, data)
+        form.initial.update(rule=order.rule, shown_rule=order.rule)
+        return form
+
+    def apply_to_order(self, order: ListOrder) -> ListOrder:
+        """Return the order that the valid form makes of one. Raises PinsChanged."""
+        rule, shown = self.cleaned_data["rule"], self.cleaned_data["shown_rule"]
+        if rule == shown:
+            rule = order.rule
+        elif order.rule not in (shown, rule):
+            raise PinsChanged
+        return ListOrder(rule, self.apply_to(order.pinned_ids))
+
+    def rebased_to(self, order: ListOrder) -> CategoryOrderForm:
+        """Return the form for an order as it is by now, with what was typed."""
+        return self.rebased(order.pinned_ids, shown_rule=order.rule)
+
+
+class ParentField(forms.ChoiceField):
+    """Below which category one stands. The list has those that are possible; why another one is not is for the catalogue to say.
+
+    So who has opened the form before somebody moved that category reads a sentence about it.
+    """
+
+    category_ids: frozenset[str] = frozenset()
+
+    def valid_value(self, value: Any) -> bool:
+        """Return whether there is such a category, or none is meant."""
+        return not value or str(value) in self.category_ids
 
 
 class CategoryForm(Form):
@@ -54,7 +102,7 @@ class CategoryForm(Form):
             {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
     )
-    parent = forms.ChoiceField(
+    parent = ParentField(
         label=gettext_lazy("Below"),
         required=False,
         error_messages={"invalid_choice": gettext_lazy("Choose a category")},
@@ -71,7 +119,9 @@ class CategoryForm(Form):
         self, tree: CategoryTree, node: CategoryNode | None, *args: Any, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        cast(forms.ChoiceField, self.fields["parent"]).choices = [
+        parent = cast(ParentField, self.fields["parent"])
+        parent.category_ids = frozenset(map(str, tree.by_id))
+        parent.choices = [
             ("", _("Nothing: it stands at the top")),
             *(
                 (str(each.category_id), path_text(each))

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from moneyed import Money
 
 from catalogue import rules
-from catalogue.entities import CategoryNode, Product, Variant
+from catalogue.entities import CategoryNode, Product, ProductPicture, Variant
 from catalogue.prices import PricePoint, price_in_force
 from catalogue.queries import get_category_tree
 from catalogue.search import STAFF_DEEPEST, STAFF_PAGE_LENGTH, STAFF_SORTS
@@ -310,7 +310,9 @@ class NewProductForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         category = cast(forms.ChoiceField, self.fields["category_id"])
-        category.choices = [("", _("Choose a category")), *category_choices()]
+        choices = category_choices()
+        self.has_categories = bool(choices)
+        category.choices = [("", _("Choose a category")), *choices]
 
     def clean_sku(self) -> str:
         """Return the SKU as products carry it."""
@@ -392,6 +394,13 @@ class ProductForm(Form):
         ),
         widget=forms.Textarea({"rows": 3, "autocapitalize": "characters", "spellcheck": "false"}),
     )
+    successor = forms.CharField(
+        label=gettext_lazy("Followed by"),
+        required=False,
+        max_length=64,
+        help_text=gettext_lazy("A SKU of the product that its page offers once it’s gone."),
+        widget=_short(autocapitalize="characters", spellcheck="false"),
+    )
     active_from = MomentField(
         gettext_lazy("On sale from"), gettext_lazy("Leave empty to start as soon as it is active.")
     )
@@ -437,8 +446,8 @@ class ProductForm(Form):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 
     @classmethod
-    def of(cls, product: Product, related_skus: Sequence[str]) -> ProductForm:
-        """Return the form of a product as it is."""
+    def of(cls, product: Product, related_skus: Sequence[str], successor: str = "") -> ProductForm:
+        """Return the form of a product as it is, with the SKUs of those that it names."""
         initial = {name: getattr(product, name) for name in PLAIN_FIELDS} | {
             "version": fingerprint_product(product),
             "details": "\n".join(f"{label}: {text}" for label, text in product.details.items()),
@@ -446,6 +455,7 @@ class ProductForm(Form):
             "category_ids": [str(each) for each in product.category_ids],
             "tags": ", ".join(sorted(product.tags)),
             "related": "\n".join(related_skus),
+            "successor": successor,
             **{name: getattr(product, name) or None for name in LENGTH_FIELDS},
         }
         return cls(initial=initial)
@@ -468,7 +478,13 @@ class ProductForm(Form):
             )
         return skus
 
-    def apply_to(self, product: Product, related_ids: tuple[UUID, ...]) -> Product:
+    def clean_successor(self) -> str:
+        """Return the SKU as products carry it."""
+        return str(self.cleaned_data["successor"]).upper()
+
+    def apply_to(
+        self, product: Product, related_ids: tuple[UUID, ...], successor_id: UUID | None
+    ) -> Product:
         """Return the product with what the valid form says."""
         clean = self.cleaned_data
         values: dict[str, Any] = {name: clean[name] for name in PLAIN_FIELDS}
@@ -481,6 +497,7 @@ class ProductForm(Form):
             category_ids=frozenset(UUID(each) for each in clean["category_ids"]),
             tags=clean["tags"],
             related_ids=related_ids,
+            successor_id=successor_id,
         )
 
 
@@ -496,7 +513,9 @@ def fingerprint_product(product: Product) -> str:
     """Return a short text that differs when anything differs that the form of a product shows."""
     plain = [getattr(product, name) for name in (*PLAIN_FIELDS, *LENGTH_FIELDS)]
     lists = [list(product.details.items()), product.all_category_ids, sorted(product.tags)]
-    return sha256(repr([plain, lists, product.related_ids]).encode()).hexdigest()[:16]
+    return sha256(
+        repr([plain, lists, product.related_ids, product.successor_id]).encode()
+    ).hexdigest()[:16]
 
 
 # ---- Its variants
@@ -516,9 +535,20 @@ class VariantForm(Form):
         widget=_short(inputmode="numeric"),
     )
     weight_grams = _number(gettext_lazy("Weight in grams"), rules.MAX_WEIGHT_GRAMS)
+    picture = forms.ChoiceField(
+        label=gettext_lazy("Picture"),
+        required=False,
+        error_messages={"invalid_choice": gettext_lazy("Choose one of the product’s pictures")},
+    )
     sold = forms.BooleanField(label=gettext_lazy("Sold"), required=False)
 
-    def __init__(self, variant: Variant, seen: str, data: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        variant: Variant,
+        seen: str,
+        data: Mapping[str, Any] | None = None,
+        pictures: Sequence[ProductPicture] = (),
+    ) -> None:
         self.variant = variant
         initial = {
             "seen": seen,
@@ -527,9 +557,13 @@ class VariantForm(Form):
             "compare_at": f"{variant.compare_at.amount:.2f}" if variant.compare_at else None,
             "barcode": variant.barcode,
             "weight_grams": variant.weight_grams or None,
+            "picture": variant.picture,
             "sold": variant.sold,
         }
         super().__init__(data, initial=initial, auto_id=f"{variant.variant_id}-%s")
+        if "picture" in self.fields:
+            choices = _picture_choices(variant, pictures)
+            cast(forms.ChoiceField, self.fields["picture"]).choices = choices
         # Its fields stand in the cells of a table, outside the form's own element.
         for field in self.fields.values():
             field.widget.attrs["form"] = self.form_id
@@ -547,6 +581,7 @@ class VariantForm(Form):
             "compare_at": f"{variant.compare_at.amount:.2f}" if variant.compare_at else "",
             "barcode": variant.barcode,
             "weight_grams": str(variant.weight_grams or ""),
+            "picture": variant.picture,
             "sold": _("yes") if variant.sold else _("no"),
         }
 
@@ -557,6 +592,10 @@ class VariantForm(Form):
     def clean_barcode(self) -> str:
         """Return the digits."""
         return str(self.cleaned_data["barcode"]).replace(" ", "").replace("-", "")
+
+    def clean_picture(self) -> str:
+        """Return the picture that was chosen; what was not asked for stays."""
+        return str(self.cleaned_data["picture"] if "picture" in self.data else self.variant.picture)
 
     def build_variant(self) -> Variant:
         """Return the variant as the valid form says."""
@@ -569,14 +608,23 @@ class VariantForm(Form):
             compare_at=Money(clean["compare_at"], currency) if clean["compare_at"] else None,
             barcode=clean["barcode"],
             weight_grams=clean["weight_grams"] or 0,
+            picture=clean["picture"],
             sold=clean["sold"],
         )
+
+
+def _picture_choices(variant: Variant, pictures: Sequence[ProductPicture]) -> list[tuple[str, str]]:
+    """Return the pictures that a variant may have: the product's first, any other of its, or the drawing that it has."""
+    found = {"": _("The product’s first") if pictures else _("None")}
+    if variant.picture:
+        found[variant.picture] = _("A drawing")
+    return list((found | {each.picture: each.alt for each in pictures}).items())
 
 
 class PriceForm(VariantForm):
     """The price of a variant alone, in its product's row of the list."""
 
-    sku = compare_at = barcode = weight_grams = sold = None  # type: ignore[assignment]
+    sku = compare_at = barcode = weight_grams = picture = sold = None  # type: ignore[assignment]
 
     def build_variant(self) -> Variant:
         """Return the variant with the price of the valid form."""
@@ -599,7 +647,9 @@ class PlannedPriceForm(Form):
     starts = MomentField(gettext_lazy("From"), required=True)
     ends = MomentField(
         gettext_lazy("Until"),
-        gettext_lazy("Then the price from before comes back. Leave empty for no end."),
+        gettext_lazy(
+            "Then the price from before comes back, with nothing crossed out. Leave empty for no end."
+        ),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -621,7 +671,11 @@ class PlannedPriceForm(Form):
         planned = [PricePoint(starts, Money(clean["price"], currency), was)]
         kept = [each for each in variant.planned if each.starts_at < starts]
         if ends:
-            planned.append(replace(price_in_force(points, ends), starts_at=ends))
+            after = price_in_force(points, ends)
+            # Unless another price was planned to begin meanwhile, that of before comes back, whatever it is then.
+            is_back = after == price_in_force(points, starts)
+            back = replace(after, compare_at=None, back_to=starts) if is_back else after
+            planned.append(replace(back, starts_at=ends))
             kept += [each for each in variant.planned if each.starts_at > ends]
         else:
             kept += [each for each in variant.planned if each.starts_at > starts]

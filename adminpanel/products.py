@@ -66,7 +66,7 @@ def product_line(
     label, tone = status_badge(product, now)
     return ProductLine(
         product,
-        next((each.picture for each in sold if each.picture), ""),
+        next((product.picture_of(each) for each in sold if product.picture_of(each)), ""),
         prices[0],
         prices[-1],
         sum(each.sold for each in product.variants),
@@ -125,7 +125,7 @@ def variant_page(
         tuple(
             submitted
             if submitted and submitted.variant.variant_id == each.variant_id
-            else VariantForm(each, fingerprint_variant(each))
+            else VariantForm(each, fingerprint_variant(each), pictures=product.pictures)
             for each in shown
         ),
         number,
@@ -137,6 +137,12 @@ def related_skus(product: Product) -> list[str]:
     """Return a SKU of each of a product's pinned products. Raises CassandraUnavailable."""
     found = queries.get_products(product.related_ids)
     return [found[each].variants[0].sku for each in product.related_ids if each in found]
+
+
+def successor_sku(product: Product) -> str:
+    """Return a SKU of the product that follows a product, "" if none does. Raises CassandraUnavailable."""
+    found = queries.get_product(product.successor_id) if product.successor_id else None
+    return found.variants[0].sku if found else ""
 
 
 def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
@@ -178,8 +184,11 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def describe_product(product: Product, skus: Sequence[str]) -> dict[str, str]:
-    """Return what a product is in words, by the labels of its form, to compare two states of it."""
+def describe_product(product: Product, skus: Sequence[str], successor: str) -> dict[str, str]:
+    """Return what a product is in words, by the labels of its form, to compare two states of it.
+
+    `skus` and `successor` are SKUs of the products that it names.
+    """
     tree = queries.get_category_tree()
 
     def category(category_id: UUID) -> str:
@@ -196,6 +205,7 @@ def describe_product(product: Product, skus: Sequence[str]) -> dict[str, str]:
         _("Tags"): ", ".join(sorted(product.tags)),
         _("Show it on the front page"): _("yes") if product.featured else _("no"),
         _("Related products"): "\n".join(skus),
+        _("Followed by"): successor,
         _("On sale from"): _moment(product.active_from),
         _("On sale until"): _moment(product.active_until),
         _("Tax"): str(TAX_LABELS.get(product.tax_class, product.tax_class)),

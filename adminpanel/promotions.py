@@ -32,6 +32,7 @@ class PromotionLine:
     state_label: str
     tone: str
     is_over: bool
+    can_resume: bool
 
 
 def list_promotion_lines(now: datetime) -> list[PromotionLine]:
@@ -66,6 +67,7 @@ def _line(trigger: str, promotion: Promotion, used: int, now: datetime) -> Promo
         state,
         tone,
         is_over=not is_active and not to_come,
+        can_resume=promotion.can_resume(now),
     )
 
 

@@ -43,6 +43,8 @@ ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("products", _("Products"), "bag"),
     Entry("categories", _("Categories"), "tree"),
+    Entry("spreadsheets", _("Import and export"), "column"),
+    Entry("front_page", _("Front page"), "pin"),
     Entry("promotions", _("Promotions"), "tag"),
     Entry("sales", _("Reports"), "chart"),
     Entry("people", _("People"), "user", SETTINGS),

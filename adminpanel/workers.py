@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
@@ -16,6 +17,7 @@ from mail.queries import list_due_mail_minutes
 from orders.entities import CappedCount
 from orders.queries import MAX_COUNTED
 from web.rate_limits import list_alarms
+from web.text_cache import FRAGMENTS, WHOLE_PAGES, TextCache
 
 # Mails older than this are not counted: the mail server has been away for long, and the number says so.
 MAX_LOOK_BACK = timedelta(hours=6)
@@ -43,6 +45,8 @@ class WorkerStatus:
     alarms: tuple[
         str, ...
     ] = ()  # what is tried more often than the whole shop's limit says, in words
+    # What this process of the web server keeps of what it has drawn, by what it is.
+    text_caches: tuple[tuple[str, TextCache[Any]], ...] = ()
 
     @property
     def problem_count(self) -> int:
@@ -65,6 +69,7 @@ def get_worker_status(now: datetime) -> WorkerStatus:
         now,
         compare_clocks().is_right,
         tuple(str(ATTEMPT_LABELS.get(kind, kind)) for kind in list_alarms()),
+        ((str(_("Parts of pages")), FRAGMENTS), (str(_("Whole pages")), WHOLE_PAGES)),
     )
 
 

@@ -1,6 +1,6 @@
 """The visitors of the measured pages, and which pages of a keyspace they look at."""
 
-from uuid import NAMESPACE_URL, uuid4, uuid5
+from uuid import NAMESPACE_URL, UUID, uuid4, uuid5
 
 from django.conf import settings
 from django.test import Client
@@ -11,25 +11,43 @@ from accounts.queries import find_user_by_email, get_user
 from cart.operations import add_line
 from cassandra_db import current_time
 from catalogue.entities import ProductCard
-from catalogue.queries import get_category_page, get_product, list_root_categories
+from catalogue.queries import PAGE_LENGTH, get_category_page, get_product, list_root_categories
+from catalogue.search import search_products
 
 MEMBER = uuid5(NAMESPACE_URL, "benchmarks/member")
 MEMBER_EMAIL = "benchmark@stoa.example"
 
 
 def page_urls() -> dict[str, str]:
-    """Return an address for each kind of page: the first category's, and the first product's in it that is in stock."""
+    """Return an address for each kind of page: the first category's, the first product's in it that is in stock, and a search of one word."""
     category = list_root_categories()[0]
     card = _card()
-    # A word with digits would be looked up as a SKU, too.
-    words = sorted((word for word in card.name.split() if word.isalpha()), key=len)
     return {
         "front": "/",
         "category": f"/c/{category.slug}/",
         "product": f"/p/{card.slug}/",
         "cart": "/cart/",
-        "search": f"/search?q={words[-1].lower()}",
+        "search": f"/search?q={_find_common_word(category.category_id)}",
+        "help": "/help/",
     }
+
+
+def _find_common_word(category_id: UUID) -> str:
+    """Return the word of a category's products that finds the most, up to a page of them: shops of any size then draw as many."""
+    names = [card.name for card in get_category_page(category_id).cards]
+    # A word with digits would be looked up as a SKU, too.
+    words = sorted({word.lower() for name in names for word in name.split() if word.isalpha()})
+    return max(words, key=lambda word: min(search_products(word).total, PAGE_LENGTH))
+
+
+def make_second_page_cookies() -> dict[str, str]:
+    """Return the cookies of a visitor who has looked at one other product, and has nothing else."""
+    category, product = list_root_categories()[0], _card()
+    cards = get_category_page(category.category_id).cards
+    other = next(card for card in cards if card.product_id != product.product_id)
+    client = Client()
+    client.get(f"/p/{other.slug}/")
+    return {name: morsel.value for name, morsel in client.cookies.items()}
 
 
 def make_guest_cookies() -> dict[str, str]:
@@ -38,11 +56,12 @@ def make_guest_cookies() -> dict[str, str]:
     if found is None:
         raise SystemExit("the first product of the first category is not there")
     client = Client()
+    client.get(f"/p/{found.slug}/")
     sent = {"variant": found.variants[0].sku, "quantity": "2", "operation": str(uuid4())}
     answer = client.post("/cart/add/", sent)
     if answer.status_code != 303 or settings.CART_COOKIE_NAME not in client.cookies:
         raise SystemExit(f"putting {sent['variant']} into a cart answered {answer.status_code}")
-    return {settings.CART_COOKIE_NAME: client.cookies[settings.CART_COOKIE_NAME].value}
+    return {name: morsel.value for name, morsel in client.cookies.items()}
 
 
 def make_member_cookies() -> dict[str, str]:
@@ -66,6 +85,7 @@ def make_member_cookies() -> dict[str, str]:
         )
     client = Client()
     client.force_login(member)
+    client.get(f"/p/{_card().slug}/")
     return {name: morsel.value for name, morsel in client.cookies.items()}
 
 

@@ -83,6 +83,14 @@ def delete_cart_cookie(response: HttpResponse) -> None:
 
 
 def _read_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
+    """Return the guest and the cart that the cookie names, read once a request."""
+    known = get_request_cart(request)
+    if known.cookie is None:
+        known.cookie = _parse_cookie(request)
+    return known.cookie
+
+
+def _parse_cookie(request: HttpRequest) -> tuple[UUID | None, UUID | None]:
     cookie = request.COOKIES.get(settings.CART_COOKIE_NAME)
     if not cookie:
         return None, None

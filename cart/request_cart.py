@@ -16,12 +16,13 @@ class RequestCart:
     """The header's cart as it is being read, and what the response's cookie will remember.
 
     `new_guest_id` is the id of a guest who has just added a first line; `active_cart_id` the cart that was seen to be active;
-    `badge` what a submit has made of the header's cart.
+    `badge` what a submit has made of the header's cart; `cookie` the guest and the cart that the request's cookie names.
     """
 
     new_guest_id: UUID | None = None
     active_cart_id: UUID | None = None
     badge: CartBadge | None = None
+    cookie: tuple[UUID | None, UUID | None] | None = None
     _reading: tuple[UUID, Chain] | None = None
     _active: tuple[UUID, queries.PendingActiveCart] | None = None
 

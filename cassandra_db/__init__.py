@@ -32,6 +32,7 @@ from cassandra_db.statements import (
     prepare_statements,
     read,
     scan,
+    wait_for_all,
     write,
     write_batch,
 )

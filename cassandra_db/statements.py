@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -253,24 +253,26 @@ class Statement:
 
     def iterate_table(self, splits: int = 16, **params: Any) -> Iterator[Row]:
         """Yield the rows of a whole table, range by range and page by page. For what no request waits for."""
+        for part in range(splits):
+            yield from self.iterate_part(part, splits, **params)
+
+    def iterate_part(self, part: int, splits: int, **params: Any) -> Iterator[Row]:
+        """Yield the rows of one of so many parts of a table, page by page; a partition is in one part. For what no request waits for."""
         if not self.is_scan:
             raise TypeError(f"{self!r} is no scan")
         step = (_RING_END - _RING_START) // splits
-        for part in range(splits):
-            start = _RING_START + part * step
-            end = _RING_END if part == splits - 1 else start + step
-            with _translate_errors(self):
-                found = get_session().execute(
-                    self.bind(start=start, end=end, **params),
-                    execution_profile=self.profile,
-                    timeout=self.timeout or 30,
+        start = _RING_START + part * step
+        end = _RING_END if part == splits - 1 else start + step
+        with _translate_errors(self):
+            found = get_session().execute(
+                self.bind(start=start, end=end, **params),
+                execution_profile=self.profile,
+                timeout=self.timeout or 30,
+            )
+            for row in found:
+                yield (
+                    mark_utc([row], self.timestamp_columns)[0] if self.timestamp_columns else row
                 )
-                for row in found:
-                    yield (
-                        mark_utc([row], self.timestamp_columns)[0]
-                        if self.timestamp_columns
-                        else row
-                    )
 
 
 def prepare_statements() -> None:
@@ -537,6 +539,12 @@ def _was_sent(error: NoHostAvailable) -> bool:
         isinstance(reason, ConnectionException | OperationTimedOut | ErrorMessage)
         for reason in error.errors.values()
     )
+
+
+def wait_for_all(under_way: Iterable[PendingResult]) -> None:
+    """Wait until each of the statements has been carried out. Raises CassandraUnavailable."""
+    for pending in under_way:
+        pending.rows()
 
 
 def write_batch(statements: Sequence[BoundStatement]) -> None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from uuid import UUID, uuid4
 
 from cassandra.query import BoundStatement
-from cassandra.util import datetime_from_uuid1
 from django.utils.translation import gettext as _
 
 from cassandra_db import (
@@ -33,8 +32,9 @@ from catalogue import operations, queries
 from catalogue.bulk_acts import BulkAct, describe_former, restore_former, unpack_act
 from catalogue.entities import Product
 from catalogue.errors import ProductChanged, ProductRefused
-from catalogue.operations import MAX_SAVE_TRIES
 from catalogue.prices import PricePoint, compute_reference_price
+from catalogue.rules import MAX_SAVE_TRIES
+from jobs.months import list_months, made_at, month_of, read_unfinished
 
 MAX_PRODUCTS = 10_000
 # So many are changed at once, in the request that asks for it.
@@ -162,28 +162,9 @@ class PreviewedProduct:
     reason: str = ""
 
 
-def month_of(change_id: UUID) -> date:
-    """Return the month in which a change stands. Raises ValueError for an id that was made of no time."""
-    return _time_of(change_id).date().replace(day=1)
-
-
-def _time_of(change_id: UUID) -> datetime:
-    made_at: datetime = datetime_from_uuid1(change_id)
-    return made_at.replace(tzinfo=UTC)
-
-
 def is_usable_id(change_id: UUID, now: datetime) -> bool:
     """Return whether a change may be started under an id: it was made of a time not long ago."""
-    return change_id.version == 1 and abs(now - _time_of(change_id)) < MAX_PAGE_AGE
-
-
-def list_months(now: datetime) -> list[date]:
-    """Return the months in which changes stand that are still known, the latest first."""
-    month = now.astimezone(UTC).date().replace(day=1)
-    months = [month]
-    for _step in range(3):
-        months.append((months[-1] - timedelta(days=1)).replace(day=1))
-    return months
+    return change_id.version == 1 and abs(now - made_at(change_id)) < MAX_PAGE_AGE
 
 
 # ---- Reading
@@ -215,9 +196,7 @@ def iterate_changes(month: date) -> Iterator[BulkChange]:
 
 def list_unfinished(months: Sequence[date]) -> list[UUID]:
     """Return the changes of these months that the worker is not through with, the oldest first. Raises CassandraUnavailable."""
-    reading = [UNFINISHED.start(month=month) for month in months]
-    found = {each for pending in reading for row in pending.rows() for each in row.unfinished or ()}
-    return sorted(found, key=lambda each: each.time)
+    return read_unfinished(UNFINISHED, months)
 
 
 def list_rows(change: BulkChange, page: int) -> list[BulkChangeRow]:

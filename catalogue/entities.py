@@ -1,7 +1,7 @@
 """A product and its variants, its card in a list, and the tree of categories."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -29,7 +29,7 @@ class Variant:
 
     variant_id: UUID
     sku: str
-    options: dict[str, str]
+    options: dict[str, str] = field(hash=False)
     price: Money
     compare_at: Money | None
     picture: str
@@ -47,6 +47,14 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class ProductPicture:
+    """A picture on a product's page, as text (catalogue.pictures, catalogue.photos), and what it shows in words."""
+
+    picture: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """A product with all its variants, in the order in which they are shown.
 
@@ -59,7 +67,7 @@ class Product:
     name: str
     brand: str
     description: str
-    details: dict[str, str]
+    details: dict[str, str] = field(hash=False)
     category_id: UUID
     option_names: tuple[str, ...]
     tax_class: str
@@ -82,6 +90,8 @@ class Product:
     search_title: str = ""
     search_description: str = ""
     related_ids: tuple[UUID, ...] = ()  # pinned, in this order
+    pictures: tuple[ProductPicture, ...] = ()  # in this order; variants may have others
+    successor_id: UUID | None = None  # what its page offers when it has gone
 
     def is_on_sale(self, now: datetime) -> bool:
         """Return whether shoppers find and buy it at a moment: every page, list, cart and feed asks this."""
@@ -118,6 +128,22 @@ class Product:
         """Return the variant with this id, sold or not."""
         return next((each for each in self.variants if each.variant_id == variant_id), None)
 
+    def picture_of(self, variant: Variant) -> str:
+        """Return the picture that a variant is shown by: its own, or else the product's first; "" if there is none."""
+        return variant.picture or (self.pictures[0].picture if self.pictures else "")
+
+    def describe_picture(self, picture: str) -> str:
+        """Return what one of the product's pictures shows, in words; "" for any other."""
+        return next((each.alt for each in self.pictures if each.picture == picture), "")
+
+    def with_pictures(self, pictures: Sequence[ProductPicture]) -> "Product":
+        """Return the product with these pictures; variants that had one of those left out have none of their own any more."""
+        gone = {each.picture for each in self.pictures} - {each.picture for each in pictures}
+        variants = (
+            replace(each, picture="") if each.picture in gone else each for each in self.variants
+        )
+        return replace(self, pictures=tuple(pictures), variants=tuple(variants))
+
     def variant_columns(self, variant: Variant) -> dict[str, Any]:
         """Return what a line stores of one of its variants, by the names of pricing.quotes.VariantSnapshot."""
         return {
@@ -127,7 +153,7 @@ class Product:
             "name": self.name,
             "slug": self.slug,
             "options": dict(variant.options),
-            "picture": variant.picture,
+            "picture": self.picture_of(variant),
         }
 
     def quote_line(self, variant: Variant, quantity: int) -> QuotedLine:
@@ -140,6 +166,24 @@ class Product:
             weight_grams=variant.weight_grams,
             category_id=self.category_id,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PictureUpload:
+    """A file that was uploaded for a product. `state` is waiting, ready (then `picture` names it) or refused (then `reason` says why)."""
+
+    product_id: UUID
+    upload_id: UUID
+    file_name: str
+    incoming: str  # the raw file's name in the storage
+    state: str
+    tries: int = 0
+    picture: str = ""
+    reason: str = ""
+
+    @property
+    def key(self) -> dict[str, UUID]:
+        return {"product_id": self.product_id, "upload_id": self.upload_id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +210,24 @@ class ProductCard:
         return self.created_at > current_time() - NEW_FOR
 
 
+@dataclass(frozen=True, slots=True)
+class MenuEntry:
+    """What the navigation shows of a category, with those below it."""
+
+    name: str
+    slug: str
+    picture: str
+    children: tuple["MenuEntry", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListOrder:
+    """In which order a category shows its products: those that the staff pinned, then the others by a rule (of queries.SORTS)."""
+
+    rule: str = "newest"
+    pinned_ids: tuple[UUID, ...] = ()
+
+
 @dataclass(eq=False, slots=True)
 class CategoryNode:
     """A category in its tree."""
@@ -182,6 +244,11 @@ class CategoryNode:
     # Set from when it was renamed or moved until its products have followed as far as `followed_to`.
     changed_at: datetime | None = None
     followed_to: str = ""
+    order: ListOrder = ListOrder()
+    # Whether the list "featured", which begins with what is pinned, is written to its end.
+    has_featured_list: bool = False
+    # Since then nothing has changed but which products are pinned.
+    is_repinned: bool = False
 
     @property
     def ancestors(self) -> list["CategoryNode"]:
@@ -201,6 +268,11 @@ class CategoryNode:
     @property
     def depth(self) -> int:
         return len(self.ancestors) + 1
+
+    @property
+    def menu_entry(self) -> MenuEntry:
+        children = tuple(each.menu_entry for each in self.children)
+        return MenuEntry(self.name, self.slug, self.picture, children)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +315,9 @@ class CategoryTree:
                 former_slugs=tuple(row.former_slugs or ()),
                 changed_at=row.changed_at,
                 followed_to=row.followed_to or "",
+                order=ListOrder(row.list_rule or "newest", tuple(row.pinned_ids or ())),
+                has_featured_list=bool(row.has_featured_list),
+                is_repinned=bool(row.is_repinned),
             )
             for row in there
         }
@@ -256,6 +331,7 @@ class CategoryTree:
         self.by_slug = {node.slug: node for node in self.by_id.values()}
         roots = (node for node in self.by_id.values() if node.parent is None)
         self.roots = sorted(roots, key=lambda root: (root.position, root.name))
+        self.menu = tuple(root.menu_entry for root in self.roots)
         self.by_former_slug = self._find_former(rows)
 
     def _find_former(self, rows: Sequence[Row]) -> dict[str, CategoryNode | None]:

@@ -19,6 +19,18 @@ class ProductRefused(ValueError):
         self.field, self.variant_id = field, variant_id
 
 
+class MediaUnavailable(Exception):
+    """The storage of uploaded files does not answer, or takes no more."""
+
+
+class DecoderFailed(Exception):
+    """The process that decodes a picture was killed or broke; that is not always the picture's fault."""
+
+
+class PhotoRefused(ValueError):
+    """What was uploaded is no picture that the shop takes; the text says why."""
+
+
 class SlugTaken(ProductRefused):
     """The address belongs to another product."""
 

@@ -1,16 +1,22 @@
 """What the worker does for the catalogue: it updates everything that is derived from products."""
 
 import hashlib
+import logging
 import socket
 from datetime import datetime, timedelta
+from time import monotonic
 
 from django.conf import settings
 from django.utils.translation import ngettext
 
 from catalogue import bulk_changes, operations, queries, search
+from catalogue.models import UPLOAD_TTL
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, minutes_between
+from jobs.months import list_months
 from jobs.registry import Job, describe_count
+
+log = logging.getLogger(__name__)
 
 LISTS = "catalogue lists"
 # A change is noted before it is written: after this time it is either there or was cut off, and is finished here.
@@ -25,6 +31,8 @@ LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500
 # Some ten seconds of work: then the worker does its other jobs before it goes on.
 MAX_CHANGED_AT_ONCE = 300
+MAX_DECODED_AT_ONCE = 100
+DECODING_SECONDS = 10.0
 
 
 def update_search_index(now: datetime) -> str:
@@ -92,7 +100,7 @@ def follow_categories(now: datetime) -> str:
 def go_on_with_bulk_changes(now: datetime) -> str:
     """Go on with the changes of many products at once, the oldest first."""
     count = 0
-    for change_id in bulk_changes.list_unfinished(bulk_changes.list_months(now)):
+    for change_id in bulk_changes.list_unfinished(list_months(now)):
         change = bulk_changes.get_change(change_id)
         if change and count < MAX_CHANGED_AT_ONCE:
             count += bulk_changes.run_change(change, MAX_CHANGED_AT_ONCE - count)
@@ -101,7 +109,43 @@ def go_on_with_bulk_changes(now: datetime) -> str:
 
 def has_bulk_changes(now: datetime) -> bool:
     """Return whether a change of many products waits. An undo of one that is two months old is found by the next run."""
-    return bool(bulk_changes.list_unfinished(bulk_changes.list_months(now)[:2]))
+    return bool(bulk_changes.list_unfinished(list_months(now)[:2]))
+
+
+def decode_uploads(now: datetime) -> str:
+    """Decode what staff have uploaded, the oldest first, for some seconds. One that fails stops none of the others.
+
+    Raises what the last one raised that failed.
+    """
+    days = [now.date() - timedelta(days=age) for age in range(UPLOAD_TTL // (24 * 3600), -1, -1)]
+    due = queries.list_waiting_uploads(days, MAX_DECODED_AT_ONCE)[:MAX_DECODED_AT_ONCE]
+    count, failure, until = 0, None, monotonic() + DECODING_SECONDS
+    for row in due:
+        try:
+            count += operations.decode_upload(row.product_id, row.upload_id, now)
+        except Exception as error:  # noqa: BLE001 -- each storage has its own; it is raised below
+            log.warning("upload %s of product %s: %s", row.upload_id, row.product_id, error)
+            failure = error
+        if monotonic() > until:
+            break
+    if failure:
+        raise failure
+    return describe_count(
+        ngettext("%(count)s picture decoded", "%(count)s pictures decoded", count), count
+    )
+
+
+def has_uploads(now: datetime) -> bool:
+    """Return whether something waits since today; what has waited for longer is found by the next run."""
+    return bool(queries.list_waiting_uploads([now.date()], 1))
+
+
+def sweep_incoming(now: datetime) -> str:
+    """Delete the raw files that nobody has decoded within a day."""
+    count = operations.sweep_incoming(now)
+    return describe_count(
+        ngettext("%(count)s raw file deleted", "%(count)s raw files deleted", count), count
+    )
 
 
 def rebuild_suggestions(now: datetime) -> str:
@@ -154,6 +198,14 @@ JOBS = [
         idle_every=timedelta(minutes=1),
         has_work=has_bulk_changes,
     ),
+    Job(
+        "uploads",
+        timedelta(seconds=3),
+        decode_uploads,
+        idle_every=timedelta(minutes=1),
+        has_work=has_uploads,
+    ),
+    Job("incoming files", timedelta(hours=1), sweep_incoming),
     Job("front page", timedelta(hours=1), rebuild_front_page),
     Job("suggestions", timedelta(days=1), rebuild_suggestions),
 ]

@@ -66,6 +66,9 @@ class Product(Model):
     search_title = columns.Text(static=True)
     search_description = columns.Text(static=True)
     related_ids = columns.List(columns.UUID, static=True)  # pinned, in this order
+    # JSON: [[picture, what it shows], …] in the order to show; variants name theirs themselves
+    pictures = columns.Text(static=True)
+    successor_id = columns.UUID(static=True)  # the product that its page offers when it has gone
     featured = columns.Boolean(static=True)
     availability = columns.Text(static=True)  # in, few, out: what the cards say
     created_at = columns.DateTime(static=True)
@@ -138,7 +141,8 @@ class Category(Model):
     """Q2: the tree of categories, three levels deep.
 
     A removed category's row stays, for its addresses lead on (decision 037).
-    Bound: one partition a tree, 2,000 categories and 4,000 rows (catalogue.operations), 300 bytes each; 2 KB at worst.
+    Bound: one partition a tree, 2,000 categories and 4,000 rows (catalogue.operations.categories), 300 bytes each; 2 KB at worst,
+    and 2 KB more with 48 pinned products.
     Writer: catalogue.operations.save_category and its neighbours, in one conditional batch on `version`.
     """
 
@@ -160,6 +164,10 @@ class Category(Model):
     former_slugs = columns.List(columns.Text)  # the last ones; they lead to the present address
     changed_at = columns.DateTime()  # renamed or moved, and the worker has not followed to the end
     followed_to = columns.Text()  # how far it has come in the category's list
+    list_rule = columns.Text()  # in which order its products are shown; null: the newest first
+    pinned_ids = columns.List(columns.UUID)  # the products that stand before all others
+    has_featured_list = columns.Boolean()  # the list that begins with them is written to its end
+    is_repinned = columns.Boolean()  # since changed_at nothing else has changed
     removed = columns.Boolean()
 
 
@@ -175,7 +183,7 @@ class ProductByCategory(CardColumns):
     __options__ = READ_MOSTLY
     __personal_data__ = None
     category_id = columns.UUID(partition_key=True)
-    sort = columns.Text(partition_key=True)  # created, price, name
+    sort = columns.Text(partition_key=True)  # created, price, name; featured, if anything is pinned
     sort_key = columns.Blob(primary_key=True)
     product_id = columns.UUID(primary_key=True)
 
@@ -185,7 +193,8 @@ class ListPosition(Model):
 
     A position is written before its card and removed after it: every card anywhere has its position here, also after a
     crash and when two people save at once.
-    Bound: a row a category and sort: about 12, 200 for a product in 20 categories, and for a moment twice that.
+    Bound: a row a category and sort: about 12, 200 for a product in 20 categories, a third more where products are pinned, and
+    for a moment twice that.
     Writer: catalogue.operations.refresh_cards.
     """
 
@@ -198,9 +207,9 @@ class ListPosition(Model):
 
 
 class FeaturedProduct(CardColumns):
-    """Q4: the front page's rows: featured, deals, new_arrivals.
+    """Q4: the front page's rows: featured, deals, new_arrivals. What is pinned stands first.
 
-    Bound: 24 cards a row (catalogue.operations.FEATURED_LENGTH).
+    Bound: 24 cards a row (catalogue.operations.featured.FEATURED_LENGTH).
     Writer: catalogue.operations.rebuild_featured.
     """
 
@@ -210,6 +219,23 @@ class FeaturedProduct(CardColumns):
     feature_type = columns.Text(partition_key=True)
     position = columns.Integer(primary_key=True)
     product_id = columns.UUID()
+
+
+class FrontPagePins(Model):
+    """Q4: which products stand first in a row of the front page, in this order; the others are chosen by a rule.
+
+    Bound: one row a partition, 24 ids (catalogue.operations.featured.FEATURED_LENGTH).
+    Writer: catalogue.operations.pin_on_front_page, by a conditional write on `version`.
+    """
+
+    __table_name__ = "front_page_pins"
+    __options__ = READ_MOSTLY
+    __personal_data__ = None
+    feature_type = columns.Text(partition_key=True)
+    product_ids = columns.List(columns.UUID)
+    version = columns.Integer()
+    save_id = columns.UUID()  # the change that made the version, which knows itself by it
+    changed_at = columns.DateTime()
 
 
 class RelatedProduct(CardColumns):
@@ -231,7 +257,7 @@ class RelatedProduct(CardColumns):
 class ProductByNamePrefix(Model):
     """Q3: suggestions for a prefix of 2 to 8 letters of any word of a name, the best first.
 
-    Bound: 50 products a prefix (catalogue.operations.PREFIX_LENGTH).
+    Bound: 50 products a prefix (catalogue.operations.suggestions.PREFIX_LENGTH).
     Writer: catalogue.operations.rebuild_prefixes.
     """
 
@@ -323,6 +349,45 @@ class BulkChangeRow(Model):
     result = columns.Text()  # done, unchanged, refused, changed
     label = columns.Text()  # the product's name then
     reason = columns.Text()  # of a refusal, in words
+
+
+# So long staff see what became of what they have uploaded, and may still put it on a product's page.
+UPLOAD_TTL = 7 * 24 * 3600
+
+
+class PictureUpload(Model):
+    """Q1: the files that staff have uploaded for a product, and what became of each.
+
+    Bound: they vanish after a week; some 500 bytes each, 100 are read.
+    Writer: catalogue.operations.picture_uploads, by conditional writes alone.
+    """
+
+    __table_name__ = "picture_uploads"
+    __options__ = {"default_time_to_live": UPLOAD_TTL}
+    __personal_data__ = None
+    product_id = columns.UUID(partition_key=True)
+    upload_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    file_name = columns.Text()  # as it was called where it came from
+    incoming = columns.Text()  # the raw file's name in the storage
+    state = columns.Text()  # waiting, ready, refused
+    tries = columns.Integer()  # how often a worker has begun to decode it
+    picture = columns.Text()  # of one that is ready
+    reason = columns.Text()  # of a refusal, in words
+
+
+class WaitingUpload(Model):
+    """Which uploads the worker has to decode, by the day on which they came. Written before the upload itself.
+
+    Bound: the uploads of a day that are not decoded yet, 40 bytes each; gone with the upload itself.
+    Writer: catalogue.operations.picture_uploads.
+    """
+
+    __table_name__ = "waiting_uploads_by_day"
+    __options__ = {"default_time_to_live": UPLOAD_TTL, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = None
+    day = columns.Date(partition_key=True)
+    upload_id = columns.TimeUUID(primary_key=True)
+    product_id = columns.UUID()
 
 
 class ProductSchedule(Model):

@@ -1,6 +1,6 @@
 """The shop's own illustrations: a shape and one to three colours give a picture.
 
-A variant's picture is stored as text, `mug/4f6d7a-e8d9c5`, and drawn on request. `drawings/mug.svg` is the drawing: an
+A picture is stored as text, `mug/4f6d7a-e8d9c5`, and drawn on request. `drawings/mug.svg` is the drawing: an
 SVG file with slots, `{b.down(.17)}`, for its colours. Its first line names the colours that the shape takes,
 `<!-- a; b = #f6f1e6 -->`, and the defaults of those that a picture leaves out. What a slot may hold:
 
@@ -93,6 +93,15 @@ def check_picture(shape: str, colours: tuple[str, ...]) -> tuple[str, tuple[str,
             f"{shape} takes 1 to {most} colours of six small hexadecimal digits each"
         )
     return shape, colours
+
+
+def is_drawing(picture: str) -> bool:
+    """Return whether a picture's text names a drawing."""
+    try:
+        parse_picture(picture)
+    except NoSuchPicture:
+        return False
+    return True
 
 
 def draw_picture(shape: str, colours: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
 """Prices over time: which one is in force, and which one may be crossed out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from moneyed import Money
@@ -12,11 +12,15 @@ REFERENCE_DURATION = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class PricePoint:
-    """From when on a price is asked; `compare_at` is the one that is crossed out beside it."""
+    """From when on a price is asked; `compare_at` is the one that is crossed out beside it.
+
+    At the end of a planned sale `back_to` is when that began: the price of before comes back, also if it is changed until then.
+    """
 
     starts_at: datetime
     price: Money
     compare_at: Money | None = None
+    back_to: datetime | None = field(default=None, compare=False)
 
 
 def price_in_force(points: Sequence[PricePoint], now: datetime) -> PricePoint:
@@ -25,6 +29,19 @@ def price_in_force(points: Sequence[PricePoint], now: datetime) -> PricePoint:
     Every price that anybody sees or pays comes from here: a variant that is read has it as its `price`.
     """
     return next((each for each in reversed(points) if each.starts_at <= now), points[0])
+
+
+def follow_base_prices(points: Sequence[PricePoint]) -> list[PricePoint]:
+    """Return the points with the price of before at the end of each sale, as it is now. They are in the order of time.
+
+    Nothing is crossed out there: the sale itself is among the 30 days whose lowest price counts.
+    What is before a sale that has begun is known no more: what was noted at its end stays.
+    """
+    followed: list[PricePoint] = []
+    for point in points:
+        base = [each for each in followed if point.back_to and each.starts_at < point.back_to]
+        followed.append(replace(point, price=base[-1].price, compare_at=None) if base else point)
+    return followed
 
 
 def begin_with(moment: datetime | None, points: Sequence[PricePoint]) -> list[PricePoint]:

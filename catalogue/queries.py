@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from itertools import groupby
 from time import monotonic
 from uuid import UUID
@@ -26,12 +26,16 @@ from catalogue.entities import (
     CardPage,
     CategoryNode,
     CategoryTree,
+    MenuEntry,
+    PictureUpload,
     Product,
     ProductCard,
+    ProductPicture,
     Suggestion,
     Variant,
 )
 from catalogue.errors import NoLongerSold
+from catalogue.photos import parse_photo
 from catalogue.prices import (
     PricePoint,
     begin_with,
@@ -51,6 +55,8 @@ SORTS = {
     "price-down": ("price", True),
     "name": ("name", False),
 }
+# The order of a category in which products are pinned (CategoryNode.has_featured_list).
+FEATURED_SORT = "featured"
 SORT_LABELS = (
     ("newest", _("Newest first")),
     ("price", _("Price: low to high")),
@@ -64,8 +70,8 @@ PRODUCT = read(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, featured, availability, created_at, updated_at, sku,
-       position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, created_at,
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -75,8 +81,8 @@ PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, featured, availability, created_at, updated_at, sku,
-       position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, created_at,
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
 PRODUCT_ID = read(
@@ -145,6 +151,8 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         search_title=head.search_title or "",
         search_description=head.search_description or "",
         related_ids=tuple(head.related_ids or ()),
+        pictures=tuple(ProductPicture(*each) for each in json.loads(head.pictures or "[]")),
+        successor_id=head.successor_id,
     )
 
 
@@ -152,17 +160,26 @@ def price_points(row: Row) -> list[PricePoint]:
     """Return the prices in a variant's row, in the order of time: the first has begun, the others begin by themselves."""
     first = (row.price_from or row.created_at, row.price, row.compare_at)
     planned = (
-        (datetime.fromisoformat(starts_at), price, compare_at)
-        for starts_at, price, compare_at in json.loads(row.planned_prices or "[]")
+        (
+            datetime.fromisoformat(starts_at),
+            price,
+            compare_at,
+            *map(datetime.fromisoformat, back_to),
+        )
+        for starts_at, price, compare_at, *back_to in json.loads(row.planned_prices or "[]")
     )
-    return [_price_point(*each, row.currency) for each in (first, *planned)]
+    return [_price_point(row.currency, *each) for each in (first, *planned)]
 
 
 def _price_point(
-    starts_at: datetime, price: int, compare_at: int | None, currency: str
+    currency: str,
+    starts_at: datetime,
+    price: int,
+    compare_at: int | None,
+    back_to: datetime | None = None,
 ) -> PricePoint:
     was = from_minor_units(compare_at, currency) if compare_at is not None else None
-    return PricePoint(starts_at, from_minor_units(price, currency), was)
+    return PricePoint(starts_at, from_minor_units(price, currency), was, back_to)
 
 
 def _count_begun(row: Row, now: datetime) -> int:
@@ -214,6 +231,54 @@ def _asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PriceP
     return [each for each in dated if until is None or each.starts_at < until]
 
 
+# Q1: what staff have uploaded for a product, and what the worker has to decode.
+UPLOADS = read(
+    "Q1",
+    """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason FROM picture_uploads
+       WHERE product_id = :product_id LIMIT :most""",
+)
+UPLOAD = read(
+    "Q1",
+    """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason FROM picture_uploads
+       WHERE product_id = :product_id AND upload_id = :upload_id""",
+)
+WAITING_UPLOADS = read(
+    "Q1", "SELECT upload_id, product_id FROM waiting_uploads_by_day WHERE day = :day LIMIT :most"
+)
+MAX_UPLOADS = 100
+
+
+def list_uploads(product_id: UUID) -> list[PictureUpload]:
+    """Return the last days' uploads for a product, the oldest first. Raises CassandraUnavailable."""
+    rows = UPLOADS.all(product_id=product_id, most=MAX_UPLOADS)
+    return [_upload(row) for row in reversed(rows) if row.state]
+
+
+def get_upload(product_id: UUID, upload_id: UUID) -> PictureUpload | None:
+    """Return an upload, or None. Raises CassandraUnavailable."""
+    row = UPLOAD.one(product_id=product_id, upload_id=upload_id)
+    return _upload(row) if row and row.state else None
+
+
+def list_waiting_uploads(days: Sequence[date], most: int) -> list[Row]:
+    """Return upload_id and product_id of what waits since these days, their oldest first. Raises CassandraUnavailable."""
+    reading = [WAITING_UPLOADS.start(day=day, most=most) for day in days]
+    return [row for pending in reading for row in pending.rows()]
+
+
+def _upload(row: Row) -> PictureUpload:
+    return PictureUpload(
+        row.product_id,
+        row.upload_id,
+        row.file_name or "",
+        row.incoming or "",
+        row.state,
+        row.tries or 0,
+        row.picture or "",
+        row.reason or "",
+    )
+
+
 # Q1: what was asked for a variant.
 HISTORY = read(
     "Q1",
@@ -230,7 +295,7 @@ def prefetch_price_history(variant_id: UUID) -> PendingResult:
 def price_history_from_rows(rows: Sequence[Row]) -> list[PricePoint]:
     """Return what the rows of a price history say, in the order of time."""
     return [
-        _price_point(row.starts_at, row.price, row.compare_at, row.currency)
+        _price_point(row.currency, row.starts_at, row.price, row.compare_at)
         for row in reversed(rows)
     ]
 
@@ -274,8 +339,17 @@ def _collect_products(reading: Iterable[PendingResult]) -> dict[UUID, Product]:
 
 def iterate_products() -> Iterator[Product]:
     """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
-    for _product_id, rows in groupby(PRODUCTS.iterate_table(), key=lambda row: row.product_id):
-        if found := product_from_rows(list(rows)):
+    return _products_from_rows(PRODUCTS.iterate_table())
+
+
+def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
+    """Yield the products in one of so many parts of the shop, always the same ones. For jobs. Raises CassandraUnavailable."""
+    return _products_from_rows(PRODUCTS.iterate_part(part, parts))
+
+
+def _products_from_rows(rows: Iterator[Row]) -> Iterator[Product]:
+    for _product_id, its_rows in groupby(rows, key=lambda row: row.product_id):
+        if found := product_from_rows(list(its_rows)):
             yield found
 
 
@@ -302,6 +376,25 @@ def find_variant_by_sku(sku: str | None) -> Row | None:
     """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
     is_possible = sku and len(sku) <= MAX_SKU_LENGTH and "\0" not in sku
     return VARIANT.one(sku=sku) if is_possible else None
+
+
+# Of products that have gone and name the next one, so many are followed to one that is sold.
+MAX_SUCCESSORS = 5
+
+
+def find_successor(product: Product, now: datetime) -> Product | None:
+    """Return the product that follows one that has gone, or the one that follows that; None if none is sold.
+
+    Raises CassandraUnavailable.
+    """
+    found: Product | None = product
+    for _step in range(MAX_SUCCESSORS):
+        if found is None or found.successor_id is None:
+            return None
+        found = get_product(found.successor_id)
+        if found and found.is_on_sale(now):
+            return found
+    return None
 
 
 def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
@@ -343,7 +436,7 @@ def find_reference_price(
 CATEGORIES = read(
     "Q2",
     """SELECT category_id, version, slug, name, parent_id, position, description, picture, former_slugs, changed_at,
-       followed_to, removed FROM categories WHERE tree = :tree""",
+       followed_to, removed, list_rule, pinned_ids, has_featured_list, is_repinned FROM categories WHERE tree = :tree""",
     consistency=LOCAL_ONE,
 )
 CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)
@@ -426,6 +519,11 @@ def list_root_categories() -> list[CategoryNode]:
     return get_category_tree().roots
 
 
+def list_menu() -> tuple[MenuEntry, ...]:
+    """Return what the navigation shows. Raises CassandraUnavailable."""
+    return get_category_tree().menu
+
+
 def find_category_by_slug(slug: str) -> CategoryNode | None:
     """Return the category with this address, or None. Raises CassandraUnavailable."""
     return get_category_tree().by_slug.get(slug)
@@ -488,12 +586,12 @@ LISTED_AFTER = read(
 
 
 def list_products_after(
-    category_id: UUID, place: tuple[bytes, UUID], most: int
+    category_id: UUID, place: tuple[bytes, UUID], most: int, sort: str = "created"
 ) -> list[tuple[bytes, UUID]]:
-    """Return the places of the next products in a category's list, the oldest first. Raises CassandraUnavailable."""
+    """Return the places of the next products in a category's list, in the order of their keys. Raises CassandraUnavailable."""
     sort_key, product_id = place
     rows = LISTED_AFTER.all(
-        category_id=category_id, sort="created", sort_key=sort_key, product_id=product_id, most=most
+        category_id=category_id, sort=sort, sort_key=sort_key, product_id=product_id, most=most
     )
     return [(row.sort_key, row.product_id) for row in rows]
 
@@ -520,14 +618,25 @@ def card_from_row(row: Row) -> ProductCard:
     )
 
 
+def default_sort(node: CategoryNode) -> str:
+    """Return the order in which a category shows its products to who has not chosen one."""
+    return FEATURED_SORT if node.has_featured_list else node.order.rule
+
+
+def sort_labels(node: CategoryNode) -> tuple[tuple[str, object], ...]:
+    """Return the orders in which a category can be shown, with their words."""
+    own = ((FEATURED_SORT, _("Featured")),) if node.has_featured_list else ()
+    return (*own, *SORT_LABELS)
+
+
 def get_category_page(
     category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH
 ) -> CardPage:
     """Return a part of a category's list, which holds the products of all categories below it too.
 
-    `sort` is one of SORTS, `after` the token of the part before. Raises InvalidPageToken, CassandraUnavailable.
+    `sort` is one of SORTS, or FEATURED_SORT, `after` the token of the part before. Raises InvalidPageToken, CassandraUnavailable.
     """
-    order, down = SORTS[sort]
+    order, down = (FEATURED_SORT, False) if sort == FEATURED_SORT else SORTS[sort]
     list_name = f"Q2 {category_id.hex} {sort}"
     key_columns = {"category_id": category_id, "sort": order, "most": limit + 1}
     if after:
@@ -556,6 +665,20 @@ FEATURED = read(
 def prefetch_featured(feature_type: str) -> PendingResult:
     """Start reading a row of the front page: featured, deals or new_arrivals."""
     return FEATURED.start(feature_type=feature_type)
+
+
+# Q4: what the staff have pinned in a row of the front page.
+FRONT_PAGE_PINS = read(
+    "Q4",
+    "SELECT product_ids, changed_at, version FROM front_page_pins WHERE feature_type = :feature_type",
+)
+
+
+def get_front_page_pins(feature_types: Iterable[str]) -> dict[str, tuple[UUID, ...]]:
+    """Return which products stand first in each row of the front page, in this order. Raises CassandraUnavailable."""
+    reading = {each: FRONT_PAGE_PINS.start(feature_type=each) for each in feature_types}
+    rows = {each: pending.one() for each, pending in reading.items()}
+    return {each: tuple(row.product_ids or ()) if row else () for each, row in rows.items()}
 
 
 def list_featured(feature_type: str) -> list[ProductCard]:
@@ -633,8 +756,15 @@ def product_card(product: Product) -> ProductCard:
     """Return the card of a product that is sold in at least one variant: it shows the lowest price."""
     sold = [variant for variant in product.variants if variant.sold]
     cheapest = min(sold, key=lambda variant: variant.price)
-    pictures = list(dict.fromkeys(variant.picture for variant in sold if variant.picture))
-    colours = dict.fromkeys(picture.partition("/")[2].partition("-")[0] for picture in pictures)
+    pictures = [
+        *(each.picture for each in product.pictures),
+        *dict.fromkeys(variant.picture for variant in sold if variant.picture),
+    ]
+    colours = dict.fromkeys(
+        picture.partition("/")[2].partition("-")[0]
+        for picture in pictures
+        if not parse_photo(picture)
+    )
     return ProductCard(
         product_id=product.product_id,
         name=product.name,

@@ -12,6 +12,8 @@ from moneyed import Money
 
 from catalogue.entities import STATUSES, Product, Variant
 from catalogue.errors import ProductRefused
+from catalogue.photos import parse_photo
+from catalogue.pictures import is_drawing
 from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.queries import MAX_SKU_LENGTH
 from pricing.money import to_minor_units
@@ -26,6 +28,8 @@ MAX_OPTIONS = 10
 MAX_VALUES = 100
 MAX_CATEGORIES_OF_A_PRODUCT = 20
 MAX_PINNED = 12
+# How often a change of a part begins again while others of the whole are being saved.
+MAX_SAVE_TRIES = 10
 MAX_PRICE = 1_000_000
 MAX_PLANNED = 10
 # Whatever comes, goes or changes its price by itself does so between these.
@@ -44,7 +48,8 @@ MAX_LENGTHS = {
     "search_description": 300,
 }
 MAX_DETAIL_LENGTH = 1000
-MAX_PICTURE_LENGTH = 200
+MAX_PICTURES = 50
+MAX_ALT_LENGTH = 250
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKU = re.compile(r"[A-Z0-9]+(?:[-._][A-Z0-9]+)*")
@@ -56,6 +61,7 @@ def check_product(product: Product, now: datetime) -> None:
     _check_texts(product)
     _check_collections(product)
     _check_numbers(product)
+    _check_pictures(product)
     if product.status not in STATUSES:
         raise ProductRefused(_("Choose draft, active or archived."), "status")
     _check_moment(product.active_from, "active_from")
@@ -122,6 +128,8 @@ def _check_collections(product: Product) -> None:
         raise ProductRefused(
             _("Choose other products than this one, each of them once."), "related_ids"
         )
+    if product.successor_id == product.product_id:
+        raise ProductRefused(_("Choose another product than this one."), "successor_id")
     if _has_twice(product.option_names):
         raise ProductRefused(_("Each option has a name of its own."), "option_names")
 
@@ -151,6 +159,27 @@ def _check_numbers(product: Product) -> None:
             raise ProductRefused(
                 _("Enter a length from 0 to %(most)d mm.") % {"most": MAX_LENGTH_MM}, field
             )
+
+
+def _check_pictures(product: Product) -> None:
+    _check_count(product.pictures, MAX_PICTURES, "pictures")
+    if _has_twice([each.picture for each in product.pictures]):
+        raise ProductRefused(_("Each picture is there once."), "pictures")
+    for each in product.pictures:
+        if not (parse_photo(each.picture) or is_drawing(each.picture)):
+            raise ProductRefused(_("There is no such picture."), "pictures")
+        if not each.alt.strip():
+            raise ProductRefused(_("Say what each picture shows."), "pictures")
+        _check_length(each.alt, MAX_ALT_LENGTH, "pictures")
+
+
+def _is_picture_of(product: Product, picture: str) -> bool:
+    """Return whether a variant may have a picture: none, a drawing, or one of the product's."""
+    return (
+        not picture
+        or any(each.picture == picture for each in product.pictures)
+        or is_drawing(picture)
+    )
 
 
 def _check_variants(product: Product) -> None:
@@ -267,7 +296,8 @@ def _check_variant(product: Product, variant: Variant) -> None:
             _("A barcode has 8, 12, 13 or 14 digits, the last of which is a check digit."),
             "barcode",
         )
-    _check_length(variant.picture, MAX_PICTURE_LENGTH, "picture", variant)
+    if not _is_picture_of(product, variant.picture):
+        refuse(_("Choose one of the product’s pictures."), "picture")
     if not variant.sold:
         return  # Its options may be those that the product had then.
     if set(variant.options) != set(product.option_names) or not all(variant.options.values()):

@@ -537,7 +537,7 @@ def _document(product: Product) -> Any:
     skus = {variant.sku for variant in sold}
     marks = {
         "sellable": product.status == "active" and bool(sold),
-        "bare": not all(variant.picture for variant in sold),
+        "bare": not all(product.picture_of(variant) for variant in sold),
         "reduced": any(variant.compare_at for variant in sold),
     }
     return tantivy.Document(

@@ -11,8 +11,9 @@ from uuid import uuid5
 
 from django.utils.translation import gettext as _
 
-from catalogue.entities import Product, Variant
+from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.errors import ProductRefused
+from catalogue.prices import PricePoint, follow_base_prices
 from catalogue.rules import MAX_VARIANTS
 from catalogue.words import fold_text
 from pricing.money import to_minor_units
@@ -148,6 +149,20 @@ def _skus(product: Product, chosen: Mapping[str, str]) -> Iterator[str]:
 def _code(text: str, most: int) -> str:
     words = re.findall(r"[A-Z0-9]+", fold_text(text).upper())
     return "-".join(words)[:most].strip("-")
+
+
+def fingerprint_pictures(pictures: Sequence[ProductPicture]) -> str:
+    """Return a short text that differs when anything of a product's pictures does."""
+    content = [(each.picture, each.alt) for each in pictures]
+    return sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+
+def follow_base_price(variant: Variant) -> Variant:
+    """Return a variant whose planned sales end with the price that it has before them now."""
+    if not variant.planned or variant.price_from is None:
+        return variant
+    present = PricePoint(variant.price_from, variant.price, variant.compare_at)
+    return replace(variant, planned=tuple(follow_base_prices([present, *variant.planned])[1:]))
 
 
 def fingerprint_variant(variant: Variant) -> str:

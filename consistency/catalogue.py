@@ -1,4 +1,4 @@
-"""I13, I14 and I16 to I21: what pages show of a product, its stock and its cards, is what the product and its stock items say.
+"""I13, I14, I16 to I21 and I25: what pages show of a product, its stock and its cards, is what the product and its stock items say.
 
 What it has claimed and what is scheduled for it belongs to it, too.
 """
@@ -21,6 +21,7 @@ from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
 from inventory.operations.stock_copies import COPIED, is_copied
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
+from jobs.months import list_months
 
 PRODUCTS = scan(
     "I14",
@@ -257,6 +258,15 @@ def _check_tree(name: str) -> Iterator[Violation]:
                 node.name,
                 lambda now, node=node: catalogue.lift_category(node.category_id),  # type: ignore[misc]
             )
+        # While the worker follows, the list that begins with what is pinned may be half written, and is not shown.
+        if not node.changed_at and node.has_featured_list != bool(node.order.pinned_ids):
+            yield Violation(
+                "I25",
+                f"category {node.category_id}",
+                "is not shown in the order that was chosen for it",
+                node.name,
+                lambda now, node=node: catalogue.follow_order_again(node.category_id),  # type: ignore[misc]
+            )
 
 
 def _circle_of(node: CategoryNode) -> set[UUID]:
@@ -278,6 +288,37 @@ def _give_own_address(node: CategoryNode) -> None:
         description=node.description,
         seen=catalogue.fingerprint_category(node),
     )
+
+
+# ---- I25: what is pinned on the front page
+
+
+def _iterate_front_page(scope: Scope | None) -> Iterator[str]:
+    if scope is None or "front_page_pins" in scope.tables:
+        yield from catalogue.FEATURE_TYPES
+
+
+def _check_front_page(feature_type: str) -> Iterator[Violation]:
+    """Compare the beginning of a row with what is pinned in it, unless the worker is about to draw it."""
+    row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
+    now = current_time()
+    if row is None or row.changed_at > now - SOON:
+        return
+    changed = catalogue.list_changed_products(now - SOON, now)
+    shown = [card.product_id for card in queries.list_featured(feature_type)]
+    found = queries.get_products_at_quorum(row.product_ids or ())
+    expected = [
+        product_id
+        for product_id in row.product_ids or ()
+        if product_id in found and catalogue.can_be_shown(feature_type, found[product_id], now)
+    ]
+    if shown[: len(expected)] != expected and not changed.keys() & {*shown, *expected}:
+        yield Violation(
+            "I25",
+            f"front page, {feature_type}",
+            "does not begin with what is pinned",
+            fix=lambda now: catalogue.refresh_featured(()),
+        )
 
 
 # ---- I17: addresses and SKUs of nothing
@@ -464,7 +505,7 @@ KNOWN_FOR = timedelta(seconds=BULK_CHANGE_TTL) - timedelta(days=2)
 
 def _iterate_changes(scope: Scope | None) -> Iterator[bulk_changes.BulkChange]:
     now = current_time()
-    for month in bulk_changes.list_months(now):
+    for month in list_months(now):
         for change in bulk_changes.iterate_changes(month):
             if scope is not None and change.change_id not in scope.changes:
                 continue
@@ -495,7 +536,8 @@ def _has_mark(row: bulk_changes.BulkChangeRow, change: bulk_changes.BulkChange) 
 CHECKS = (
     Check("products' stock", ("I13",), _iterate_stock_copies, _check_stock_copy),
     Check("products", ("I14", "I16", "I18", "I20"), _iterate_product_ids, _check_product),
-    Check("categories", ("I19",), _iterate_trees, _check_tree),
+    Check("categories", ("I19", "I25"), _iterate_trees, _check_tree),
+    Check("front page", ("I25",), _iterate_front_page, _check_front_page),
     Check("claims", ("I17",), _iterate_claims, _check_claims),
     Check("changes of many products", ("I21",), _iterate_changes, _check_change),
     Check("lists of cards", ("I14",), _iterate_lists, _check_shown),

@@ -16,7 +16,17 @@ from typing import Any
 from uuid import UUID
 
 from cassandra_db import current_time, require_right_clock, write_after
-from consistency import catalogue, dates, lists, orders, sales, stock, users, vouchers
+from consistency import (
+    catalogue,
+    dates,
+    lists,
+    orders,
+    sales,
+    spreadsheets,
+    stock,
+    users,
+    vouchers,
+)
 from consistency.findings import Check, Report, Scope, Violation
 from jobs.minutes import minutes_between
 from orders import queries
@@ -28,6 +38,7 @@ CHECKS: tuple[Check, ...] = (
     *sales.CHECKS,
     *users.CHECKS,
     *catalogue.CHECKS,
+    *spreadsheets.CHECKS,
     *lists.CHECKS,
     *dates.CHECKS,
 )

@@ -84,6 +84,8 @@ class DemoProduct:
     deal: bool = False
     created_days_ago: int = 0
     related: tuple[str, ...] = ()
+    # Files in data/photographs/, and what each shows.
+    photographs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,7 @@ def make_variants(
 # ---- Read from the files
 
 _DATA = Path(__file__).parent / "data"
+PHOTOGRAPHS = _DATA / "photographs"
 DEPARTMENTS = ("home", "kitchen", "clothing", "desk")
 
 
@@ -195,7 +198,14 @@ def _read_products(department: str, colours: Mapping[str, Any]) -> Iterator[Demo
         without, hexes = frozenset(variants.pop("without", ())), tuple(variants.pop("hexes", ()))
         made = make_variants(**variants, options=options, without=without, hexes=hexes)
         option_names, related = tuple(entry.pop("option_names")), tuple(entry.pop("related", ()))
-        yield DemoProduct(**entry, option_names=option_names, related=related, variants=made)
+        photographs = tuple((name, alt) for name, alt in entry.pop("photographs", ()))
+        yield DemoProduct(
+            **entry,
+            option_names=option_names,
+            related=related,
+            photographs=photographs,
+            variants=made,
+        )
 
 
 def _read_choice(entry: Mapping[str, Any], colours: Mapping[str, Any]) -> DemoChoice:

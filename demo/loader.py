@@ -22,8 +22,9 @@ from accounts.operations import register_user
 from accounts.second_factor import enrol_demo_second_factor
 from cassandra_db import CassandraUnavailable
 from catalogue import operations, queries, search
-from catalogue.entities import Product, Variant
-from catalogue.errors import CategoryChanged
+from catalogue.entities import Product, ProductPicture, Variant
+from catalogue.errors import CategoryChanged, ProductRefused
+from catalogue.photos import take_in_photo
 from catalogue.prices import PricePoint
 from demo import catalogue_data
 from demo.logins import LOGINS, Login
@@ -123,12 +124,28 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
             if present is None:
                 operations.add_former_prices(former_prices(made, now))
             version = present.version if present else 0
-            operations.save_product(replace(made, version=version), now)
+            _save_reduced_as_allowed(replace(made, version=version), now)
 
     run_in_parallel(load, catalogue_data.PRODUCTS, step)
 
 
+def _save_reduced_as_allowed(product: Product, now: datetime) -> None:
+    """Save a product; what may not be crossed out, since the staff have asked less in the last 30 days, is not."""
+    try:
+        operations.save_product(product, now)
+    except ProductRefused as refused:
+        reduced = product.get_variant(refused.variant_id) if refused.variant_id else None
+        if refused.field != "compare_at" or reduced is None or reduced.compare_at is None:
+            raise
+        variants = (
+            replace(each, compare_at=None) if each is reduced else each for each in product.variants
+        )
+        _save_reduced_as_allowed(replace(product, variants=tuple(variants)), now)
+
+
 def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Product:
+    # Variants that all look alike are shown by their product's photographs.
+    has_looks = not product.photographs or len({each.picture for each in product.variants}) > 1
     variants = tuple(
         Variant(
             variant_id=catalogue_data.demo_variant_id(variant.sku),
@@ -136,7 +153,7 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
             options=variant.options,
             price=Money(variant.price, settings.CURRENCY),
             compare_at=Money(variant.compare_at, settings.CURRENCY) if variant.compare_at else None,
-            picture=variant.picture,
+            picture=variant.picture if has_looks else "",
             weight_grams=variant.weight_grams,
         )
         for variant in product.variants
@@ -154,8 +171,15 @@ def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Pr
         variants=variants,
         featured=product.featured,
         related_ids=tuple(catalogue_data.demo_product_id(key) for key in product.related),
+        pictures=tuple(_take_in(name, alt) for name, alt in product.photographs),
         created_at=now - timedelta(days=product.created_days_ago),
     )
+
+
+def _take_in(name: str, alt: str) -> ProductPicture:
+    """Take in a photograph as if staff had uploaded it."""
+    file = catalogue_data.PHOTOGRAPHS / f"{name}.jpg"
+    return ProductPicture(str(take_in_photo(file.read_bytes(), file.name)), alt)
 
 
 def former_prices(product: Product, since: datetime) -> dict[UUID, list[PricePoint]]:

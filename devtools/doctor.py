@@ -15,13 +15,17 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from cassandra.cluster import Session
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 
 from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.session import ALIAS, get_session
+from catalogue.operations.picture_uploads import INCOMING
 from devtools.keyspaces import is_outdated, list_models
 from devtools.node import NodeError, control, jars, machine, state
 from devtools.node.java import find_java
@@ -53,6 +57,7 @@ def run_checks() -> Iterator[Finding]:
         yield from _local_node()
     yield from _configuration()
     yield from _mail()
+    yield _media()
     try:
         connected = get_session()
     except CassandraUnavailable:
@@ -260,6 +265,30 @@ def _mail() -> Iterator[Finding]:
         yield Finding(ADVICE if is_local else WRONG, f"No mail server at {server}: {error}", fix)
     else:
         yield Finding(GOOD, f"A mail server answers at {server}")
+
+
+def _media() -> Finding:
+    """Write and read where uploaded files are kept: the web hosts and the workers' have to reach the same storage."""
+    where = settings.S3_BUCKET or settings.MEDIA_ROOT
+    name = f"{INCOMING}/doctor-{uuid4().hex}"
+    try:
+        default_storage.save(name, ContentFile(b"doctor"))
+        with default_storage.open(name) as file:
+            is_same = file.read() == b"doctor"
+        default_storage.delete(name)
+    except Exception as error:  # noqa: BLE001 -- each storage has its own
+        found = f"{type(error).__name__}: {error}"
+    else:
+        if is_same:
+            # Of a folder it cannot be seen from here whether the other hosts have the same.
+            others = "" if settings.S3_BUCKET else ", which must be the same one on every host"
+            return Finding(GOOD, f"Pictures can be kept in {where}{others}")
+        found = "what was written is read otherwise"
+    return Finding(
+        WRONG,
+        f"Pictures cannot be kept in {where}: {found}",
+        "MEDIA_ROOT=… must name a folder that web and worker share and may write; or S3_BUCKET, S3_ENDPOINT, S3_ACCESS_KEY and S3_SECRET_KEY",
+    )
 
 
 def _unreachable(own_node: bool) -> Finding:

@@ -19,6 +19,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 from django.conf import settings
@@ -28,6 +29,16 @@ from devtools.node import control, machine
 
 ROOT: Path = settings.BASE_DIR
 RUN_FOLDER = ROOT / ".run"
+# What an empty shop on this machine sends, for want of a mail server.
+MAIL_FOLDER = RUN_FOLDER / "mail"
+# An empty shop is a real one, and all of this is for it to choose. For this machine's own browsers alone it opens without a
+# certificate, sends mails to nobody, and sells without a bank.
+EMPTY_SHOP = {
+    "STOA_HTTPS": "false",
+    "EMAIL_URL": f"filemail:///{MAIL_FOLDER}",
+    "PAYMENT_METHODS": "transfer",
+    "BANK_ACCOUNT": "Stoa|IBAN IE64 IRCE 9205 0112 3456 78|BIC IRCEIE2D",
+}
 OPEN_SECONDS = 60.0
 CLOSE_SECONDS = 25.0
 # A part that ends so soon after its start, so often in a row, is not started again.
@@ -70,7 +81,7 @@ class ShopRun:
 
     @property
     def is_demo(self) -> bool:
-        return self.environment["STOA_DEMO"].lower() in Env.BOOLEAN_TRUE_STRINGS
+        return _is_true(self.environment["STOA_DEMO"])
 
     def log_path(self, name: str) -> Path:
         return RUN_FOLDER / "logs" / f"{name}-{self.port}.log"
@@ -285,11 +296,23 @@ def _environment(port: int, development: bool) -> dict[str, str]:
     environment = os.environ | {"DEBUG": str(development).lower(), "PYTHONUNBUFFERED": "1"}
     environment.setdefault("STOA_DEMO", "true")
     environment.setdefault("PUBLIC_URL", f"http://127.0.0.1:{port}")
+    if not _is_true(environment["STOA_DEMO"]):
+        return (
+            {**EMPTY_SHOP, **environment} if _is_local(environment["PUBLIC_URL"]) else environment
+        )
     if "EMAIL_URL" not in os.environ:
         environment["EMAIL_URL"] = (
             f"smtp://127.0.0.1:{machine.find_free_port(port + 25, ['127.0.0.1'])}"
         )
     return environment
+
+
+def _is_local(url: str) -> bool:
+    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
+
+
+def _is_true(text: str) -> bool:
+    return text.lower() in Env.BOOLEAN_TRUE_STRINGS
 
 
 def _choose_keyspace(run: ShopRun) -> None:
@@ -315,7 +338,7 @@ def _prepare(run: ShopRun) -> None:
 
 def _launch_all(run: ShopRun, listener: socket.socket) -> None:
     python = sys.executable
-    if "EMAIL_URL" not in os.environ:
+    if run.is_demo and "EMAIL_URL" not in os.environ:
         mail_port = run.environment["EMAIL_URL"].rsplit(":", 1)[1]
         run.launch_part("mail", [python, "manage.py", "mailcatcher", "--port", mail_port])
     run.launch_part("worker", [python, "manage.py", "worker"])
@@ -342,6 +365,8 @@ def _welcome(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
     rows = [("Shop", run.address), ("Staff", f"{run.address}staff/")]
     if run.is_demo:
         rows.append(("Mail", f"{run.address}demo/mail/"))
+    elif "EMAIL_URL" not in os.environ:
+        rows.append(("Mail", f"files in {MAIL_FOLDER.relative_to(ROOT)}"))
     lines = ["", "Stoa is open.", ""]
     lines += [f"  {name:<8} {value}" for name, value in rows]
     lines += ["", "Demo logins:"] if logins else []
@@ -351,6 +376,18 @@ def _welcome(run: ShopRun, logins: Sequence[tuple[str, str, str]]) -> str:
         if logins
         else []
     )
+    if not run.is_demo:
+        chosen = " ".join(
+            f"{name}={run.environment[name]}"
+            for name in ("CASSANDRA_KEYSPACE", "PUBLIC_URL")
+            if name in run.environment
+        )
+        lines += [
+            "",
+            "A new shop is empty: docs/first-day.md leads from here to the first order. Its first admin:",
+            f"  STOA_DEMO=0 {chosen} \\",
+            "    .venv/bin/python manage.py staff add you@example.com --role admin --link",
+        ]
     lines += [
         "",
         "Ctrl-C closes the shop."

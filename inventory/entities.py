@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 BACKORDER_WAREHOUSE = "ahead"
 # The row that is no reservation: it sorts first and lets the numbers be read quickly.
 SENTINEL = UUID(int=0)
+# Up to so many units are few, where nobody has said otherwise.
+DEFAULT_THRESHOLD = 5
 BACKORDER, PREORDER = "backorder", "preorder"
 Availability = Literal["in", "few", "ahead", "out"]
 
@@ -52,7 +54,7 @@ class Stock:
 
     available: int = 0
     availability: Availability = "out"
-    by_warehouse: dict[str, int] = field(default_factory=dict)
+    by_warehouse: dict[str, int] = field(default_factory=dict, hash=False)
     backorder: Backorder | None = None
 
     @property
@@ -82,6 +84,11 @@ class StockNumbers:
     reserved: int
     committed: int
     shipped: int
+
+    @property
+    def on_hand(self) -> int:
+        """How many units lie in the warehouse, those for orders with them."""
+        return self.available + self.reserved + self.committed
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,10 @@ class NotEnoughAvailable(Exception):
         self.available = available
 
 
+class StockChanged(Exception):
+    """A stock item's numbers are not those that were read any more; nothing was changed."""
+
+
 class NothingReceived(Exception):
     """The ledger has no receipt of a stock item, so its numbers cannot be rebuilt from it."""
 

@@ -117,15 +117,19 @@ def prefetch_stock_numbers(
     )
 
 
+def stock_numbers_from_row(row: Row | None) -> StockNumbers:
+    """Return the numbers in a row of `prefetch_stock_numbers`; zeros where nothing was received."""
+    if row is None or row.received is None:
+        return StockNumbers(0, 0, 0, 0, 0)
+    return StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
+
+
 def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
     """Return the exact numbers of a variant in a warehouse; zeros where nothing was received.
 
     Raises CassandraUnavailable.
     """
-    row = prefetch_stock_numbers(variant_id, warehouse_id).one()
-    if row is None:
-        return StockNumbers(0, 0, 0, 0, 0)
-    return StockNumbers(row.received, row.available, row.reserved, row.committed, row.shipped)
+    return stock_numbers_from_row(prefetch_stock_numbers(variant_id, warehouse_id).one())
 
 
 def make_reservation_id(

@@ -27,6 +27,7 @@ from cassandra_db import (
     applied_if,
     conditional_write,
     current_time,
+    wait_for_all,
     write,
 )
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
@@ -117,8 +118,7 @@ def queue_mail(
     ]
     if about:
         leading_here.append(ABOUT_PERSON.start(person_id=about, mail_id=mail_id))
-    for pending in leading_here:
-        pending.rows()
+    wait_for_all(leading_here)
     CLAIM.apply(
         # Ours or another's of the same id: it is the same mail.
         if_lost=REFUSED_MEANS_DONE,

@@ -6,6 +6,7 @@ from uuid import UUID
 from cassandra_db import current_time
 from orders import operations
 from orders.entities import Order
+from orders.errors import OrderChanged
 from payments.errors import GatewayUnavailable
 
 log = logging.getLogger(__name__)
@@ -23,6 +24,8 @@ def poll_payment(order: Order, payment_id: UUID) -> Order:
     """Ask the gateway about one payment, and return the order after that; as it was, if the gateway does not answer."""
     try:
         return operations.settle_order_payment(order, payment_id, current_time())
+    except OrderChanged as stale:
+        return stale.order  # again and again; the worker settles it
     except (GatewayUnavailable, LookupError, ValueError) as error:
         # The worker asks again; until then the order's page shows what is known.
         log.warning("order %s: the gateway does not answer: %s", order.number, error)

@@ -116,6 +116,25 @@ def _check_terms(terms: PromotionTerms) -> None:
         raise PromotionRefused(_("The end must be after the start."))
 
 
+RESUME_PROMOTION = conditional_write(
+    "promotions",
+    "UPDATE promotions SET ended_at = null WHERE trigger = :trigger AND key = :key IF ended_at = :ended_at AND kind IN :kinds",
+)
+
+
+def resume_promotion(trigger: str, key: str, ended_at: datetime) -> bool:
+    """Take the end of a promotion back; return whether it was the one that ended at this moment. Raises CassandraUnavailable."""
+    outcome = RESUME_PROMOTION.apply(
+        if_lost=applied_if(lambda row: row.ended_at is None),
+        trigger=trigger,
+        key=key,
+        ended_at=ended_at,
+        kinds=list(rules.KINDS),
+    )
+    queries.clear_promotion_cache()
+    return outcome.applied
+
+
 def end_promotion(trigger: str, key: str, now: datetime) -> bool:
     """End a promotion; return whether this call ended it. Raises CassandraUnavailable."""
     outcome = END_PROMOTION.apply(

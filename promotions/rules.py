@@ -100,6 +100,10 @@ class Promotion:
             free_units -= taken
         return tuple(off)
 
+    def can_resume(self, now: datetime) -> bool:
+        """Return whether staff have ended it and it would go on without that: its own end is to come, if it has one."""
+        return self.ended_at is not None and not (self.ends_at and now >= self.ends_at)
+
     def unavailable_reason(self, now: datetime) -> str:
         """Return why nobody can use it at that moment; '' if it is in use."""
         if self.ended_at and now >= self.ended_at:

@@ -28,10 +28,6 @@ class ChosenVariant:
         return self.variant.label
 
     @property
-    def picture(self) -> str:
-        return self.variant.picture
-
-    @property
     def price(self) -> Money:
         return self.variant.price
 
@@ -58,10 +54,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class PictureChoice:
-    """One picture of the product, and the variant that looks like it."""
+    """One picture of the product; its address shows it, and the variant that looks like it."""
 
     picture: str
-    name: str
+    alt: str
     url: str
     is_checked: bool
 
@@ -86,17 +82,21 @@ def list_option_choices(
     sold = [variant for variant in product.variants if variant.sold]
     if len(sold) < 2:
         return []
-    return [_option_choices(name, sold, current, stock) for name in product.option_names]
+    return [_option_choices(name, product, sold, current, stock) for name in product.option_names]
 
 
 def _option_choices(
-    name: str, sold: Sequence[Variant], current: Variant, stock: Mapping[UUID, Stock]
+    name: str,
+    product: Product,
+    sold: Sequence[Variant],
+    current: Variant,
+    stock: Mapping[UUID, Stock],
 ) -> list[Choice]:
     made = []
     values = dict.fromkeys(variant.options[name] for variant in sold)
-    looks = {variant.options[name]: variant.picture for variant in reversed(sold)}
+    looks = {each.options[name]: product.picture_of(each) for each in reversed(sold)}
     shows_looks = len(set(looks.values())) > 1 and len(
-        {(v.options[name], v.picture) for v in sold}
+        {(each.options[name], product.picture_of(each)) for each in sold}
     ) == len(values)
     for value in values:
         target = _nearest_variant(
@@ -131,27 +131,54 @@ def _is_in_stock(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
     return variant.variant_id in stock and stock[variant.variant_id].available > 0
 
 
+def choose_picture(product: Product, current: Variant, wanted: str) -> str:
+    """Return the picture to show: the one with the number that is wanted, the first is 1; else the variant's own."""
+    numbers = {str(number): each for each, number in _number_pictures(product, current).items()}
+    return numbers.get(wanted) or product.picture_of(current)
+
+
 def list_picture_choices(
-    product: Product, current: Variant, preview: str = ""
+    product: Product, current: Variant, shown: str, preview: str = ""
 ) -> list[PictureChoice]:
-    """Return each different picture once, with the variant to show for it: the one chosen, if it looks like that."""
-    first: dict[str, Variant] = {}
-    for variant in product.variants:
-        if variant.sold:
-            first.setdefault(variant.picture, variant)
-    first[current.picture] = current
+    """Return each of the product's pictures once, and then those that its variants have besides; the one `shown` is checked.
+
+    A picture leads to the variant that looks like it, the one chosen if it does.
+    """
+    looks = {each.picture: each for each in reversed(_list_sold(product, current))}
+    # What stands for the one chosen never leads to another.
+    looks[product.picture_of(current)] = current
     return [
         PictureChoice(
             picture,
-            variant.label or product.name,
-            variant_url(product, variant, preview),
-            variant is current,
+            product.describe_picture(picture) or looks[picture].label or product.name,
+            variant_url(
+                product,
+                looks.get(picture, current),
+                picture="" if picture in looks else str(number),
+                preview=preview,
+            ),
+            picture == shown,
         )
-        for picture, variant in first.items()
+        for picture, number in _number_pictures(product, current).items()
     ]
 
 
-def variant_url(product: Product, variant: Variant, preview: str = "") -> str:
-    """Return the address of the product's page with this variant chosen; `preview` is the token of a preview's link."""
-    parameters = {"variant": variant.sku} | ({"preview": preview} if preview else {})
-    return f"{reverse('product', args=(product.slug,))}?{urlencode(parameters)}"
+def _number_pictures(product: Product, current: Variant) -> dict[str, int]:
+    others = _list_sold(product, current)[1:]
+    pictures = [*(each.picture for each in product.pictures), *(each.picture for each in others)]
+    return {
+        picture: number
+        for number, picture in enumerate(dict.fromkeys(filter(None, pictures)), start=1)
+    }
+
+
+def _list_sold(product: Product, current: Variant) -> list[Variant]:
+    return [current, *(each for each in product.variants if each.sold)]
+
+
+def variant_url(product: Product, variant: Variant, **parameters: str) -> str:
+    """Return the address of the product's page with this variant chosen, and what else is named."""
+    given = {name: value for name, value in parameters.items() if value}
+    return (
+        f"{reverse('product', args=(product.slug,))}?{urlencode({'variant': variant.sku} | given)}"
+    )

@@ -1,16 +1,25 @@
-"""What every page's frame shows of the shop."""
+"""What every page's frame shows of the shop, and what differs for each of its visitors."""
+
+from uuid import uuid4
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.functional import SimpleLazyObject
 
 from catalogue import queries
+from storefront.whole_pages import is_drawn_for_all, list_blanks
 
 
 def shop_context(request: HttpRequest) -> dict[str, object]:
     """Return the categories of the navigation, whether this is a demo shop, and whether the browser remembers what was looked at."""
     return {
-        "nav_categories": SimpleLazyObject(queries.list_root_categories),
+        "nav_categories": queries.list_menu,
         "debug_showroom": settings.DEMO,
         "viewed_any": settings.VIEWED_COOKIE_NAME in request.COOKIES,
     }
+
+
+def visitor_context(request: HttpRequest) -> dict[str, object]:
+    """Return the page's address and an idempotency key; blanks for them and for the CSRF token, where a page is drawn for all."""
+    if is_drawn_for_all(request):
+        return list_blanks()
+    return {"page_address": request.get_full_path, "form_key": uuid4}

@@ -2,18 +2,22 @@
 
 gunicorn gives a connection a thread at its first byte, and the thread waits for the rest as long as the client likes: a few
 clients that send half a request take all the threads. Here the poller collects head and body, of all connections at once.
+Files that staff send are collected on the disk (decision 040).
 """
 
 import os
 import re
 import socket
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from selectors import EVENT_READ
+from tempfile import TemporaryFile
 from time import monotonic
-from typing import Any
+from typing import IO, Any
+from weakref import WeakSet
 
 from gunicorn.errors import ConfigError
 from gunicorn.http import get_parser
@@ -21,23 +25,34 @@ from gunicorn.http.body import LengthReader
 from gunicorn.util import write_error
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
+from web.uploads import MAX_UPLOAD_BYTES, is_upload_allowed
+
 # For head and body together, from the first byte or the accepted connection on.
 REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "20"))
 # The shop's forms have some kilobytes; Django takes as much (DATA_UPLOAD_MAX_MEMORY_SIZE).
 BODY_BYTES = 256 * 1024
 HEAD_BYTES = 64 * 1024
+# Files have more time, for so many requests at once.
+UPLOAD_SECONDS = 300.0
+MAX_UPLOADS = 4
 # So long a client that was answered may take to close its end; what it still sends is thrown away.
 LINGER_SECONDS = 2.0
+# No thread is asked for these pages, so they have no translation.
+TOO_LARGE = (
+    f"More was sent than this shop takes at once: files have at most {MAX_UPLOAD_BYTES // 2**20} MB together. "
+    "Go back and send fewer."
+)
+TRY_AGAIN = "Others are sending files at the moment. Go back and send yours again in a minute."
 _READ_BYTES = 64 * 1024
 _BODY_HEADER = re.compile(rb"\r\n(?:content-length|transfer-encoding)", re.IGNORECASE)
 
 
 class RefusedRequest(Exception):
-    """A request that no thread shall see."""
+    """A request that no thread shall see. `text` is what somebody reads of it who has a page in front of him."""
 
-    def __init__(self, status: int, reason: str) -> None:
+    def __init__(self, status: int, reason: str, text: str = "") -> None:
         super().__init__(status, reason)
-        self.status, self.reason = status, reason
+        self.status, self.reason, self.text = status, reason, text
 
 
 @dataclass
@@ -49,6 +64,59 @@ class Arrival:
     # Head and body; None until the head has come.
     size: int | None = None
     is_answered: bool = False
+    # Where all goes on that is too large for the memory.
+    file: IO[bytes] | None = None
+
+    @property
+    def is_upload(self) -> bool:
+        return self.size is not None and self.size > HEAD_BYTES + BODY_BYTES
+
+    @property
+    def is_whole(self) -> bool:
+        count = self.file.tell() if self.file else len(self.received)
+        return self.size is not None and count >= self.size
+
+    def add(self, data: bytes) -> None:
+        """Add what has come. Raises OSError if the disk takes no more."""
+        if self.file:
+            self.file.write(data)
+        else:
+            self.received += data
+
+    def move_to_disk(self) -> IO[bytes]:
+        """Let all go on in a file that nobody else sees, and return it. Raises OSError."""
+        self.file = TemporaryFile()  # noqa: SIM115 -- split() hands it over to be closed
+        self.file.write(self.received)
+        self.deadline = monotonic() + UPLOAD_SECONDS
+        return self.file
+
+    def close(self) -> None:
+        """Give the disk back."""
+        if self.file:
+            self.file.close()
+
+    def split(self) -> tuple[Iterable[bytes], bytes]:
+        """Return the request, and what came after it."""
+        assert self.size is not None
+        if self.file is None:
+            return [bytes(self.received[: self.size])], bytes(self.received[self.size :])
+        self.file.seek(self.size)
+        rest = self.file.read()
+        self.file.truncate(self.size)
+        return _read_file(self.file), rest
+
+
+def _read_file(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        file.seek(0)
+        data = file.read(_READ_BYTES)
+        while data:
+            following = file.read(_READ_BYTES)
+            if not following:
+                # Whoever has the last of it asks for no more, and the disk is wanted.
+                file.close()
+            yield data
+            data = following
 
 
 class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
@@ -57,6 +125,8 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.arrivals: dict[TConn, Arrival] = {}
+        # The files of all requests, until they are closed or nobody has them any more.
+        self.files: WeakSet[IO[bytes]] = WeakSet()
         # At most half of the connections send a request, a quarter waits for the next one; there is always room for whole requests.
         self.max_arrivals = self.worker_connections // 2
         self.max_keepalived = self.worker_connections // 4
@@ -105,20 +175,31 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
     def take(self, conn: TConn, data: bytes) -> None:
         """Add what has come to the request, and give it to a thread when it is whole."""
         arrival = self.arrivals[conn]
-        arrival.received += data
-        if arrival.size is None:
-            try:
+        try:
+            arrival.add(data)
+            if arrival.size is None:
                 arrival.size = self.measure(conn, arrival.received, len(data))
-            except RefusedRequest as refused:
-                self.refuse(conn, refused)
-                return
-        if arrival.size is not None and len(arrival.received) >= arrival.size:
+                if arrival.is_upload:
+                    self.begin_upload(arrival)
+        except RefusedRequest as refused:
+            self.refuse(conn, refused)
+            return
+        except OSError:
+            self.refuse(conn, RefusedRequest(507, "Insufficient Storage"))
+            return
+        if arrival.is_whole:
             self.forget(conn)
             # Only this request: a thread that wants more meets its end, and never waits.
-            request, conn.early = arrival.received[: arrival.size], arrival.received[arrival.size :]
-            conn.parser = get_parser(self.cfg, [bytes(request)], conn.client)
+            request, conn.early = arrival.split()
+            conn.parser = get_parser(self.cfg, request, conn.client)
             conn.initialized = True
             super().enqueue_req(conn)
+
+    def begin_upload(self, arrival: Arrival) -> None:
+        """Let a large request go on in a file. Raises RefusedRequest if there are too many of them, OSError."""
+        if sum(not each.closed for each in self.files) >= MAX_UPLOADS:
+            raise RefusedRequest(503, "Service Unavailable", TRY_AGAIN)
+        self.files.add(arrival.move_to_disk())
 
     def measure(self, conn: TConn, received: bytearray, new: int) -> int | None:
         """Return how many bytes head and body have, or None while the head is not complete. Raises RefusedRequest."""
@@ -137,8 +218,9 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         if not isinstance(body := request.body.reader, LengthReader):
             # Django reads no body whose length is not said.
             raise RefusedRequest(411, "Length Required")
-        if body.length > BODY_BYTES:
-            raise RefusedRequest(413, "Content Too Large")
+        is_upload = body.length > BODY_BYTES and is_upload_allowed(request.path, request.query)
+        if body.length > (MAX_UPLOAD_BYTES if is_upload else BODY_BYTES):
+            raise RefusedRequest(413, "Content Too Large", TOO_LARGE)
         if request._expected_100_continue and len(received) < end + body.length:
             with suppress(OSError):  # the next read sees that it is closed
                 conn.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -147,11 +229,11 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
     def refuse(self, conn: TConn, refused: RefusedRequest) -> None:
         """Answer without a thread, and close."""
         try:
-            write_error(conn.sock, refused.status, refused.reason, "")
+            write_error(conn.sock, refused.status, refused.reason, refused.text)
         except OSError:
             self.drop(conn)
         else:
-            self.forget(conn)
+            self.forget(conn).close()
             self.linger(conn)
 
     def linger(self, conn: TConn) -> None:
@@ -189,13 +271,13 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             if not arrival.received:
                 arrival.deadline = min(arrival.deadline, deadline)
 
-    def forget(self, conn: TConn) -> None:
-        """Stop reading from the connection."""
+    def forget(self, conn: TConn) -> Arrival:
+        """Stop reading from the connection, and return what has come."""
         self.poller.unregister(conn.sock)
-        del self.arrivals[conn]
+        return self.arrivals.pop(conn)
 
     def drop(self, conn: TConn) -> None:
         """Close the connection at once."""
-        self.forget(conn)
+        self.forget(conn).close()
         self.nr_conns -= 1
         conn.close()

@@ -80,4 +80,6 @@ def list_viewed_products(product_ids: list[UUID]) -> list[ViewedProduct]:
 def _viewed_product(product: Product) -> ViewedProduct:
     sold = [variant for variant in product.variants if variant.sold]
     prices = {variant.price for variant in sold}
-    return ViewedProduct(product.name, product.slug, sold[0].picture, min(prices), len(prices) > 1)
+    return ViewedProduct(
+        product.name, product.slug, product.picture_of(sold[0]), min(prices), len(prices) > 1
+    )

@@ -6,6 +6,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from cassandra_db.configuration import database_settings
+from storefront.media import media_storage
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -43,6 +44,7 @@ INSTALLED_APPS = [
     "catalogue",
     "analytics",
     "inventory",
+    "spreadsheets",
     "mail",
     "promotions",
     "notifications",
@@ -82,6 +84,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     # Right inside it: sees each answer before the token's cookie is set.
     "web.middleware.FailedAnswerMiddleware",
+    # Inside what gives each visitor a token, around what looks for the visitor's own things: who has none needs none of it.
+    "storefront.whole_pages.WholePageMiddleware",
     "accounts.middleware.UserMiddleware",
     "cart.middleware.OwnerMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -109,6 +113,7 @@ TEMPLATES = [
                 "accounts.context.user",
                 "cart.context.cart_badge",
                 "storefront.context.shop_context",
+                "storefront.context.visitor_context",
                 "adminpanel.context.staff_frame",
             ],
             "loaders": [
@@ -139,6 +144,13 @@ COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
 
 # For so long a worker holds a job's lease between renewals; one that was killed is replaced within two of these (jobs.leases).
 LEASE_SECONDS = env.float("LEASE_SECONDS", default=30)
+
+# What a process keeps of what it has drawn, in bytes: parts of pages, and whole ones for visitors who have nothing of their own
+# (decisions 044, 045). Who changes a template sees it at once.
+FRAGMENT_CACHE_BYTES = 0 if DEBUG else 48 * 1024 * 1024
+WHOLE_PAGE_CACHE_BYTES = 0 if DEBUG else 16 * 1024 * 1024
+# For so long a whole page is shown again, and so old may be what it says of prices and stock; 0 draws each anew.
+WHOLE_PAGE_SECONDS = min(env.float("WHOLE_PAGE_SECONDS", default=5), 5)
 
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
 
@@ -237,12 +249,18 @@ STRIPE_API = env.str("STRIPE_API", default="https://api.stripe.com")
 # Where Stripe's pages are, to which the browser may be sent from the checkout.
 STRIPE_PAGES = env.str("STRIPE_PAGES", default="https://checkout.stripe.com")
 
+# Uploaded pictures, and under incoming/ what waits for the worker, on whichever host it runs: both need the same storage.
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / ".run" / "media")))
+MEDIA_URL = "/media/"
+S3_BUCKET = env.str("S3_BUCKET", default="")
+MEDIA_STORAGE, MEDIA_HOST = media_storage(env, MEDIA_ROOT, MEDIA_URL)
+
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],
         "script-src": ["'self'"],
         "style-src": ["'self'"],
-        "img-src": ["'self'"],
+        "img-src": ["'self'", *([MEDIA_HOST] if MEDIA_HOST else [])],
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
         # A form's answer may lead to the page on which one pays.
@@ -297,7 +315,7 @@ CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", defaul
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
-FILE_UPLOAD_HANDLERS = ["web.uploads.RefuseFilesHandler"]
+FILE_UPLOAD_HANDLERS = ["web.uploads.MarkedViewsHandler"]
 
 LANGUAGE_CODE = "en-ie"
 TIME_ZONE = env.str("SHOP_TIME_ZONE", default="Europe/Dublin")
@@ -329,8 +347,10 @@ TAX_ADDED_IN = env.list("TAX_ADDED_IN", default=[])
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
+# Under incoming/ and exports/ are files that wait for the worker, on whichever host it runs.
+MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / ".run" / "media")))
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": MEDIA_STORAGE,
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from catalogue.descriptions import plain_description
 from catalogue.entities import CategoryNode, Product, Variant
+from catalogue.templatetags.pictures import public_picture_url
 from inventory.entities import PREORDER, Stock
 from storefront.choices import variant_url
 
@@ -33,16 +34,19 @@ def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
 def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any]:
     """Return a product with an offer for each variant that is sold."""
     sold = [variant for variant in product.variants if variant.sold]
-    pictures = dict.fromkeys(variant.picture for variant in sold if variant.picture)
+    pictures = dict.fromkeys(
+        [
+            *(each.picture for each in product.pictures),
+            *(variant.picture for variant in sold if variant.picture),
+        ]
+    )
     brand = {"brand": {"@type": "Brand", "name": product.brand}} if product.brand else {}
     return {
         "@type": "Product",
         "name": product.name,
         "description": plain_description(product.description),
         **brand,
-        "image": [
-            absolute_url(reverse("picture", args=picture.split("/", 1))) for picture in pictures
-        ],
+        "image": [public_picture_url(picture) for picture in pictures],
         "url": absolute_url(reverse("product", args=(product.slug,))),
         "offers": [
             _offer(product, variant, stock.get(variant.variant_id, Stock())) for variant in sold

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.core.signals import setting_changed
+from django.dispatch import receiver
 from django.test import Client
 from django.test.utils import override_settings
 from django_cassandra_engine.base import CassandraDatabaseOperations
@@ -19,6 +21,7 @@ from mail.addresses import email_key
 from tests.environment import KEYSPACE
 from tests.sidecars import Toxiproxy, run_stripe_mock, run_toxiproxy
 from web.messages import MessageStorage
+from web.text_cache import FRAGMENTS
 
 pytest_plugins = ["tests.proof"]
 
@@ -37,6 +40,13 @@ def keyspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield KEYSPACE
     get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
     close_session()
+
+
+@receiver(setting_changed)
+def forget_what_was_drawn(setting: str, **_: Any) -> None:
+    """A process draws by one set of settings for as long as it runs; tests change them."""
+    if "CACHE_BYTES" not in setting:
+        FRAGMENTS.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,10 @@ import atexit
 import contextlib
 import os
 import secrets
+import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +38,13 @@ if not (WORKER or os.environ.get("CASSANDRA_HOSTS")):
     # A suite that is asked to end ends as by Ctrl-C, so that it gives the node back.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
+
+def _make_media_root() -> str:
+    folder = tempfile.mkdtemp(prefix="stoa-media-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 # WhiteNoise warns at every client of a test when there is nothing yet.
 (ROOT / ".run" / "static").mkdir(parents=True, exist_ok=True)
 
@@ -49,7 +58,11 @@ os.environ |= {
     "ALLOWED_HOSTS": "testserver,127.0.0.1,localhost",
     "COUNT_STATEMENTS": "1",
     "CHEAP_PASSWORD_HASHES": "1",
+    # A test sees at once what it has changed; tests/storefront/test_whole_pages.py keeps pages, and so does the shop in the browser.
+    "WHOLE_PAGE_SECONDS": "0",
     "LOG_LEVEL": "WARNING",
+    # What tests upload goes with the run.
+    "MEDIA_ROOT": os.environ.get("MEDIA_ROOT") or _make_media_root(),
     "SLOW_STATEMENT_SECONDS": "5",
     # What the consistency check reads most: a quarter of all statements of the proof by crashes. tests/inventory/test_ledger.py has 16.
     "STOCK_LEDGER_SHARDS": "2",

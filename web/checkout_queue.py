@@ -1,18 +1,17 @@
 """The checkout queue, or waiting room: a few requests at once, the others wait. So a crowd at the checkout leaves the rest of the shop its threads and processors.
 
 A process works on `settings.CHECKOUTS_AT_ONCE` requests for such a view at a time; a few more wait for them in its threads.
-Everybody else is answered at once, without the database, by a page that reloads itself at their turn, and every ten seconds until then. The turns
-on their tickets are as far apart as requests lately took, and stand in a signed cookie, so that they count in every process and on every server.
+Everybody else is answered at once, without the database, by a page that reloads itself at their turn, and every ten seconds until then. The moment
+at which they came stands in a signed cookie, so that it counts in every process and on every server: of those who are there, whoever came first goes first.
 Why: docs/decisions/017.
 """
 
-import math
 import threading
 import time
 from bisect import bisect_left, insort
-from collections import deque
 from dataclasses import dataclass, field
 from functools import lru_cache
+from secrets import randbits
 from typing import NamedTuple
 
 from django.conf import settings
@@ -21,26 +20,33 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from cassandra_db import current_time
+from cassandra_db.clock import CLOCKS_APART
 
-# How long a ticket counts, from when it was given, in seconds: a long wait, and the visit after it.
+# How long a ticket counts, from when its owner came, in seconds: a long wait, and the visit after it.
 TICKET_SECONDS = 30 * 60
-# In seconds: how long a visitor waits in a thread, how far away a turn may be, and how late they may come.
-_PATIENCE, _AT_MOST, _GRACE = 10.0, 60.0, 2.0
-# In seconds: how long before a visitor asks again, at the latest when it is their turn. It may have come closer: once what all
-# wanted is sold out, a queue moves ten times as fast. In a large crowd no more than so many a second ask a process.
-_ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _MAX_ASKING = 2, 10, 100
+# So often a ticket goes in before those who came later: for each page and submit of a visit, and for each once more. From
+# then on its owner is a newcomer, or a few who come again at once would keep all others out.
+MAX_VISITS = 12
+# In seconds: how long a visitor waits in a thread, and how late they may come without losing their turn.
+_PATIENCE, _GRACE = 10.0, 1.0
+# In seconds: how long before a visitor asks again, for the first time when their turn is so near that they may ask once more. It may
+# have come closer: once what all wanted is sold out, a queue moves ten times as fast. In a large crowd no more than so many a second ask a process.
+_ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _ASK_AGAIN_CROWD, _MAX_ASKING = 2, 10, 60, 100
+# A slot that has been free for this part of the time that a request takes goes to whoever asks, whoever was before them.
+_IDLE = 0.25
 # A visitor who is inside for longer than so many seconds gives the slot to another one; so many at most do.
 _LONG, _MAX_STUCK = 1.0, 5
 
 
 class QueueTicket(NamedTuple):
-    """A place in the queue: the moment from which its owner goes before all who have no ticket, in seconds since 1970."""
+    """A place in the queue: the moment at which its owner came, in seconds since 1970. Of two in the same moment the smaller number is first."""
 
-    at: float
+    came_at: float
+    number: int = 0
 
 
 class QueueWait(NamedTuple):
-    """A visitor's ticket whose turn is still to come, and in how many seconds the page asks again."""
+    """The ticket of a visitor whose turn is still to come, and in how many seconds the page asks again."""
 
     ticket: QueueTicket
     seconds: int
@@ -48,59 +54,92 @@ class QueueWait(NamedTuple):
 
 @dataclass(eq=False)
 class QueueVisitor:
-    """A visitor who is inside, since a moment, or waits in a thread until they are called."""
+    """A visitor who is inside, since a moment, or waits in a thread until they are called: to go inside, or to wait elsewhere."""
 
+    ticket: QueueTicket
     since: float = 0.0
+    wait: QueueWait | None = None
     called: threading.Event = field(default_factory=threading.Event)
 
 
 class CheckoutQueue:
-    """What one process knows of the queue: who is inside, who is next, and which tickets it has given. Moments are seconds since 1970."""
+    """What one process knows of the queue: who is inside, who is next, and who is to ask again. Moments are seconds since 1970."""
 
     def __init__(self, places: int, seats: int) -> None:
         self._slots, self._seats = max(1, places), seats
         self._lock = threading.Lock()
         self._inside: set[QueueVisitor] = set()
-        self._next: deque[QueueVisitor] = deque()
-        self._ticket_times: list[float] = []  # given and not over yet, the soonest first
+        self._next: list[QueueVisitor] = []  # the first to come first
+        # Of those who are to ask again, the first to come first, and until when they do.
+        self._waiting: list[QueueTicket] = []
+        self._ask_until: dict[QueueTicket, float] = {}
+        self._visits: dict[QueueTicket, int] = {}  # how often each ticket has gone in
+        self._cleared_at = 0.0
+        self._moved_at = 0.0  # when somebody last went in or left
         self._average_seconds = 0.1  # seconds that a request has lately been inside
 
     def enter(self, ticket: QueueTicket | None, now: float) -> QueueVisitor | QueueWait:
         """Go inside, perhaps after a while in a thread, and return the visitor; or return a wait with a ticket. A visitor who went inside has to `leave`."""
-        mine = QueueVisitor()
-        with self._lock:
-            del self._ticket_times[: bisect_left(self._ticket_times, now - _GRACE)]
-            is_due = ticket.at <= now if ticket else not self._ticket_times
-            # The last seat is for those whose turn has come.
-            seats = self._seats if is_due else self._seats - 1
-            if self._free_slots(now) > len(self._next) or len(self._next) < seats:
-                if ticket:
-                    self._forget(ticket)
-                self._next.append(mine)
-                self._admit_next(now)
-            else:
-                return self._give_ticket(ticket, now)
+        mine = self.take_seat(ticket, now)
         until = time.monotonic() + _PATIENCE
         while not mine.called.wait(_LONG):
             with self._lock:
-                self._admit_next(current_time().timestamp())
+                now = current_time().timestamp()
+                self._admit_next(now)
                 if not mine.called.is_set() and time.monotonic() > until:
                     self._next.remove(mine)
-                    return self._give_ticket(ticket or QueueTicket(now), now)
+                    self._send_away(mine, now)
+        return mine.wait or mine
+
+    def take_seat(self, ticket: QueueTicket | None, now: float) -> QueueVisitor:
+        """Return the visitor who has this ticket, or a new one: called already, or next and not called yet."""
+        with self._lock:
+            self._forget_missing(now)
+            if ticket is None or self._visits.setdefault(ticket, 0) >= MAX_VISITS:
+                ticket = QueueTicket(now, randbits(32))
+            mine = QueueVisitor(ticket)
+            if self._may_come_in(mine.ticket, now):
+                self._forget(mine.ticket)
+                insort(self._next, mine, key=lambda each: each.ticket)
+                self._admit_next(now)
+                if len(self._next) > self._seats:
+                    self._send_away(self._next.pop(), now)
+            else:
+                self._send_away(mine, now)
         return mine
 
     def leave(self, visitor: QueueVisitor, now: float) -> None:
         """Let the next visitor in."""
         with self._lock:
             self._inside.remove(visitor)
-            self._average_seconds += 0.1 * (min(now - visitor.since, _LONG) - self._average_seconds)
+            self._moved_at = now
+            took = min(max(now - visitor.since, 0.0), _LONG)
+            self._average_seconds += 0.1 * (took - self._average_seconds)
             self._admit_next(now)
+
+    def _may_come_in(self, ticket: QueueTicket, now: float) -> bool:
+        """Return whether a visitor's turn would come before they have asked twice more; or whether those before them leave a slot free.
+
+        A ticket is for one request at a time: nobody fills the checkout with one.
+        """
+        if any(each.ticket == ticket for each in (*self._inside, *self._next)):
+            return False
+        if self._seconds_to_turn(ticket) < 2 * _ASK_AGAIN_LEAST:
+            return True
+        is_idle = now - self._moved_at > _IDLE * self._average_seconds
+        return is_idle and not self._next and self._free_slots(now) > 0
+
+    def _seconds_to_turn(self, ticket: QueueTicket) -> float:
+        """Return how long those take who came earlier and are to ask again."""
+        return bisect_left(self._waiting, ticket) * self._average_seconds / self._slots
 
     def _admit_next(self, now: float) -> None:
         while self._next and self._free_slots(now) > 0:
-            visitor = self._next.popleft()
-            visitor.since = now
+            visitor = self._next.pop(0)
+            visitor.since = self._moved_at = now
             self._inside.add(visitor)
+            if visitor.ticket in self._visits:  # a newcomer has not been given theirs
+                self._visits[visitor.ticket] += 1
             visitor.called.set()
 
     def _free_slots(self, now: float) -> int:
@@ -109,42 +148,48 @@ class CheckoutQueue:
         busy = sum(now - visitor.since < _LONG for visitor in self._inside)
         return min(self._slots - busy, self._slots + _MAX_STUCK - len(self._inside))
 
-    def _give_ticket(self, ticket: QueueTicket | None, now: float) -> QueueWait:
-        """Give a ticket behind all others; to those who have one, an earlier time if as many requests as are before them take less by now."""
-        step = self._average_seconds / self._slots
-        if ticket is None:
-            last = self._ticket_times[-1] if self._ticket_times else now
-            ticket = QueueTicket(min(max(last, now + 1) + step, now + _AT_MOST))
-            is_ours = True
-        else:
-            is_ours = self._forget(ticket)
-            before = bisect_left(self._ticket_times, ticket.at)
-            ticket = QueueTicket(min(ticket.at, now + 1 + (before + 1) * step))
-        if is_ours:
-            insort(self._ticket_times, ticket.at)
-        most = max(_ASK_AGAIN_MOST, len(self._ticket_times) // _MAX_ASKING)
-        return QueueWait(ticket, min(max(_ASK_AGAIN_LEAST, math.ceil(ticket.at - now)), most))
+    def _send_away(self, visitor: QueueVisitor, now: float) -> None:
+        """Have a visitor wait elsewhere, until their turn or until it may have come closer. Their ticket stays what it is."""
+        most = min(max(_ASK_AGAIN_MOST, len(self._waiting) // _MAX_ASKING), _ASK_AGAIN_CROWD)
+        soon = int(self._seconds_to_turn(visitor.ticket)) - _ASK_AGAIN_LEAST
+        seconds = min(max(soon, _ASK_AGAIN_LEAST), most)
+        if visitor.ticket not in self._ask_until:
+            insort(self._waiting, visitor.ticket)
+        self._ask_until[visitor.ticket] = now + seconds + _GRACE
+        visitor.wait = QueueWait(visitor.ticket, seconds)
+        visitor.called.set()
 
-    def _forget(self, ticket: QueueTicket) -> bool:
-        """Forget a ticket, because its owner is here; return whether this process has given it."""
-        position = bisect_left(self._ticket_times, ticket.at)
-        is_ours = self._ticket_times[position : position + 1] == [ticket.at]
-        if is_ours:
-            del self._ticket_times[position]
-        return is_ours
+    def _forget(self, ticket: QueueTicket) -> None:
+        """Forget that a ticket's owner is to ask again."""
+        if self._ask_until.pop(ticket, None):
+            del self._waiting[bisect_left(self._waiting, ticket)]
+
+    def _forget_missing(self, now: float) -> None:
+        """Forget, once a second, those who have not asked again, and tickets that have run out: whoever left keeps nobody. Their ticket still says when they came."""
+        if abs(now - self._cleared_at) > 1:
+            self._cleared_at = now
+            self._ask_until = {
+                ticket: until for ticket, until in self._ask_until.items() if until > now
+            }
+            self._waiting = sorted(self._ask_until)
+            self._visits = {
+                ticket: count for ticket, count in self._visits.items() if _counts(ticket, now)
+            }
 
 
-def get_queue_ticket(request: HttpRequest) -> QueueTicket | None:
-    """Return the ticket that a visitor was given before, if there is one."""
+def _counts(ticket: QueueTicket, now: float) -> bool:
+    """Return whether a ticket has not run out, and is not of a time to come, as far as clocks agree."""
+    return -CLOCKS_APART.total_seconds() <= now - ticket.came_at <= TICKET_SECONDS
+
+
+def get_queue_ticket(request: HttpRequest, now: float) -> QueueTicket | None:
+    """Return the ticket that a visitor was given before, if there is one that counts."""
     cookie = request.COOKIES.get(settings.QUEUE_COOKIE_NAME, "")
     try:
-        return (
-            QueueTicket(*signing.loads(cookie, salt="web.turn", max_age=TICKET_SECONDS))
-            if cookie
-            else None
-        )
+        ticket = QueueTicket(*signing.loads(cookie, salt="web.turn")) if cookie else None
     except (signing.BadSignature, TypeError):
         return None
+    return ticket if ticket and _counts(ticket, now) else None
 
 
 def _render_text(sent: list[tuple[str, str]], path: str, seconds: int) -> str:

@@ -52,6 +52,15 @@ def check_secrets(**_: Any) -> list[CheckMessage]:
                 f"DEBUG is on for {settings.PUBLIC_URL}.", hint="DEBUG=0", id="cassandra_db.E003"
             ),
         )
+    tried_out = settings.DEBUG or settings.DEMO
+    if not (settings.HTTPS or tried_out or _is_local(settings.PUBLIC_URL.split("://")[-1])):
+        found.append(
+            Error(
+                f"The shop at {settings.PUBLIC_URL} would take passwords and addresses without HTTPS.",
+                hint="STOA_HTTPS=true, and a proxy in front that has a certificate (docs/operations.md).",
+                id="cassandra_db.E008",
+            )
+        )
     if settings.DEMO and not _is_local(settings.PUBLIC_URL.split("://")[-1]) and _takes_money():
         found.append(
             Error(

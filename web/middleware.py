@@ -151,7 +151,8 @@ class CheckoutQueueMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path not in self.queued_paths or self._is_update(request):
             return self.get_response(request)
-        visitor = self.queue.enter(get_queue_ticket(request), current_time().timestamp())
+        now = current_time().timestamp()
+        visitor = self.queue.enter(get_queue_ticket(request, now), now)
         if isinstance(visitor, QueueWait):
             return render_queue_page(request, visitor)
         try:

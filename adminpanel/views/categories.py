@@ -18,12 +18,15 @@ from adminpanel.categories import (
     describe_category,
     describe_consequences,
     describe_node,
+    describe_order,
     list_category_lines,
 )
-from adminpanel.category_forms import CategoryForm
+from adminpanel.category_forms import CategoryForm, CategoryOrderForm
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.pins import PinsChanged, list_pin_lines
+from cassandra_db import current_time
 from catalogue import operations, queries
-from catalogue.entities import CategoryNode, CategoryTree
+from catalogue.entities import CategoryNode, CategoryTree, Product
 from catalogue.errors import CategoryChanged, CategoryRefused
 from catalogue.operations import fingerprint_category
 from web.decorators import get_or_post, post_only
@@ -31,6 +34,8 @@ from web.rendering import render_or_redirect, render_page
 
 CATALOGUE_STAFF = ("catalogue",)
 STEPS = {"up": -1, "down": 1}
+# So many of the products that are not pinned stand below those that are.
+NEXT_SHOWN = 24
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -134,6 +139,68 @@ def category_detail(request: HttpRequest, category_id: UUID) -> HttpResponse:
     note_changes(request, describe_node(node), describe_node(saved))
     messages.success(request, _("Saved %(name)s.") % {"name": saved.name})
     return redirect("adminpanel:category", category_id=category_id)
+
+
+@staff_required(CATALOGUE_STAFF)
+@get_or_post
+def category_order(request: HttpRequest, category_id: UUID) -> HttpResponse:
+    """Show in which order a category's products stand: pin some before all others, move them, choose the rule for the rest."""
+    node = _get_node(queries.get_category_tree_at_quorum(), category_id)
+    if request.method != "POST":
+        return _order_page(request, node, CategoryOrderForm.of(node.order))
+    form = CategoryOrderForm.of(node.order, request.POST)
+    if not form.is_valid():
+        return _order_page(request, node, form, 422)
+    try:
+        saved = operations.order_category_products(category_id, form.apply_to_order)
+    except PinsChanged as changed:
+        node = _get_node(queries.get_category_tree_at_quorum(), category_id)
+        form = form.rebased_to(node.order)
+        form.add_error(None, str(changed))
+        return _order_page(request, node, form, 409)
+    except CategoryChanged as changed:
+        raise Http404("no such category") from changed
+    except CategoryRefused as refused:
+        form.add_error(None, str(refused))
+        return _order_page(request, node, form, 422)
+    note_changes(request, describe_order(node.order), describe_order(saved.order))
+    messages.success(request, _("Saved. Shoppers see it within a few minutes."))
+    return render_or_redirect(
+        request,
+        reverse("adminpanel:category_order", args=(category_id,)),
+        "adminpanel/category_order.html",
+        lambda: _order_context(saved, CategoryOrderForm.of(saved.order)),
+        part="order",
+    )
+
+
+def _order_page(
+    request: HttpRequest, node: CategoryNode, form: CategoryOrderForm, status: int = 200
+) -> HttpResponse:
+    return render_page(
+        request,
+        "adminpanel/category_order.html",
+        _order_context(node, form),
+        part="order",
+        status=status,
+    )
+
+
+def _order_context(node: CategoryNode, form: CategoryOrderForm) -> dict[str, object]:
+    pinned_ids, ids_below = form.pinned, {each.category_id for each in node.subtree}
+
+    def why_hidden(product: Product) -> str:
+        return "" if ids_below & set(product.all_category_ids) else _("Not in this category")
+
+    cards = queries.get_category_page(
+        node.category_id, node.order.rule, limit=NEXT_SHOWN + len(pinned_ids)
+    ).cards
+    return {
+        "node": node,
+        "form": form,
+        "lines": list(list_pin_lines(form, current_time(), why_hidden)),
+        "next_cards": [each for each in cards if each.product_id not in pinned_ids][:NEXT_SHOWN],
+    }
 
 
 def _save(form: CategoryForm) -> CategoryNode:

@@ -44,6 +44,7 @@ from adminpanel.products import (
     related_skus,
     search_snippet,
     status_badge,
+    successor_sku,
     variant_page,
 )
 from cassandra_db import current_time
@@ -65,7 +66,12 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
 
 # What the forms call what the catalogue's refusals name otherwise.
-FORM_FIELDS = {"related_ids": "related", "option_names": "options", "planned": "starts"}
+FORM_FIELDS = {
+    "related_ids": "related",
+    "option_names": "options",
+    "planned": "starts",
+    "successor_id": "successor",
+}
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -200,26 +206,34 @@ def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
     form = ProductForm(request.POST)
     if not form.is_valid():
         return _page(request, product, form=form, status=422)
+    successor = form.cleaned_data["successor"]
     related_ids, unknown = find_related_ids(form.cleaned_data["related"])
-    if unknown:
-        form.add_error("related", _("No product has the SKU %(sku)s.") % {"sku": unknown[0]})
+    successor_ids, unknown_successor = find_related_ids([successor] if successor else [])
+    for field, skus in (("related", unknown), ("successor", unknown_successor)):
+        if skus:
+            form.add_error(field, _("No product has the SKU %(sku)s.") % {"sku": skus[0]})
+    if form.errors:
         return _page(request, product, form=form, status=422)
+
+    def apply_to(newest: Product) -> Product:
+        return form.apply_to(newest, related_ids, next(iter(successor_ids), None))
 
     def change(newest: Product) -> Product:
         # A variant that is saved meanwhile is no conflict: none of its fields is in this form.
         if fingerprint_product(newest) != get_seen_version(request.POST):
             raise ProductChanged(newest)
-        return form.apply_to(newest, related_ids)
+        return apply_to(newest)
 
     try:
         saved = operations.change_product(product_id, change, current_time())
     except ProductChanged as changed:
-        return _conflict_page(request, changed.product or product, related_ids, form)
+        newer = changed.product or product
+        return _conflict_page(request, newer, apply_to(newer), form)
     except ProductRefused as refused:
         _show_refusal(form, refused)
         return _page(request, product, form=form, status=422)
-    was = describe_product(product, related_skus(product))
-    now = describe_product(saved, form.cleaned_data["related"])
+    was = describe_product(product, related_skus(product), successor_sku(product))
+    now = describe_product(saved, form.cleaned_data["related"], successor)
     note_changes(request, was, now)
     messages.success(request, _saved_text(was, now))
     return redirect("adminpanel:product", product_id=product_id)
@@ -233,13 +247,13 @@ def _saved_text(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 
 def _conflict_page(
-    request: HttpRequest, saved: Product, related_ids: tuple[UUID, ...], form: ProductForm
+    request: HttpRequest, saved: Product, typed: Product, form: ProductForm
 ) -> HttpResponse:
     """Show both states side by side, and keep what was typed."""
-    typed = form.apply_to(saved, related_ids)
+    clean = form.cleaned_data
     fields = compare_fields(
-        describe_product(saved, related_skus(saved)),
-        describe_product(typed, form.cleaned_data["related"]),
+        describe_product(saved, related_skus(saved), successor_sku(saved)),
+        describe_product(typed, clean["related"], clean["successor"]),
     )
     conflict = Conflict("", saved.updated_at, fingerprint_product(saved), fields)
     return _page(request, saved, form=form, conflict=conflict, status=409)
@@ -289,7 +303,8 @@ def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
 def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Save a variant, whatever else of its product somebody changes meanwhile."""
     product = _get_product(product_id)
-    form = VariantForm(*_shown_variant(product, variant_id), request.POST)
+    shown = _shown_variant(product, variant_id)
+    form = VariantForm(*shown, request.POST, product.pictures)
     product, status = _save_submitted(request, product, form)
     if status != HTTPStatus.SEE_OTHER:
         return _page(request, product, submitted=form, status=status)
@@ -359,8 +374,12 @@ def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> 
         return _prices_page(request, product, variant)
     form, status = PlannedPriceForm(request.POST), 422
     if "remove" in request.POST:
+        # Of a sale its end goes, too.
         planned = tuple(
-            each for each in variant.planned if each.starts_at.isoformat() != request.POST["remove"]
+            each
+            for each in variant.planned
+            if request.POST["remove"]
+            not in (each.starts_at.isoformat(), each.back_to and each.back_to.isoformat())
         )
         form = PlannedPriceForm()
     elif form.is_valid():
@@ -490,7 +509,7 @@ def _page(
     label, tone = status_badge(product, now)
     context = {
         "product": product,
-        "form": form or ProductForm.of(product, related_skus(product)),
+        "form": form or ProductForm.of(product, related_skus(product), successor_sku(product)),
         "variants": variant_page(product, int(number) if number.isdecimal() else 1, submitted),
         "submitted": submitted,
         "has_errors": bool(submitted and submitted.errors),

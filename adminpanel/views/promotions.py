@@ -1,5 +1,7 @@
 """Offers and codes: made, ended, and how often each was used."""
 
+from datetime import datetime
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -50,10 +52,39 @@ def end_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse
     if found is None:
         raise Http404("no such promotion")
     now = current_time()
-    operations.end_promotion(trigger, name, now)
-    note_changes(request, {"ends": found.ends_at or "never"}, {"ends": now})
-    messages.success(request, _("Promotion %(name)s ended.") % {"name": found.title})
+    if operations.end_promotion(trigger, name, now):
+        note_changes(request, {"ends": found.ends_at or "never"}, {"ends": now})
+        said = _("Promotion %(name)s ended. You can undo this in its row.")
+    else:
+        said = _("Promotion %(name)s had already been ended.")
+    messages.success(request, said % {"name": found.title})
     return redirect("adminpanel:promotions")
+
+
+@staff_required(("catalogue",))
+@post_only("adminpanel:promotions")
+def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpResponse:
+    """Take the end of a promotion back that the page has shown; what its own dates say stays."""
+    found = queries.get_promotion(trigger, name)
+    if found is None:
+        raise Http404("no such promotion")
+    ended_at = _read_moment(request.POST.get("ended_at", ""))
+    can_resume = ended_at and found.can_resume(current_time())
+    if ended_at and can_resume and operations.resume_promotion(trigger, name, ended_at):
+        note_changes(request, {"ends": ended_at}, {"ends": found.ends_at or "never"})
+        said = _("Promotion %(name)s goes on.")
+    else:
+        said = _("Promotion %(name)s was changed meanwhile. This is how it is now.")
+    messages.success(request, said % {"name": found.title})
+    return redirect("adminpanel:promotions")
+
+
+def _read_moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:

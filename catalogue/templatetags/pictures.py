@@ -1,39 +1,91 @@
 """Pictures of products in a page."""
 
 from functools import lru_cache
+from urllib.parse import urljoin
 
 from django import template
+from django.conf import settings
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import ngettext
 
+from catalogue.entities import Product, Variant
+from catalogue.photos import CONTENT_TYPES, Photo, parse_photo, photo_url
+
 register = template.Library()
 # A list draws the same few hundred pictures again and again, and this is a third of what a list costs: cached.
 _CACHE_SIZE = 4096
+# How wide a photo is shown, by its `size`: from this the browser chooses a file before it knows the page's layout.
+_SIZES = {
+    "tiny": "3.25rem",
+    "chip": "2.5rem",
+    "thumb": "6.5rem",
+    "": "(min-width: 80rem) 17rem, (min-width: 40rem) 21vw, 45vw",
+    "main": "(min-width: 52rem) 50vw, 100vw",
+}
+# Of a browser that knows none of the other formats, of mails, search engines and other sites.
+_PLAIN_WIDTH = 1280
 
 
 @register.simple_tag
 @lru_cache(maxsize=_CACHE_SIZE)
 def picture(
-    drawing: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
+    picture: str, alt: str = "", size: str = "", *, eager: bool = False, first: bool = False
 ) -> SafeString:
-    """Show a variant's drawing, with its space reserved before it is loaded; a sign in its place if it has none.
+    """Show a picture, with its space reserved before it is loaded; a sign in its place if there is none.
 
-    `drawing` is what a variant's row holds, "shape/hex-hex", or "". `size` is a modifier of the CSS class: "", "thumb" or
-    "tiny". `alt` stays empty where the name stands beside it. `eager` is for the first row of a list, `first` for
-    the main picture of a page. Raises NoReverseMatch for a text that is no drawing.
+    `picture` is what a variant's row or a card holds: a photo, a drawing's "shape/hex-hex", or "". `size` is a modifier of the
+    CSS class: "", "thumb", "tiny", "chip" or "main". `alt` stays empty where the name stands beside it. `eager` is for the first
+    row of a list, `first` for the main picture of a page. Raises NoReverseMatch for a text that is no picture.
     """
-    shape, _, colours = drawing.partition("/")
-    return format_html(
-        '<img class="picture{}" src="{}" alt="{}" width="600" height="600" loading="{}" fetchpriority="{}" decoding="async">',
+    photo = parse_photo(picture)
+    image = format_html(
+        '<img class="picture{}" src="{}"{} alt="{}" width="{}" height="{}" loading="{}" fetchpriority="{}" decoding="async">',
         f" picture--{size}" if size else "",
-        reverse("picture", args=(shape, colours)) if drawing else static("icons/no-picture.svg"),
+        picture_url(picture) or static("icons/no-picture.svg"),
+        _files(photo, "jpg", size) if photo else "",
         alt,
+        photo.width if photo else 600,
+        photo.height if photo else 600,
         "eager" if eager or first else "lazy",
         "high" if first else "auto",
     )
+    if not photo:
+        return image
+    sources = format_html_join(
+        "",
+        '<source type="{}"{}>',
+        ((CONTENT_TYPES[ending], _files(photo, ending, size)) for ending in ("avif", "webp")),
+    )
+    return format_html("<picture>{}{}</picture>", sources, image)
+
+
+def _files(photo: Photo, ending: str, size: str) -> SafeString:
+    files = ", ".join(f"{photo_url(photo, width, ending)} {width}w" for width in photo.widths)
+    return format_html(' srcset="{}" sizes="{}"', files, _SIZES[size])
+
+
+def picture_url(picture: str) -> str:
+    """Return the address of a picture as one file, a photo's as a JPEG; "" if there is none. Raises NoReverseMatch."""
+    if not picture:
+        return ""
+    if photo := parse_photo(picture):
+        return photo_url(photo, [w for w in photo.widths if w <= _PLAIN_WIDTH][-1], "jpg")
+    shape, _, colours = picture.partition("/")
+    return reverse("picture", args=(shape, colours))
+
+
+def public_picture_url(picture: str) -> str:
+    """Return the address of a picture for whoever has not come from a page of the shop: a mail, a search engine, another site."""
+    return urljoin(f"{settings.PUBLIC_URL}/", picture_url(picture))
+
+
+@register.filter
+def picture_of(product: Product, variant: Variant) -> str:
+    """Return the picture that a product's variant is shown by."""
+    return product.picture_of(variant)
 
 
 @register.simple_tag

@@ -16,7 +16,7 @@ from inventory.operations.movements import (
     set_reservation_units,
     ship_stock,
 )
-from inventory.operations.receipts import adjust_stock, receive_stock
+from inventory.operations.receipts import adjust_stock, open_stock_item, receive_stock
 from inventory.operations.reservations import (
     RESERVATION_DURATION,
     clear_reservation_expiry,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from cassandra_db import SEND_AGAIN, Row, conditional_write, retry_attempts, write
+from cassandra_db import SEND_AGAIN, Row, conditional_write, retry_attempts, wait_for_all, write
 from inventory import queries
 from inventory.entities import SENTINEL, Allocation, StockNumbers
 from inventory.errors import NothingReceived, StockNumbersChanging
@@ -54,8 +54,7 @@ def write_ledger_entries(
         for kind, units in entries
         if units
     ]
-    for pending in writing:
-        pending.rows()
+    wait_for_all(writing)
 
 
 def write_reservation_entries(each: Allocation, reserved: int, sent: int, released: int) -> None:

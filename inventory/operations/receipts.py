@@ -3,6 +3,8 @@
 from datetime import datetime
 from uuid import UUID
 
+from cassandra.query import BoundStatement
+
 from cassandra_db import (
     REFUSED_MEANS_DONE,
     Outcome,
@@ -12,7 +14,7 @@ from cassandra_db import (
     write,
 )
 from inventory.entities import SENTINEL
-from inventory.errors import NotEnoughAvailable
+from inventory.errors import NotEnoughAvailable, StockChanged
 from inventory.operations.group_commit import write_turn
 from inventory.operations.ledger import write_ledger_entries
 
@@ -25,6 +27,18 @@ ADJUST = conditional_write(
     "Q16",
     """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least""",
+)
+# The same, if nothing has come or was corrected since it was counted, and (below) if nothing has gone, either.
+ADJUST_COUNTED = conditional_write(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF available >= :least AND received = :received""",
+)
+ADJUST_AS_READ = conditional_write(
+    "Q16",
+    """UPDATE inventory SET available = available + :units, received = received + :units
+       WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
+       IF available >= :least AND received = :received AND shipped = :shipped""",
 )
 INSERT_RECEIPT = conditional_write(
     "Q16",
@@ -60,8 +74,7 @@ def receive_stock(
     if units < 1:
         raise ValueError("a receipt has at least one unit")
     stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
-    # First, so that `copy_stock` knows of this stock item.
-    INSERT_STOCK_ITEM.run(product_id=product_id, threshold=threshold, **stock_item)
+    _list_stock_item(product_id, variant_id, warehouse_id, threshold)
 
     def book() -> Outcome:
         with write_turn(variant_id, warehouse_id):
@@ -89,13 +102,29 @@ def receive_stock(
             ref=receipt_id,
             booked_at=now,
         )
-    else:
+    elif first.state == "received":
         write_ledger_entries(
             *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),
             ref=receipt_id,
             booked_at=first.reserved_at,
         )
     return booked.applied
+
+
+def _list_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
+    # Before anything else, so that `copy_stock` knows of this stock item.
+    INSERT_STOCK_ITEM.run(
+        product_id=product_id,
+        variant_id=variant_id,
+        warehouse_id=warehouse_id,
+        threshold=threshold,
+    )
+
+
+def open_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
+    """Let a variant have stock in a warehouse where it never had any, none as yet. Raises CassandraUnavailable."""
+    _list_stock_item(product_id, variant_id, warehouse_id, threshold)
+    seed_stock_item(product_id, variant_id, warehouse_id, threshold)
 
 
 def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
@@ -110,6 +139,14 @@ def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
     )
 
 
+def _bind_adjustment(received: int | None, shipped: int | None, **change: object) -> BoundStatement:
+    if received is None:
+        return ADJUST.bind(**change)
+    if shipped is None:
+        return ADJUST_COUNTED.bind(received=received, **change)
+    return ADJUST_AS_READ.bind(received=received, shipped=shipped, **change)
+
+
 def adjust_stock(
     variant_id: UUID,
     warehouse_id: str,
@@ -119,19 +156,23 @@ def adjust_stock(
     actor: str,
     reason: str,
     now: datetime,
+    received: int | None = None,
+    shipped: int | None = None,
 ) -> bool:
     """Correct a stock item by so many units, more or fewer; a correction that was booked before changes nothing.
 
     Returns whether it was booked now. Only units that are not reserved can be taken away. Pages show it after `copy_stock`.
-    Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable, with nothing
-    changed, CassandraUnavailable.
+    `received` and `shipped` are how many units had ever come and gone when it was counted, if it is to be corrected only then.
+    Raises ValueError for no units or no reason, LookupError where nothing ever arrived, NotEnoughAvailable or StockChanged,
+    with nothing changed, CassandraUnavailable.
     """
     if not units or not reason.strip():
         raise ValueError("a correction has units and a reason")
     stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    change = {"units": units, "least": max(0, -units), **stock_item}
     with write_turn(variant_id, warehouse_id):
         booked = apply_batch(
-            ADJUST.bind(units=units, least=max(0, -units), **stock_item),
+            _bind_adjustment(received, shipped, **change),
             INSERT_RECEIPT.bind(
                 units=units, state="adjusted", receipt_id=adjustment_id, now=now, **stock_item
             ),
@@ -144,6 +185,8 @@ def adjust_stock(
         if first is None:
             raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
         if first.reservation_id != adjustment_id:
+            if received not in (None, first.received) or shipped not in (None, first.shipped):
+                raise StockChanged
             raise NotEnoughAvailable(first.available)
         units, now = first.quantity, first.reserved_at
     write_ledger_entries(

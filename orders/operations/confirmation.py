@@ -3,23 +3,19 @@
 Until then it is reserved for half an hour, its address may be a stranger's, and no mail but one goes there.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 
-from cassandra_db import retry_attempts
 from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 from orders import queries
 from orders.entities import Order
-from orders.errors import AlreadyConfirmed, ConfirmationTooLate, OrderChanged
-from orders.operations.effects import transition_order
+from orders.errors import AlreadyConfirmed, ConfirmationTooLate
+from orders.operations.effects import transition_as_planned
 from orders.operations.emails import compose_confirmation_mail, has_plain_mail, mail_context
 from orders.states import CANCELLED, EXPIRED
 from orders.transitions import Transition
 from payments.gateways import MANUAL_METHODS, METHODS, TRANSFER
 from pricing.money import to_minor_units
-
-_TRIES = 5
 
 
 def confirm_email(order: Order, now: datetime) -> Order:
@@ -34,20 +30,7 @@ def confirm_email(order: Order, now: datetime) -> Order:
             raise ConfirmationTooLate(order)
         return _confirmation(order, now) if order.needs_email_confirmation else None
 
-    return _transition_as_planned(order, plan)
-
-
-def _transition_as_planned(order: Order, plan: Callable[[Order], Transition | None]) -> Order:
-    """Apply what `plan` makes of the order as it is then, until no other write is faster; return the order, as it is if that is None."""
-    for _ in retry_attempts(_TRIES):
-        transition = plan(order)
-        if transition is None:
-            return order
-        try:
-            return transition_order(order, transition)
-        except OrderChanged as stale:
-            order = stale.order
-    raise OrderChanged(order)
+    return transition_as_planned(order, plan)
 
 
 def _confirmation(order: Order, now: datetime) -> Transition:
@@ -79,7 +62,7 @@ def reject_order(order: Order, now: datetime) -> Order:
             raise AlreadyConfirmed
         return Transition("cancelled", actor="shopper", at=now, note="“This was not me.”")
 
-    return _transition_as_planned(order, plan)
+    return transition_as_planned(order, plan)
 
 
 def resend_confirmation_mail(order: Order, now: datetime) -> bool:

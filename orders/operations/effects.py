@@ -1,6 +1,7 @@
 """The effects of an order's events: stock, refunds, the lists, the cart, the mail. Applying them again changes nothing."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,7 +19,7 @@ from inventory import operations as inventory
 from inventory.allocation import sort_allocations
 from orders import parcels, queries, returns
 from orders.entities import Order
-from orders.errors import SettlementUnstable
+from orders.errors import OrderChanged, SettlementUnstable
 from orders.items import Item
 from orders.operations.copies import write_copies
 from orders.operations.emails import queue_order_mails
@@ -37,6 +38,9 @@ from promotions.errors import VoucherRefused
 from promotions.operations import has_voucher_use, redeem_voucher, release_voucher
 
 log = logging.getLogger(__name__)
+
+# How often an order may change before a transition is given up.
+_TRIES = 5
 
 
 def transition_order(order: Order, transition: Transition, *, with_effects: bool = True) -> Order:
@@ -63,6 +67,24 @@ def transition_order(order: Order, transition: Transition, *, with_effects: bool
     except Exception:
         log.exception("order %s: %s, the rest is left to the worker", order.number, transition.kind)
     return fresh
+
+
+def transition_as_planned(
+    order: Order, plan: Callable[[Order], Transition | None], *, with_effects: bool = True
+) -> Order:
+    """Apply what `plan` makes of the order as it is then, until no other write is faster; return the order, as it is if that is None.
+
+    Raises OrderChanged when something else keeps happening to it, what `plan` raises, TransitionRefused, CassandraUnavailable.
+    """
+    for _ in retry_attempts(_TRIES):
+        transition = plan(order)
+        if transition is None:
+            return order
+        try:
+            return transition_order(order, transition, with_effects=with_effects)
+        except OrderChanged as stale:
+            order = stale.order
+    raise OrderChanged(order)
 
 
 def apply_effects(order_id: UUID, now: datetime) -> Order | None:

@@ -23,7 +23,7 @@ from orders.entities import Order
 from orders.errors import CheckoutBusy, NotPayable, OrderChanged, TooManyPaymentAttempts
 from orders.items import Item
 from orders.operations.abandonment import abandon_checkout
-from orders.operations.effects import apply_effects, transition_order
+from orders.operations.effects import apply_effects, transition_as_planned, transition_order
 from orders.operations.pending_effects import ASK_AFTER, record_payment_inquiry
 from orders.operations.placement import (
     claim_expired_order,
@@ -105,26 +105,26 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
 
 def _start_attempt(order: Order, now: datetime) -> tuple[Order, PaymentAttempt]:
     """Return the open attempt, or start one if there is none; with it the order. Raises NotPayable, TooManyPaymentAttempts, OrderChanged."""
-    for _ in retry_attempts(5):
+
+    def plan(order: Order) -> Transition | None:
         if order.state != PENDING:
             raise NotPayable
         if attempt := order.open_payment_attempt:
-            if now - attempt.started_at > ASK_AFTER:
+            if now - attempt.started_at > ASK_AFTER and not order.is_paid_afterwards:
                 record_payment_inquiry(order.order_id, now)
-            return order, attempt if attempt.gateway else _find_gateway(order)
+            return None
         count = len(order.payment_attempts)
         if count >= MAX_ATTEMPTS:
             raise TooManyPaymentAttempts(MAX_ATTEMPTS)
         gateway = gateways.resolve_gateway_name(order.payment_method)
-        record_payment_inquiry(order.order_id, max(now, order.placed_at))
+        record_payment_inquiry(order.order_id, now)
         details = started_details(derive_payment_id(order.order_id, count), gateway, order.total)
-        try:
-            order = transition_order(
-                order, Transition("payment_started", actor="shopper", at=now, details=details)
-            )
-        except OrderChanged as stale:
-            order = stale.order
-    raise OrderChanged(order)
+        return Transition("payment_started", actor="shopper", at=now, details=details)
+
+    order = transition_as_planned(order, plan)
+    attempt = order.open_payment_attempt
+    assert attempt
+    return order, attempt if attempt.gateway else _find_gateway(order)
 
 
 def _find_gateway(order: Order) -> PaymentAttempt:
@@ -162,18 +162,10 @@ def _request(
 def confirm_order(order: Order, payment_id: UUID | None, actor: str, now: datetime) -> Order:
     """Confirm an order whose payment no gateway has to approve; one that no longer waits for payment stays as it is.
 
-    Raises CassandraUnavailable.
+    Raises OrderChanged when something else keeps happening to it, CassandraUnavailable.
     """
-    for _ in retry_attempts(5):
-        if order.state != PENDING:
-            return order
-        try:
-            return transition_order(
-                order, Transition("confirmed", actor=actor, at=now, payment_id=payment_id)
-            )
-        except OrderChanged as stale:
-            order = stale.order
-    return order
+    confirmed = Transition("confirmed", actor=actor, at=now, payment_id=payment_id)
+    return transition_as_planned(order, lambda order: confirmed if order.state == PENDING else None)
 
 
 def settle_payment(
@@ -183,7 +175,8 @@ def settle_payment(
 
     Only the gateway's answer counts, and only for this order's number, amount and currency. A payment that comes after
     the order has expired reserves the units again, or is refunded if they are gone; a second one is refunded.
-    `with_effects=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable, CassandraUnavailable.
+    `with_effects=False` leaves stock, money, lists and mail to the worker. Raises GatewayUnavailable,
+    OrderChanged when something else keeps happening to it, CassandraUnavailable.
     """
     reading, references = queries.prefetch_order(order_id), queries.prefetch_payments(order_id)
     order = queries.order_from_rows(reading.rows())
@@ -278,25 +271,20 @@ def _close_attempt(
     While the order waits for a payment, one that has failed is an event of its own: the shopper is told why (PAYMENT_FAILURES).
     """
     details: dict[str, Any] = {"payment_id": str(attempt.payment_id)}
-    more: dict[str, Any]
-    for _ in retry_attempts(5):
+
+    def plan(order: Order) -> Transition | None:
+        more: dict[str, Any]
         open_ids = {each.payment_id for each in order.payment_attempts if each.state == "started"}
         if attempt.payment_id not in open_ids:
-            return order
+            return None
         if outcome in PAYMENT_FAILURES and order.state == PENDING:
             kind, more = "payment_failed", {"cause": outcome}
         else:
             kind = "payment_closed"
             more = {"outcome": outcome, "amount": to_minor_units(attempt.amount)}
-        try:
-            return transition_order(
-                order,
-                Transition(kind, actor="system", at=now, note=note, details=details | more),
-                with_effects=with_effects,
-            )
-        except OrderChanged as stale:
-            order = stale.order
-    return order
+        return Transition(kind, actor="system", at=now, note=note, details=details | more)
+
+    return transition_as_planned(order, plan, with_effects=with_effects)
 
 
 def _accept_payment(

@@ -7,7 +7,7 @@ expiries) that lead to what has to be released.
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -235,12 +235,13 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.claim_id)
         raise
     pay_within = pay_within or draft.pay_within
-    claim.check()
-    number, *_ = run_side_by_side(
+    steps: list[Callable[[], Any]] = [
         partial(claim_order_number, draft.order_id),
         partial(_write_items, draft, claim),
-        partial(record_payment_inquiry, draft.order_id, now),
-    )
+    ]
+    if not draft.is_paid_afterwards:
+        steps.append(partial(record_payment_inquiry, draft.order_id, now))
+    number, *_ = run_side_by_side(*steps)
     header = header_values(draft, number, now, now + pay_within, allocations)
     order = _placed_order(header, placed_events(draft, gateway, now))
     placed_id = order.events[-1].event_id

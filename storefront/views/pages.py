@@ -1,17 +1,29 @@
 """The storefront: front page, lists, products, and what stands beside them."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
+from django.core.files.storage import default_storage
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotFound,
+    HttpResponseNotModified,
+)
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.http import quote_etag
+from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -19,9 +31,13 @@ from cart.forms import build_add_form
 from cart.shipping_country import get_shipping_country
 from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
-from catalogue import pictures, queries
+from catalogue import queries
 from catalogue.entities import CardPage, CategoryNode, Product
+from catalogue.photos import FOLDER, find_content_type, parse_photo
+from catalogue.pictures import NoSuchPicture, draw_picture
 from catalogue.previews import is_preview_token
+from catalogue.templatetags.pictures import public_picture_url
+from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from payments.gateways import list_enabled_methods
 from pricing.tax import tax_added_countries
@@ -29,11 +45,14 @@ from promotions.queries import list_running_promotions, prefetch_automatic_promo
 from storefront import choices, recently_viewed, structured_data
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.delivery_tables import delivery_rows, usual_delivery_rows, weight_rows
+from storefront.media import CACHE_CONTROL
+from storefront.whole_pages import is_drawn_for_all, note_product, whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
 
 
 @require_safe
+@whole_page()
 @public
 def home(request: HttpRequest) -> HttpResponse:
     """Show the front page."""
@@ -43,9 +62,10 @@ def home(request: HttpRequest) -> HttpResponse:
     queries.prefetch_categories()
     prefetch_automatic_promotions()
     rows: dict[str, Any] = {
-        name: [queries.card_from_row(row) for row in each.rows()] for name, each in reading.items()
+        name: tuple(queries.card_from_row(row) for row in each.rows())
+        for name, each in reading.items()
     }
-    tiles = [child for root in queries.list_root_categories() for child in root.children or [root]]
+    tiles = tuple(child for root in queries.list_menu() for child in root.children or (root,))
     context = {
         "tiles": tiles,
         "promotions": list_running_promotions(current_time()),
@@ -55,14 +75,16 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@whole_page("sort", "after", "show")
 @public
 def category(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a part of a category's list."""
     node = queries.find_category_by_slug(slug)
     if node is None:
         return _former_category(request, slug)
-    sort = request.GET.get("sort", "newest")
-    if sort not in queries.SORTS:
+    sorts = queries.sort_labels(node)
+    sort = request.GET.get("sort", queries.default_sort(node))
+    if sort not in dict(sorts):
         return redirect("category", slug)
     after, card_count = request.GET.get("after", ""), requested_card_count(request)
     try:
@@ -97,25 +119,30 @@ def _category_context(
     node: CategoryNode, sort: str, cards: CardPage, card_count: int
 ) -> dict[str, Any]:
     url = reverse("category", args=(node.slug,))
-    data = structured_data.breadcrumb_data(node.ancestors, node.name, url)
     return {
         "category": node,
         "category_url": url,
         "nav_current": [*node.ancestors, node][0].slug,
         "ancestors": node.ancestors,
-        "children": node.children,
+        "trail": tuple((each.name, each.slug) for each in node.ancestors),
+        "children": tuple(each.menu_entry for each in node.children),
         "cards": cards.cards,
         "sort": sort,
-        "sorts": queries.SORT_LABELS,
+        "sorts": queries.sort_labels(node),
         "next_url": next_page_url(url, card_count, sort=sort, after=cards.next_token)
         if cards.next_token
         else "",
         "canonical": structured_data.absolute_url(url),
-        "json_ld": structured_data.json_ld_script(data),
+        "json_ld": SimpleLazyObject(
+            lambda: structured_data.json_ld_script(
+                structured_data.breadcrumb_data(node.ancestors, node.name, url)
+            )
+        ),
     }
 
 
 @require_safe
+@whole_page("variant", "country", "picture", "preview")
 @public
 def product(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a product in the variant that the address names."""
@@ -144,40 +171,74 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(address, permanent=not preview)
     trail = _trail(found)
     if not (found.is_on_sale(now) or preview):
-        context = {"product": found, "ancestors": trail}
+        successor = queries.find_successor(found, now)
+        context = {
+            "product": found,
+            "ancestors": trail,
+            "category": trail[-1] if trail else None,
+            "successor": queries.product_card(successor) if successor else None,
+        }
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
     wanted_sku = request.GET.get("variant", "")
     chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
-    url = reverse("product", args=(slug,))
+    country = get_shipping_country(request)
+    shown = choices.choose_picture(found, chosen.variant, request.GET.get("picture", ""))
     context = {
         "product": found,
+        "stock": tuple(stock.items()),
+        "trail": tuple((node.name, node.slug) for node in trail),
         "preview": preview,
-        "chosen": chosen,
-        "chosen_alt": f"{found.name}, {chosen.label}" if chosen.label else found.name,
+        "shown": shown,
+        "shown_url": public_picture_url(shown) if parse_photo(shown) else "",
         "unknown_variant": bool(wanted_sku) and not is_known,
-        "choices": choices.list_option_choices(found, chosen.variant, stock),
-        "pictures": choices.list_picture_choices(found, chosen.variant, preview),
-        "add_form": build_add_form(product_id, chosen.sku),
-        "delivery_rows": usual_delivery_rows(get_shipping_country(request)),
-        "tax_added": get_shipping_country(request) in tax_added_countries(),
+        "country": country,
+        "tax_added": country in tax_added_countries(),
+        "today": localdate(),
         "promotions": list_running_promotions(now, found.category_id),
-        "related": [queries.card_from_row(row) for row in reading[2].rows()],
+        "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
-        "canonical": structured_data.absolute_url(url),
-        "json_ld": structured_data.json_ld_script(
-            structured_data.product_data(found, stock),
-            structured_data.breadcrumb_data(trail, found.name, url),
+        "canonical": structured_data.absolute_url(reverse("product", args=(slug,))),
+        "viewed_any": is_drawn_for_all(request)
+        or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
+        "chosen": chosen,
+    }
+    derived = _derived_context(found, stock, chosen, shown, trail, country, preview)
+    response = render_page(request, "storefront/product.html", context | derived, part="chosen")
+    note_product(response, product_id, counts_as_viewed=not preview)
+    return response
+
+
+def _derived_context(
+    found: Product,
+    stock: Mapping[UUID, Stock],
+    chosen: choices.ChosenVariant,
+    shown: str,
+    trail: list[CategoryNode],
+    country: str,
+    preview: str,
+) -> dict[str, Any]:
+    """Return what the page makes of what was read: only when it is drawn anew (web.templatetags.fragments)."""
+    url = reverse("product", args=(found.slug,))
+    return {
+        "shown_alt": found.describe_picture(shown)
+        or (f"{found.name}, {chosen.label}" if chosen.label else found.name),
+        "choices": SimpleLazyObject(
+            lambda: choices.list_option_choices(found, chosen.variant, stock)
+        ),
+        "pictures": SimpleLazyObject(
+            lambda: choices.list_picture_choices(found, chosen.variant, shown, preview)
+        ),
+        "add_form": SimpleLazyObject(lambda: build_add_form(found.product_id, chosen.sku)),
+        "delivery_rows": SimpleLazyObject(lambda: usual_delivery_rows(country)),
+        "json_ld": SimpleLazyObject(
+            lambda: structured_data.json_ld_script(
+                structured_data.product_data(found, stock),
+                structured_data.breadcrumb_data(trail, found.name, url),
+            )
         ),
     }
-    context["viewed_any"] = any(
-        each != product_id for each in recently_viewed.list_viewed_product_ids(request)
-    )
-    response = render_page(request, "storefront/product.html", context, part="chosen")
-    if not preview:
-        recently_viewed.remember_viewed(request, response, product_id)
-    return response
 
 
 def _preview_token(request: HttpRequest, found: Product, now: datetime) -> str:
@@ -230,24 +291,53 @@ def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
     """Draw a variant's picture. The same address always gives the same picture."""
     try:
         drawing, etag = _drawing(shape, colours)
-    except pictures.NoSuchPicture as error:
+    except NoSuchPicture as error:
         raise Http404 from error
     known = etag in request.headers.get("If-None-Match", "")
     answer = (
         HttpResponseNotModified() if known else HttpResponse(drawing, content_type="image/svg+xml")
     )
     answer["ETag"] = etag
-    answer["Cache-Control"] = "public, max-age=31536000, immutable"
+    answer["Cache-Control"] = CACHE_CONTROL
     return answer
+
+
+@require_safe
+@without_header
+@public
+def photo(request: HttpRequest, digest: str, name: str) -> HttpResponse:
+    """Serve a file of an uploaded picture, which never changes; a sign of the same shape in place of one that is not there."""
+    content_type = find_content_type(digest, name)
+    if not content_type or settings.MEDIA_HOST:
+        raise Http404
+    try:
+        with default_storage.open(f"{FOLDER}/{digest}/{name}") as stored:
+            content = stored.read()
+    except OSError:
+        # Browsers show it whatever the status is; nobody keeps it.
+        return HttpResponseNotFound(_no_picture(), content_type="image/svg+xml")
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = f'inline; filename="{digest}-{name}"'
+    answer["Cache-Control"] = CACHE_CONTROL
+    # Opened by itself it is a picture and can do nothing, whatever somebody has made of it (S83).
+    answer["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return answer
+
+
+@lru_cache(maxsize=1)
+def _no_picture() -> bytes:
+    path = Path(settings.BASE_DIR, "static", "icons", "no-picture.svg")
+    return path.read_bytes()
 
 
 @lru_cache(maxsize=1024)
 def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
-    drawing = pictures.draw_picture(shape, tuple(colours.split("-"))).encode()
+    drawing = draw_picture(shape, tuple(colours.split("-"))).encode()
     return drawing, quote_etag(blake2b(drawing, digest_size=8).hexdigest())
 
 
 @require_safe
+@whole_page()
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
     """Answer what is often asked, and say how to reach a person."""

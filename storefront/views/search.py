@@ -13,6 +13,7 @@ from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
 from storefront import choices
 from storefront.card_lists import list_url, next_page_url, requested_card_count
+from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
@@ -25,6 +26,7 @@ SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 
 
 @require_safe
+@whole_page("q", "sort", "after", "show")
 @public
 def search_page(request: HttpRequest) -> HttpResponse:
     """Show what was found for the words asked for; a SKU leads straight to its product."""
@@ -64,7 +66,7 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
         )
         near = search.find_near_queries(query) if query and not found.total else []
     except search.SearchIndexMissing:
-        return context | {"cards": queries.list_cards_by_prefix(query)}
+        return context | {"cards": tuple(queries.list_cards_by_prefix(query))}
     end = offset + len(found.cards)
     more = found.cards and end < min(found.total, search.DEEPEST)
     token = page_token([end], _search_list(query, sort)) if more else ""

@@ -29,8 +29,11 @@ LOOKS = {
         "worker",
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),
-    *("categories", "category_new", "category"),
+    "product_pictures",
+    *("categories", "category_new", "category", "category_order", "front_page", "product_stock"),
     *("bulk_change_new", "bulk_changes", "bulk_change"),
+    *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
+    *("import_new", "export_new", "export_file"),
     "promotions",
 }
 SUBMITS = {
@@ -52,11 +55,14 @@ SUBMITS = {
     "people": {"person_find"},
     "second_factor": {"recovery_codes"},
     "product": {"product_status", "product_copy", "product_variant"},
+    "product_pictures": {"product_upload"},
     "categories": {"category_move"},
     "category": {"category_remove"},
+    "front_page": {"front_page_row"},
     "products": {"product_price"},
     "bulk_change": {"bulk_change_undo"},
-    "promotions": {"promotion_make", "promotion_end"},
+    "spreadsheet": {"import_apply"},
+    "promotions": {"promotion_make", "promotion_end", "promotion_resume"},
 }
 STAFF = {
     each.name.removeprefix("adminpanel:"): each

@@ -10,6 +10,8 @@ from django.urls import reverse
 from adminpanel.category_forms import CategoryForm
 from catalogue import operations, queries, search
 from catalogue.entities import CategoryNode
+from consistency.findings import Scope
+from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 
 TREE, NEW, MOVE = (
@@ -65,8 +67,8 @@ def test_x97_bad_input_is_said_beside_its_field_and_stays_typed(cleo: Client) ->
         ({"name": "x" * 101}, "at most 100 characters"),
         ({"slug": "Not An Address"}, "small letters, digits and single hyphens"),
         ({"slug": other.slug}, "leads to Other already"),
-        ({"parent": str(below.category_id)}, "Choose a category"),
-        ({"parent": str(node.category_id)}, "Choose a category"),
+        ({"parent": str(below.category_id)}, "A category can’t stand below itself."),
+        ({"parent": str(node.category_id)}, "A category can’t stand below itself."),
         ({"parent": "no id"}, "Choose a category"),
         ({"description": "x" * 1001}, "at most 1000 characters"),
     ):
@@ -77,6 +79,8 @@ def test_x97_bad_input_is_said_beside_its_field_and_stays_typed(cleo: Client) ->
             violations.append((fields, answer.status_code))
     assert violations == []
     assert stored(node.category_id).name == "Node"
+    named = found(Scope(tables=frozenset(("categories",))), "I19", "I25")
+    assert [each for each in named if str(node.category_id) in each] == []
     refused = cleo.post(NEW, {"category_id": str(uuid4()), "name": "Two", "slug": other.slug})
     assert (refused.status_code, "leads to Other" in refused.content.decode()) == (422, True)
     assert cleo.post(NEW, {"category_id": "no id", "name": "Two"}).status_code == 422

@@ -22,7 +22,9 @@ from catalogue import operations, queries, search
 from catalogue.entities import Product
 from catalogue.previews import make_preview_token
 from catalogue.variants import fingerprint_variant
+from consistency.findings import Scope
 from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:product_new")
@@ -152,6 +154,7 @@ def test_all_of_a_product_is_changed(cleo: Client) -> None:
             tags="soup, winter",
             featured="on",
             related=other.variants[0].sku.lower(),
+            successor=other.variants[0].sku.lower(),
             length_mm="150",
             maker="Kilnbrook, Cork",
             safety="Hot things stay hot.",
@@ -170,7 +173,7 @@ def test_all_of_a_product_is_changed(cleo: Client) -> None:
     assert found.details == {"Material": "stoneware", "Care": "dishwasher"}
     assert found.category_ids == {shelf.category_id, table.category_id}
     assert found.tags == {"soup", "winter"}
-    assert found.related_ids == (other.product_id,)
+    assert (found.related_ids, found.successor_id) == ((other.product_id,), other.product_id)
     assert found.variants == variants
     page = cleo.get(address(product)).content.decode()
     assert "Saved: Name, Description" in page
@@ -314,6 +317,12 @@ def test_a_copy_is_a_draft_of_its_own(cleo: Client) -> None:
 # ---- Its variants
 
 
+def found_in(*products: Product) -> list[str]:
+    """What the consistency check says of products, of what they have claimed and where they are listed."""
+    only = Scope(products=frozenset(each.product_id for each in products))
+    return found(only, "I14", "I16", "I18", "I20")
+
+
 def typed_variant(product: Product, number: int = 0, **changes: Any) -> tuple[str, dict[str, Any]]:
     """Where the form of a variant is sent, and what it sends as it is shown, with some fields typed anew."""
     variant = product.variants[number]
@@ -355,6 +364,7 @@ def test_x95_two_people_on_one_variant(cleo: Client) -> None:
     assert f'value="{newer}"' in text
     assert cleo.post(to, shown | {"price": "14.00", "seen": newer}).status_code == 303
     assert stored(product.product_id).variants[0].price.amount == Decimal(14)
+    assert found_in(product) == []
 
 
 def test_what_cannot_be_saved_of_a_variant_is_said_in_its_row(cleo: Client) -> None:
@@ -375,6 +385,7 @@ def test_what_cannot_be_saved_of_a_variant_is_said_in_its_row(cleo: Client) -> N
             violations.append((fields, answer.status_code))
     assert not violations
     assert stored(product.product_id).version == 1
+    assert found_in(product, other) == []
 
 
 def test_x96_variants_are_made_from_options_after_a_look_at_them(cleo: Client) -> None:
@@ -429,11 +440,14 @@ def test_x93_a_sale_is_planned_shown_and_taken_back(cleo: Client) -> None:
     assert "€15.00" in cleo.get(page).content.decode()
     # The row of the variant was shown before the sale was planned.
     assert cleo.post(*typed_variant(product, price="19.00")).status_code == 409
+    # What is asked before the sale comes back after it, also if it changes until then.
+    assert cleo.post(*typed_variant(stored(product.product_id), price="22.00")).status_code == 303
+    found = stored(product.product_id).variants[0]
+    assert [each.price.amount for each in found.planned] == [Decimal(15), Decimal(22)]
     begins = found.planned[0].starts_at.isoformat()
     removed = cleo.post(page, {"seen": fingerprint_variant(found), "remove": begins})
     assert removed.status_code == 303
-    (left,) = stored(product.product_id).variants[0].planned
-    assert left.price.amount == Decimal(20)
+    assert stored(product.product_id).variants[0].planned == (), "a sale goes with its end"
 
 
 def test_x94_what_cannot_be_planned_is_said_beside_its_field(cleo: Client) -> None:

@@ -1,5 +1,6 @@
 """The staff's page of offers and codes: made, listed with their uses, ended."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from promotions import queries
-from promotions.operations import redeem_voucher
+from promotions.operations import redeem_voucher, resume_promotion
 from promotions.queries import CODE
 from promotions.rules import PERCENTAGE, Promotion, code_key
 from tests.factories import make_user, sign_in_staff
@@ -102,8 +103,32 @@ def test_the_list_shows_the_uses_and_a_submit_ends_it(cleo: Client) -> None:
     assert "1 of 7" in page
     assert "10% off" in page
     cleo.post(reverse("adminpanel:promotion_end", args=[CODE, code_key(sent["voucher"])]))
+    key = code_key(sent["voucher"])
+    again = cleo.post(reverse("adminpanel:promotion_end", args=[CODE, key]), follow=True)
+    assert "had already been ended" in again.content.decode()
+    resume = reverse("adminpanel:promotion_resume", args=[CODE, key])
+    assert resume in again.content.decode()
+    ended_at = made(sent["voucher"]).ended_at
+    assert ended_at
+    assert not resume_promotion(CODE, key, ended_at - timedelta(seconds=1))
+    shown = timezone.localtime(ended_at).isoformat()
+    assert f'name="ended_at" value="{shown}"' in again.content.decode()
+    for moment, said in (
+        ((ended_at - timedelta(seconds=1)).isoformat(), "was changed meanwhile"),
+        ("no moment", "was changed meanwhile"),
+        ("2026-05-01T00:00", "was changed meanwhile"),
+        (shown, "goes on"),
+        (shown, "was changed meanwhile"),
+    ):
+        assert said in cleo.post(resume, {"ended_at": moment}, follow=True).content.decode(), moment
+    assert cleo.post(reverse("adminpanel:promotion_resume", args=[CODE, "no"])).status_code == 404
+    assert not made(sent["voucher"]).ended_at
+    cleo.post(reverse("adminpanel:promotion_end", args=[CODE, key]))
     assert made(sent["voucher"]).ended_at
     assert cleo.post(reverse("adminpanel:promotion_end", args=[CODE, "nothing"])).status_code == 404
+    ended = made(sent["voucher"])
+    past = replace(ended, ends_at=ended.ended_at)
+    assert [each.can_resume(datetime.now(UTC)) for each in (ended, past)] == [True, False]
 
 
 def test_what_was_done_stands_in_the_log_in_words(cleo: Client, client: Client) -> None:

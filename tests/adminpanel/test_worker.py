@@ -54,6 +54,13 @@ def test_s64_it_shows_an_alarm_when_more_is_tried_than_the_whole_shop_may(
     assert f"Unusually many attempts: {kind}" in staff_client.get("/staff/worker/").content.decode()
 
 
+def test_x115_the_page_shows_what_its_process_keeps_of_pages(staff_client: Client) -> None:
+    text = staff_client.get("/staff/worker/").content.decode()
+    assert re.search(
+        r">Parts of pages</th>\s*<td[^>]*>\d+</td>\s*<td[^>]*>[\d.]+.\w+ of 48.0.MB</td>", text
+    )
+
+
 def test_every_limit_of_the_whole_shop_has_words_for_its_alarm() -> None:
     limited = {kind for kind in settings.RATE_LIMITS if get_rate_limit(kind).overall}
     assert limited == set(workers.ATTEMPT_LABELS)

@@ -181,6 +181,7 @@ def shop(
         MAILDIR=str(folder / "mail"),
         EMAIL_URL=f"smtp://127.0.0.1:{mail_port}",
         COUNT_STATEMENTS="0",
+        WHOLE_PAGE_SECONDS="5",
     )
     with ExitStack() as stack:
         stack.callback(
@@ -353,6 +354,9 @@ def open_shop_page(page: Page, shop: ServedShop, place: ShopPage) -> list[str]:
                 method="POST", post_data=place.form_data, headers=route.request.headers | form
             ),
         )
+    elif place.view and hasattr(resolve(urlsplit(address).path).func, "page_parameters"):
+        # So what is looked at is a page from memory (decision 045).
+        page.context.request.get(address)
     response = page.goto(address)
     assert response
     there = urlsplit(page.url).path

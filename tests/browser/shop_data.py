@@ -15,6 +15,7 @@ import pyotp
 from cassandra.util import uuid_from_time
 from django.conf import settings
 from django.core import signing
+from django.core.files.base import ContentFile
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -55,6 +56,7 @@ from orders.operations import (
 )
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
+from spreadsheets import operations as spreadsheets
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import (
@@ -200,6 +202,16 @@ def _checkout_draft_cookie(guest: Cookies) -> str:
     return response.cookies[settings.CHECKOUT_COOKIE_NAME].value
 
 
+def _make_import(product: Product, ann: User, now: datetime) -> UUID:
+    """A file of prices that was read: one changes, one is wrong."""
+    content = f"sku,price\n{product.variants[0].sku},1.00\nNOBODYS,1.00\n".encode()
+    task_id: UUID = uuid_from_time(now)
+    file = ContentFile(content, "prices")
+    task = spreadsheets.start_import(task_id, "prices", file, "prices.csv", ann.user_id, now)
+    spreadsheets.run_task(task, 10)
+    return task_id
+
+
 def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     """What opens by an address of its own, and Ann's things."""
     gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
@@ -222,6 +234,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     )
     bulk_changes.run_change(change, 1)
     return {
+        "spreadsheet": str(_make_import(present, ann, now)),
         "change": str(change.change_id),
         "gone": gone.slug,
         "product": str(present.product_id),

@@ -204,6 +204,15 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a finished change": ShopPage(
             "adminpanel:bulk_change", "/staff/products/changes/{change}/", "admin"
         ),
+        "imports and exports": ShopPage("adminpanel:spreadsheets", "/staff/spreadsheets/", "admin"),
+        "columns of files": ShopPage(
+            "adminpanel:spreadsheet_help", "/staff/spreadsheets/columns/", "admin"
+        ),
+        "import": ShopPage("adminpanel:import_new", "/staff/spreadsheets/import/upload/", "admin"),
+        "export": ShopPage("adminpanel:export_new", "/staff/spreadsheets/export/", "admin"),
+        "an import that was read": ShopPage(
+            "adminpanel:spreadsheet", "/staff/spreadsheets/{spreadsheet}/", "admin"
+        ),
         "a new product": ShopPage("adminpanel:product_new", "/staff/products/new/", "admin"),
         "a new product, refused": ShopPage(
             "adminpanel:product_new", "/staff/products/new/", "admin", 422, _NOTHING
@@ -217,9 +226,20 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "/staff/products/{product}/variants/{variant}/prices/",
             "admin",
         ),
+        "pictures": ShopPage(
+            "adminpanel:product_pictures", "/staff/products/{product}/pictures/", "admin"
+        ),
+        "pictures, refused": ShopPage(
+            "adminpanel:product_upload",
+            "/staff/products/{product}/pictures/upload/",
+            "admin",
+            422,
+            _NOTHING,
+        ),
         "options": ShopPage(
             "adminpanel:product_options", "/staff/products/{product}/options/", "admin"
         ),
+        "stock": ShopPage("adminpanel:product_stock", "/staff/products/{product}/stock/", "admin"),
         "categories": ShopPage("adminpanel:categories", "/staff/categories/", "admin"),
         "a new category": ShopPage("adminpanel:category_new", "/staff/categories/new/", "admin"),
         "a new category, refused": ShopPage(
@@ -229,6 +249,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a category, refused": ShopPage(
             "adminpanel:category", "/staff/categories/{category}/", "admin", 422, _NOTHING
         ),
+        "a category's order": ShopPage(
+            "adminpanel:category_order", "/staff/categories/{category}/order/", "admin"
+        ),
+        "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),
@@ -296,14 +320,24 @@ _STAFF_ACTIONS = (
         "money_sent",
     ),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
-    *("promotion_make", "promotion_end"),
-    *("product_status", "product_copy", "product_variant", "product_price", "bulk_change_undo"),
-    *("category_move", "category_remove"),
+    *("promotion_make", "promotion_end", "promotion_resume"),
+    *(
+        "product_status",
+        "product_copy",
+        "product_variant",
+        "product_price",
+        "bulk_change_undo",
+        "import_apply",
+    ),
+    *("category_move", "category_remove", "front_page_row"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
     "picture": "a drawing",
+    "photo": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
+    "adminpanel:spreadsheet_example": "a file",
+    "adminpanel:export_file": "a file",
     "sitemap": "for robots",
     "sitemap_part": "for robots",
     "robots": "for robots",
@@ -338,6 +372,7 @@ URL_ARGUMENTS = {
     "<int:key>": "{address}",
     "<str:number>": "{order}",
     "<int:number>": "1",
+    "<str:row>": "deals",
     "<str:token>": "{link}",
     "<str:warehouse>": "berlin",
     "<str:parcel_id>": "1",
@@ -350,8 +385,11 @@ URL_ARGUMENTS = {
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",
     "<slug:trigger>": "code",
+    "<slug:layout>": "products",
+    "<uuid:task_id>": "{spreadsheet}",
     "<str:name>": "welcome10",
     "<slug:shape>": "mug",
+    "<str:digest>": "0",
     "<slug:colours>": "c8724c-efeae0",
 }
 

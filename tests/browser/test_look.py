@@ -118,6 +118,15 @@ def test_x12_x13_x22_at_a_desk_in_the_light(inspect_pages: InspectPages, part: s
     assert not faults, "\n".join(faults)
 
 
+def test_x13_what_has_passed_once_is_measured_again_before_another_background(page: Page) -> None:
+    for around, contrasts in (("#000", True), ("#000", True), ("#fff", False), ("#000", True)):
+        page.set_content(
+            f'<html lang="en"><title>A</title><main style="background: {around}; color: #eee"><h1>Above</h1><p>Below it</p></main>'
+        )
+        found = " ".join(list_accessibility_violations(page))
+        assert ("color-contrast" not in found) == contrasts, found
+
+
 def test_each_address_is_looked_at_or_shows_no_page(shop: ServedShop, browser: Browser) -> None:
     """A new address: write into PLACES how it is opened or, if nobody sees a page of ours there, into URLS_WITHOUT_PAGE why."""
     assert len(PAGES_BY_NAME) == sum(map(len, PAGES.values())), "a name stands for two pages"

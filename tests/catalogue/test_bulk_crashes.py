@@ -14,6 +14,7 @@ from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import BulkChange, Selected
 from catalogue.entities import Product
 from consistency.findings import Scope
+from jobs.months import list_months
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_product
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
@@ -39,7 +40,7 @@ def find_started(since: datetime) -> BulkChange | None:
 
 
 def unfinished() -> list[UUID]:
-    return bulk_changes.list_unfinished(bulk_changes.list_months(datetime.now(UTC)))
+    return bulk_changes.list_unfinished(list_months(datetime.now(UTC)))
 
 
 def prices(products: list[Product]) -> list[Decimal]:

@@ -15,6 +15,7 @@ from cassandra_db import session, write
 from catalogue import jobs, operations, queries
 from catalogue.entities import CategoryNode
 from catalogue.errors import CategoryChanged, CategoryRefused
+from catalogue.operations import categories as category_tree
 from consistency.findings import Scope
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_category, make_product
@@ -120,15 +121,15 @@ def test_x97_what_is_written_was_checked_on_the_tree_that_it_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     left, right = make_category("Left"), make_category("Right")
-    apply_to_tree = operations._apply_to_tree
+    apply_to_tree = category_tree._apply_to_tree
 
     def come_late(*args: Any) -> bool:
         # Another one is faster between the check and the write.
-        monkeypatch.setattr(operations, "_apply_to_tree", apply_to_tree)
+        monkeypatch.setattr(category_tree, "_apply_to_tree", apply_to_tree)
         change(right, parent_id=left.category_id)
         return apply_to_tree(*args)
 
-    monkeypatch.setattr(operations, "_apply_to_tree", come_late)
+    monkeypatch.setattr(category_tree, "_apply_to_tree", come_late)
     with pytest.raises(CategoryRefused, match="below itself"):
         change(left, parent_id=right.category_id)
     assert stored(left).parent is None
@@ -201,7 +202,7 @@ def test_x97_a_tree_of_before_versions_is_changed_and_counted_from_then() -> Non
 def test_x97_there_is_a_bound_on_categories(monkeypatch: pytest.MonkeyPatch) -> None:
     node = make_category("The last one")
     monkeypatch.setattr(
-        operations, "MAX_CATEGORIES", len(queries.get_category_tree_at_quorum().by_id)
+        category_tree, "MAX_CATEGORIES", len(queries.get_category_tree_at_quorum().by_id)
     )
     with pytest.raises(CategoryRefused, match="categories already"):
         make_category("One too many")

@@ -14,6 +14,8 @@ from cassandra_db import session
 from catalogue import jobs, operations, queries
 from catalogue.entities import Product
 from catalogue.errors import ProductChanged, ProductRefused, SkuTaken, SlugTaken
+from catalogue.operations import claims as name_claims
+from catalogue.operations import products as product_saves
 from catalogue.rules import MAX_VARIANTS, is_barcode
 from jobs.leases import hold_lease
 from tests.factories import make_category, make_product
@@ -120,7 +122,7 @@ def test_x90_a_claim_whose_save_was_lost_is_there_for_the_next_try(
         variants=(replace(draft.variants[0], variant_id=uuid4(), sku=f"R-{uuid4().hex.upper()}"),),
     )
     with monkeypatch.context() as patch:
-        patch.setattr(operations, "_apply_save", lambda *saved: 1 / 0)
+        patch.setattr(product_saves, "_apply_save", lambda *saved: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             operations.save_product(draft, now())
     assert queries.get_product_at_quorum(draft.product_id) is None
@@ -145,7 +147,7 @@ def test_x90_a_save_that_is_refused_leaves_no_claim(monkeypatch: pytest.MonkeyPa
         with pytest.raises(refused):
             operations.save_product(with_names(read, *names), now())
     with monkeypatch.context() as patch:
-        patch.setattr(operations, "_apply_save", lambda *saved: False)
+        patch.setattr(product_saves, "_apply_save", lambda *saved: False)
         with pytest.raises(ProductChanged):
             operations.save_product(with_names(read, slug, sku), now())
     assert queries.find_product_id_by_slug(slug) is None
@@ -169,7 +171,7 @@ def test_x90_a_claim_that_is_let_go_of_while_it_is_used_is_taken_again(
             operations.Claim(slug, product.product_id),
             operations.Claim(sku, product.product_id, variant_id),
         ]
-        real_apply, real_carried = operations._apply_save, operations._list_carried
+        real_apply, real_carried = product_saves._apply_save, name_claims._list_carried
         looks = list[int]()
 
         def apply_save(saved: Product, rows: Any, bulk_change_id: UUID | None) -> bool:
@@ -185,8 +187,8 @@ def test_x90_a_claim_that_is_let_go_of_while_it_is_used_is_taken_again(
             return found
 
         with monkeypatch.context() as patch:
-            patch.setattr(operations, "_apply_save", apply_save)
-            patch.setattr(operations, "_list_carried", list_carried)
+            patch.setattr(product_saves, "_apply_save", apply_save)
+            patch.setattr(name_claims, "_list_carried", list_carried)
             if release_before:
                 operations.save_product(with_names(product, slug, sku), now())
             else:

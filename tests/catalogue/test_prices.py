@@ -12,7 +12,13 @@ from cassandra_db import CassandraUnavailable, PendingResult, count_statements
 from catalogue import operations, queries
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
-from catalogue.prices import PricePoint, compute_reference_price, price_in_force
+from catalogue.operations import products as product_saves
+from catalogue.prices import (
+    PricePoint,
+    compute_reference_price,
+    follow_base_prices,
+    price_in_force,
+)
 from catalogue.variants import generate_variants
 from inventory.products_with_stock import get_products_with_stock
 from tests.factories import make_category, make_product
@@ -50,6 +56,34 @@ def history(product: Product) -> list[tuple[str, bool]]:
     """The prices in a product's history, and whether something was crossed out."""
     points = queries.list_price_history(product.variants[0].variant_id)
     return [(f"{point.price.amount:.0f}", point.compare_at is not None) for point in points]
+
+
+def test_x93_the_price_of_before_comes_back_after_a_sale_as_it_is_then() -> None:
+    sale, back = at(2, "15", "20"), replace(at(4, "20"), back_to=START + 2 * DAY)
+    for points, expected in (
+        ([at(0, "22", "24"), sale, back], ("22", "")),
+        ([at(0, "22"), at(1, "25"), sale, back], ("25", "")),
+        ([at(0, "22"), sale, at(3, "12"), back], ("22", "")),
+        # The sale has begun: what was before it is known no more.
+        ([at(2, "14"), back], ("20", "")),
+        ([at(0, "22"), sale, at(4, "20")], ("20", "")),
+    ):
+        last = follow_base_prices(points)[-1]
+        assert (last.starts_at, last) == (points[-1].starts_at, at(4, *expected)), points
+    # So what is reduced today, as the law allows, can be saved before a sale that is planned.
+    begins = now().replace(microsecond=0) + DAY
+    planned = (
+        PricePoint(begins, euro("60")),
+        PricePoint(begins + 4 * DAY, euro("100"), back_to=begins),
+    )
+    product = make_product("Lamp", price="100.00", now=now() - 90 * DAY)
+    product = operations.save_product(changed(product, planned=planned), now())
+    operations.save_product(changed(product, price=euro("80"), compare_at=euro("100")), now())
+    (variant,) = stored(product).variants
+    assert [(each.price, each.compare_at) for each in variant.planned] == [
+        (euro("60"), None),
+        (euro("80"), None),
+    ]
 
 
 def test_x93_one_function_says_which_price_is_asked() -> None:
@@ -114,7 +148,7 @@ def test_x93_what_was_asked_is_in_the_history_wherever_a_save_stops(
         real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(operations, "record_prices", cut)
+        patch.setattr(product_saves, "record_prices", cut)
         with pytest.raises(CassandraUnavailable):
             operations.save_product(changed(product, price=euro("12")), now())
     assert history(product) == [("20", False)]

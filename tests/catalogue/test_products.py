@@ -17,6 +17,8 @@ from cassandra_db import CassandraUnavailable, InvalidPageToken, apply_batch
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, Product, ProductCard
 from catalogue.errors import CategoryRefused, ProductChanged, ProductRefused, SkuTaken, SlugTaken
+from catalogue.operations import cards as list_cards
+from catalogue.operations import products as product_saves
 from tests.factories import make_category, make_product
 from tests.rules import for_each
 
@@ -127,7 +129,7 @@ def test_a_page_token_fits_one_list_and_cannot_be_made_up() -> None:
 
 def test_bytes_sort_as_the_numbers_they_stand_for() -> None:
     numbers = [-(10**12), -1, 0, 1, 255, 256, 10**12]
-    assert sorted(numbers, key=operations._sortable) == numbers
+    assert sorted(numbers, key=list_cards._sortable) == numbers
 
 
 def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
@@ -294,7 +296,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
         )
         for statement in steps:
             patch.setattr(statement, "start", cut(statement.start))
-        patch.setattr(operations, "apply_batch", cut(apply_batch))
+        patch.setattr(product_saves, "apply_batch", cut(apply_batch))
         with contextlib.suppress(CassandraUnavailable):
             operations.save_product(cheaper, now())
     # What the job does with every recorded change.

@@ -5,6 +5,7 @@ import pytest
 from benchmarks.guest_checkout import BANK, Cost, GuestCheckout
 from catalogue import queries as catalogue
 from catalogue.entities import Product
+from payments.gateways import TRANSFER
 from promotions import queries as promotions
 from tests.factories import make_product, make_stock
 
@@ -71,6 +72,15 @@ def test_x85_a_second_order_from_the_same_cart_costs_little_more(jumper: Product
         costs = buy(guest)
     # The order before it, and whether the cart has been emptied for it.
     assert_bounded(costs, {"place order": (28, 5, 18), "return from the bank": (28, 5, 14)})
+
+
+def test_x85_no_row_asks_the_worker_about_an_order_by_bank_transfer(jumper: Product) -> None:
+    for _ in range(2):
+        guest = GuestCheckout()
+        guest.add(jumper.product_id, jumper.variants[0].sku)
+        costs = dict(guest.buy(TRANSFER))
+    # With the limits for guests' unpaid ways.
+    assert_bounded(costs, {"place order": (31, 9, 18)})
 
 
 def test_x85_a_further_line_costs_eight_statements(jumper: Product) -> None:

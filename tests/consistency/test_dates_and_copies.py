@@ -56,6 +56,7 @@ RULES_BY_COPY = {
     "price_history": "I16",
     "product_schedule_by_minute": "I18",
     **dict.fromkeys(("bulk_changes", "bulk_change_rows"), "I21"),
+    **dict.fromkeys(("spreadsheet_tasks", "spreadsheet_rows"), "I24"),
     **dict.fromkeys(lists.RULES, "I14"),
 }
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.
@@ -65,10 +66,12 @@ NO_COPIES = {
         "rate_limit_slots",
         "products",
         "categories",
+        "front_page_pins",
         "inventory",
         "stock_ledger",
         "backorders",
     ),
+    *("picture_uploads", "waiting_uploads_by_day"),
     *("product_changes", "sales_days", "mails", "outbox_by_minute", "promotions", "voucher_uses"),
     *("subscriptions_by_variant", "items_by_cart", "carts_by_idempotency_key", "people_by_cart"),
     *("pending_cart_moves_by_minute", "users", "sessions", "verified_users_by_minute", "staff"),

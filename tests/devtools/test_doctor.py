@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.test import override_settings
 
@@ -84,6 +85,19 @@ def test_a_mail_server_that_does_not_answer_is_named() -> None:
             EMAIL_PORT=port,
         ):
             assert findings(level=ADVICE, about=f"No mail server at 127.0.0.1:{port}")
+
+
+def test_a_storage_that_takes_no_pictures_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor._media().level == doctor.GOOD
+
+    def fail(*_: object) -> None:
+        raise PermissionError("read-only")
+
+    monkeypatch.setattr(default_storage, "save", fail)
+    found = doctor._media()
+    assert found.level == doctor.WRONG
+    assert "read-only" in found.text
+    assert "MEDIA_ROOT" in found.fix
 
 
 def test_replication_is_read_by_data_centre() -> None:

@@ -102,6 +102,28 @@ def test_only_a_demo_shop_is_filled_and_shows_its_logins(run: ShopRun) -> None:
     assert run.is_demo
 
 
+def test_x113_an_empty_shop_opens_and_sells_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in (*shop_run.EMPTY_SHOP, "STOA_DEMO", "PUBLIC_URL"):
+        monkeypatch.delenv(name, raising=False)
+    assert "PAYMENT_METHODS" not in shop_run._environment(8123, development=False)
+    monkeypatch.setenv("STOA_DEMO", "0")
+    monkeypatch.setenv("BANK_ACCOUNT", "Mine|IBAN 1|BIC 2")
+    monkeypatch.setenv("PUBLIC_URL", "https://shop.example")
+    public = shop_run._environment(8123, development=False)
+    assert not {"STOA_HTTPS", "EMAIL_URL", "PAYMENT_METHODS"} & public.keys(), (
+        "that is for it to say"
+    )
+    monkeypatch.delenv("PUBLIC_URL")
+    environment = shop_run._environment(8123, development=False)
+    assert environment["STOA_HTTPS"] == "false", "a browser would be sent to HTTPS"
+    assert (environment["PAYMENT_METHODS"], environment["BANK_ACCOUNT"]) == (
+        "transfer",
+        "Mine|IBAN 1|BIC 2",
+    )
+
+
 def test_closing_ends_also_what_a_part_has_started(run: ShopRun, tmp_path: Path) -> None:
     grandchild = tmp_path / "grandchild"
     script = (
@@ -234,6 +256,10 @@ def _refused_as(check_id: str, demo: bool, address: str, key: str) -> list[str]:
                 "STRIPE_SECRET_KEY": "sk_live_123",
             },
             "would take real money",
+        ),
+        (
+            {"STOA_DEMO": "0", "STOA_HTTPS": "0", "PUBLIC_URL": "https://shop.example"},
+            "without HTTPS",
         ),
         ({"STOA_SHOWROOM": "1"}, "STOA_SHOWROOM is called STOA_DEMO now"),
     ],

@@ -277,3 +277,13 @@ def test_s80_mail_effects_and_expiry_are_as_soon_as_when_the_shop_is_busy(
     assert not PENDING_EFFECTS.all(minute=minute)
     run_for(worker, clock, expiry.every - effects.every)
     assert not RESERVATION_EXPIRIES.all(minute=minute)
+
+    # A process that was delayed writes four minutes late (MAX_WRITE_DELAY), and everything rests again.
+    run_for(worker, clock, timedelta(minutes=9))
+    late = clock.now - timedelta(minutes=4)
+    record_pending_effects(order_id, late)
+    record_reservation_expiries(order_id, [reserved], late)
+    run_for(worker, clock, effects.every)
+    assert not PENDING_EFFECTS.all(minute=floor_to_minute(late))
+    run_for(worker, clock, expiry.every - effects.every)
+    assert not RESERVATION_EXPIRIES.all(minute=floor_to_minute(late))

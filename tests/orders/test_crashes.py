@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from uuid import uuid4
 
 import pytest
@@ -252,41 +253,52 @@ def get_end(order: Order | None) -> str:
     return f"{order.state} {order.payment} {order.fulfilment}" if order else NOTHING
 
 
+def end_case(case: Case, journey: Journey) -> str:
+    """Let the worker look after an order, check that all of it is consistent, and return how it has ended."""
+    expire_claim(case.draft.order_id)
+    run_worker(case.began, now() + timedelta(minutes=journey.minutes), case.draft.order_id)
+    return get_end(case.whole())
+
+
+@cache
+def record_journey(name: str) -> tuple[list[Write], str]:
+    """Let nobody die on a journey, once for all who ask; return its writes and how it ends."""
+    case, journey = Case(), JOURNEYS[name]
+    journey.before(case)
+    writes = record_writes(lambda: journey.act(case))
+    end = end_case(case, journey)
+    assert end in journey.ends, end
+    return writes, end
+
+
 def check_crashes(
     name: str,
     chosen: Callable[[Sequence[Write]], Sequence[Write]],
     report: ProofReport | None = None,
 ) -> None:
     """Kill the process at the chosen writes of a journey, each time with another order; in the end each is consistent."""
-    journey = JOURNEYS[name]
+    journey, (writes, end) = JOURNEYS[name], record_journey(name)
     ends, wrong, died = Counter[str](), list[str](), 0
-
-    def ended(case: Case, where: str, answer: str = "no answer: the process is dead") -> None:
-        expire_claim(case.draft.order_id)
-        run_worker(case.began, now() + timedelta(minutes=journey.minutes), case.draft.order_id)
-        end = ""
+    if report:
+        report.add_row("not killed", "all of it is done", end, is_match=True)
+    targets = chosen(writes)
+    for target in targets:
+        case, end = Case(), ""
+        journey.before(case)
+        died += kill_at_write(target, lambda: journey.act(case))  # noqa: B023 called at once
+        where = f"killed before it writes to {target.tables}, for the {target.occurrence}. time"
         try:
-            ends[end := get_end(case.whole())] += 1
+            ends[end := end_case(case, journey)] += 1
             assert end in journey.ends, end
         except AssertionError as error:
             wrong.append(f"{name}, {where}: {error}")
         if report:
             report.add_row(
-                where, answer, end or "does not fit together", is_match=end in journey.ends
+                where,
+                "no answer: the process is dead",
+                end or "does not fit together",
+                is_match=end in journey.ends,
             )
-
-    case = Case()
-    journey.before(case)
-    writes = record_writes(lambda: journey.act(case))
-    ended(case, "not killed", "all of it is done")
-    targets = chosen(writes)
-    for target in targets:
-        case = Case()
-        journey.before(case)
-        died += kill_at_write(target, lambda: journey.act(case))  # noqa: B023 called at once
-        ended(
-            case, f"killed before it writes to {target.tables}, for the {target.occurrence}. time"
-        )
     assert not wrong, "\n".join(wrong)
     assert len(writes) >= journey.writes, "they are not seen any more"
     # Now and then a process waits for another and writes something more, or less, than the first time.
@@ -320,7 +332,7 @@ def check_resubmit(
 ) -> None:
     """Kill the process at the chosen writes of a checkout, and let its shopper submit again at once."""
     wrong: list[str] = []
-    writes = record_writes(Case().placed)
+    writes, _ = record_journey("placed")
     for target in chosen(writes):
         case = Case()
         kill_at_write(target, case.placed)

@@ -584,7 +584,7 @@ def test_killed_after_a_second_payment_went_back() -> None:
     started = operations.start_payment(order, ORIGIN, now())
     operations.transition_order(fresh(order), Transition("cancelled", actor="Ann", at=now()))
     bank.submit_card(started.payment_id, cards.APPROVED, now())
-    kill_in(payments, "transition_order", settle(order, started.payment_id))
+    kill_in(payments, "transition_as_planned", settle(order, started.payment_id))
     assert get_bank_state(started.payment_id) == "voided"
     run_worker_after(order.order_id, 4)
     assert [attempt.state for attempt in list_attempts(order.order_id)] == ["voided"]

@@ -10,6 +10,9 @@ from demo.testbank import operations as bank
 from mail.queries import list_recipient_mails
 from orders import operations
 from orders.entities import Order
+from orders.errors import OrderChanged
+from orders.operations import effects
+from orders.payment_status import poll_open_payment
 from tests.factories import make_order
 from tests.orders.test_changes import fresh, open_browser, text
 from tests.orders.test_withdrawal import fresh_email
@@ -25,6 +28,21 @@ def decided(card: str = "") -> Order:
         bank.abandon_payment(started.payment_id, now)
     operations.settle_payment(order.order_id, started.payment_id, now)
     return fresh(order)
+
+
+def test_an_order_that_changes_again_and_again_is_shown_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order, now = make_order(email=fresh_email()), datetime.now(UTC)
+    bank.abandon_payment(operations.start_payment(order, "http://testserver", now).payment_id, now)
+
+    def lose(order: Order, *_: object, **__: object) -> Order:
+        raise OrderChanged(order)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(effects, "transition_order", lose)
+        assert poll_open_payment(fresh(order)).payment == "unpaid"
+    assert poll_open_payment(fresh(order)).payment == "failed"
 
 
 @pytest.mark.parametrize(

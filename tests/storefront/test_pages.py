@@ -18,6 +18,7 @@ from django.urls import reverse
 
 from catalogue import operations, queries, search
 from catalogue.entities import CategoryNode, Product
+from catalogue.errors import ProductRefused
 from pricing.delivery import DELIVERY_METHODS
 from storefront import sitemap
 from tests.factories import make_category, make_product, make_stock, make_user
@@ -412,6 +413,32 @@ def test_an_archived_product_is_gone_in_words(client: Client) -> None:
     response = client.get(page_of(product))
     assert response.status_code == 410
     assert "no longer sold" in response.content.decode()
+
+
+def test_x112_what_has_gone_offers_what_follows_it_its_category_and_a_search(
+    client: Client,
+) -> None:
+    now, category = datetime.now(UTC), make_category("Jugs")
+    first, second, third = (
+        make_product(name, category=category) for name in ("A", "B jug", "C jug")
+    )
+    gone = operations.save_product(
+        replace(first, status="archived", successor_id=second.product_id), now
+    )
+    page = client.get(page_of(gone))
+    text = page.content.decode()
+    assert page.status_code == 410
+    assert f'href="{page_of(second)}"' in text
+    assert f'href="{reverse("category", args=(category.slug,))}"' in text
+    assert f'{reverse("search")}?q=A"' in text
+    # What follows has gone, too.
+    operations.save_product(replace(second, status="archived", successor_id=third.product_id), now)
+    assert f'href="{page_of(third)}"' in client.get(page_of(gone)).content.decode()
+    operations.save_product(replace(third, status="archived", successor_id=second.product_id), now)
+    page = client.get(page_of(gone))
+    assert (page.status_code, "taken its place" in page.content.decode()) == (410, False)
+    with pytest.raises(ProductRefused):
+        operations.save_product(replace(gone, successor_id=gone.product_id), now)
 
 
 def test_x91_a_draft_and_what_is_to_come_have_no_page_yet(client: Client) -> None:

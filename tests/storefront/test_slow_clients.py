@@ -13,8 +13,14 @@ import pytest
 from gunicorn.config import Config
 from gunicorn.workers.gthread import TConn
 
-from storefront.gunicorn_worker import WholeRequestWorker
+from storefront.gunicorn_worker import (
+    MAX_UPLOADS,
+    Arrival,
+    RefusedRequest,
+    WholeRequestWorker,
+)
 from tests.web_server import fetch_page, serve_shop
+from web.uploads import MAX_UPLOAD_BYTES, upload_url
 
 HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 HALF_BODY = b"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9000\r\n\r\nemail="
@@ -123,6 +129,36 @@ def test_s67_what_is_no_request_or_too_large_gets_no_thread(
     assert found == {sent: [status] for sent, status in expected.items()}
 
 
+def test_s82_files_are_taken_where_a_page_for_the_staff_has_signed_the_address(
+    connect: Callable[[bytes], socket.socket],
+) -> None:
+    def ask(path: str, length: int) -> bytes:
+        head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}\r\n\r\n"
+        return head.encode()
+
+    signed = upload_url("/healthz")
+    for path, length in (("/healthz?upload=x", 400_000), (signed, MAX_UPLOAD_BYTES + 1)):
+        answer = read_to_end(connect(ask(path, length)))
+        assert statuses(answer) == [413]
+        assert b"at most 160 MB together" in answer
+    client = connect(ask(signed, 400_000) + b"x" * 300_000)
+    client.sendall(b"x" * 100_000)
+    assert statuses(read_to_end(client)) == [200]
+    # The next request comes with the last of the file.
+    arrival = Arrival(0.0, bytearray(b"abc"), size=5)
+    arrival.move_to_disk()
+    arrival.add(b"defg")
+    assert arrival.is_whole
+    request, rest = arrival.split()
+    assert rest == b"fg"
+    # A file counts until a thread has all of it, and not until the connection ends.
+    parts = iter(request)
+    assert arrival.file
+    assert not arrival.file.closed
+    assert next(parts) == b"abcde"
+    assert arrival.file.closed
+
+
 def test_s67_who_asks_before_sending_a_body_is_told_to(
     connect: Callable[[bytes], socket.socket],
 ) -> None:
@@ -148,6 +184,17 @@ def test_s67_when_many_are_slow_the_slowest_goes() -> None:
         slowest.settimeout(10)
         assert slowest.recv(1) == b"", "closed, to make room for the third"
         assert list(worker.arrivals) == connections[1:]
+        # Files that threads are reading from count as those that come.
+        read_by_threads = [Arrival(0.0, size=5) for _ in range(MAX_UPLOADS)]
+        for each in read_by_threads:
+            worker.begin_upload(each)
+        with pytest.raises(RefusedRequest, match="503"):
+            worker.begin_upload(Arrival(0.0, size=5))
+        list(read_by_threads[0].split()[0])
+        worker.begin_upload(read_by_threads[0])
+        for each in read_by_threads:
+            each.close()
+        assert all(each.closed for each in worker.files)
         # The poller may have seen something of it in the same moment.
         worker.receive(connections[0], connections[0].sock)
         assert list(worker.arrivals) == connections[1:]

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from cassandra_db import current_time
 from catalogue import queries as catalogue
 from inventory import operations, queries
-from inventory.entities import BACKORDER, PREORDER
+from inventory.entities import BACKORDER, DEFAULT_THRESHOLD, PREORDER
 from inventory.errors import NotEnoughAvailable, NothingReceived, StockNumbersChanging
 from inventory.queries import STOCK_LOCATIONS, WAREHOUSES
 
@@ -40,7 +40,10 @@ class Command(BaseCommand):
             help="the delivery note: one that was booked before changes nothing",
         )
         receive.add_argument(
-            "--few", type=int, default=5, help="up to how many the shop says that few are left"
+            "--few",
+            type=int,
+            default=DEFAULT_THRESHOLD,
+            help="up to how many the shop says that few are left",
         )
         adjust.add_argument("--reason", required=True)
         ahead.add_argument("kind", choices=(BACKORDER, PREORDER, "end"))

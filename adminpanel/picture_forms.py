@@ -1,0 +1,139 @@
+"""The staff's forms about a product's pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from adminpanel.conflicts import get_seen_version
+from catalogue.entities import PictureUpload, Product, ProductPicture
+from catalogue.rules import MAX_ALT_LENGTH
+from catalogue.variants import fingerprint_pictures
+from web.forms import Form
+
+
+@dataclass(frozen=True)
+class PictureRow:
+    """A picture as the page shows it: where it stands, whether it is on the product's page already, and its field."""
+
+    picture: str
+    number: int
+    is_new: bool
+    is_first: bool
+    is_last: bool
+    field: forms.BoundField
+
+
+class PicturesForm(Form):
+    """A product's pictures in their order, and behind them the uploads that wait for their words.
+
+    Each has a field with what it shows; the field `picture`, sent once for each, says which it is about. `version` is how the
+    page has shown those that the product has (catalogue.variants.fingerprint_pictures).
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[ProductPicture],
+        shown: Collection[str],
+        version: str,
+        data: Mapping[str, str] | None = None,
+    ) -> None:
+        """`entries` are the rows, those that are `shown` already and the new ones."""
+        super().__init__(data)
+        self.entries, self.shown, self.version = entries, shown, version
+        # What was typed beside pictures that are not there any more.
+        self.gone: list[ProductPicture] = []
+        # While others are moved a new one may wait for its words.
+        is_saved = self.data.get("act", "save") == "save"
+        self.fields.update(
+            {
+                f"line_{number}": forms.CharField(
+                    label=_("What picture %(number)d shows") % {"number": number + 1},
+                    required=is_saved or entry.picture in shown,
+                    initial=entry.alt,
+                    max_length=MAX_ALT_LENGTH,
+                    widget=forms.TextInput({"autocomplete": "off"}),
+                    error_messages={"required": _("Say what the picture shows")},
+                )
+                for number, entry in enumerate(entries)
+            }
+        )
+
+    @classmethod
+    def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> PicturesForm:
+        """Return the form of a product as it is."""
+        new = [ProductPicture(each, "") for each in list_new_pictures(product, uploads)]
+        shown = [each.picture for each in product.pictures]
+        return cls([*product.pictures, *new], shown, fingerprint_pictures(product.pictures))
+
+    @classmethod
+    def sent(
+        cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict
+    ) -> PicturesForm:
+        """Return the form as it was sent. What is neither the product's nor uploaded for it is not in it, but in its `gone`."""
+        known = {each.picture: each.alt for each in product.pictures}
+        shown = list(known)
+        known |= dict.fromkeys(list_new_pictures(product, uploads), "")
+        sent = {each: place for place, each in enumerate(data.getlist("picture")) if each in known}
+        typed = {
+            f"line_{number}": data.get(f"line_{place}", "")
+            for number, place in enumerate(sent.values())
+        }
+        entries = [ProductPicture(each, known[each]) for each in sent]
+        version = get_seen_version(data)
+        form = cls(entries, shown, version, typed | {"act": data.get("act", "save")})
+        form.gone = [
+            ProductPicture(each, words)
+            for place, each in enumerate(data.getlist("picture"))
+            if each not in known and (words := data.get(f"line_{place}", "").strip())
+        ]
+        return form
+
+    @property
+    def rows(self) -> list[PictureRow]:
+        """The pictures with their fields."""
+        last = sum(each.picture in self.shown for each in self.entries) - 1
+        return [
+            PictureRow(
+                each.picture,
+                number,
+                each.picture not in self.shown,
+                number == 0,
+                number >= last,
+                self[f"line_{number}"],
+            )
+            for number, each in enumerate(self.entries)
+        ]
+
+    def typed_entries(self) -> list[ProductPicture]:
+        """Return the pictures with what was typed; new ones without a word are left out."""
+        typed = [
+            replace(each, alt=self.cleaned_data.get(f"line_{number}", ""))
+            for number, each in enumerate(self.entries)
+        ]
+        return [each for each in typed if each.alt or each.picture in self.shown]
+
+
+def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> list[str]:
+    """Return what was uploaded for a product and is not on its page yet, each once."""
+    shown = {each.picture for each in product.pictures}
+    ready = dict.fromkeys(each.picture for each in uploads if each.state == "ready")
+    return [each for each in ready if each not in shown]
+
+
+def rearrange(
+    entries: Sequence[ProductPicture], act: str, picture: str
+) -> tuple[ProductPicture, ...]:
+    """Return pictures in their new order: the one with this text moved `up` or `down` by one, or taken out (`remove`)."""
+    found = list(entries)
+    place = next((at for at, each in enumerate(found) if each.picture == picture), None)
+    if place is None:
+        return tuple(found)
+    entry = found.pop(place)
+    if act != "remove":
+        found.insert(max(0, place + (-1 if act == "up" else 1)), entry)
+    return tuple(found)

@@ -1,0 +1,194 @@
+"""Products that the staff put first in a list: their form, and what its buttons do. Used by categories and the front page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+from uuid import UUID
+
+from django import forms
+from django.forms import BoundField
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from adminpanel.products import find_related_ids, status_badge
+from catalogue import queries
+from catalogue.entities import Product
+from web.forms import Form
+
+# The button in a product's row; "pin" stands beside those that are not pinned yet.
+ACTS = ("first", "up", "down", "unpin", "pin")
+
+
+class PinsChanged(Exception):
+    """Somebody else has pinned or moved products since the page was shown."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _(
+                "Someone else has changed this order meanwhile. It’s shown as it is now, with what you typed. Save again to have it so."
+            )
+        )
+
+
+class PinsForm(Form):
+    """What is pinned, each with its place in a field. `shown` are the ids in the order of the page.
+
+    The fields are named line_0, line_1 …, which the audit log keeps as one field however many there are.
+    """
+
+    shown = forms.CharField(widget=forms.HiddenInput, required=False, max_length=4000)
+    sku = forms.CharField(
+        label=gettext_lazy("Pin a product by its SKU"),
+        required=False,
+        max_length=queries.MAX_SKU_LENGTH,
+        help_text=gettext_lazy(
+            "The SKU of any of its variants. It’s put after those that are pinned."
+        ),
+        widget=forms.TextInput(
+            {
+                "class": "input--short",
+                "autocomplete": "off",
+                "autocapitalize": "characters",
+                "spellcheck": "false",
+            }
+        ),
+    )
+
+    def __init__(
+        self, pinned: Sequence[UUID], most: int, data: Mapping[str, Any] | None = None
+    ) -> None:
+        self.pinned, self.most = tuple(pinned), most
+        super().__init__(data, initial={"shown": " ".join(map(str, pinned))})
+        self.button = next((each for each in ACTS if data and each in data), "")
+        self.product_id = _parse_id(data.get(self.button, "")) if data else None
+        self.ids = self._parse_shown() if data is not None else self.pinned
+        for place in range(len(self.ids)):
+            self.fields[f"line_{place}"] = _place_field(place + 1, most)
+
+    def _parse_shown(self) -> tuple[UUID, ...]:
+        ids = (_parse_id(each) for each in str(self.data.get("shown", ""))[:4000].split())
+        return tuple(dict.fromkeys(each for each in ids if each))[: self.most]
+
+    def rebased(self, pinned: Sequence[UUID], **changes: str) -> Self:
+        """Return the form for what is pinned by now, with the numbers that were typed for what is still there."""
+        data = {**self.data.dict(), "shown": " ".join(map(str, pinned)), **changes}  # type: ignore[attr-defined]
+        for place, product_id in enumerate(pinned):
+            field = self.place_of(product_id)
+            is_typed = field is not None and field.value() != str(self.ids.index(product_id) + 1)
+            data[f"line_{place}"] = field.value() if field and is_typed else str(place + 1)
+        for button in ACTS:
+            data.pop(button, None)
+        form = type(self)(pinned, self.most, data)
+        form.is_valid()
+        return form
+
+    def place_of(self, product_id: UUID) -> BoundField | None:
+        """Return the field of a product's place, None if the page that was sent did not show it."""
+        return self[f"line_{self.ids.index(product_id)}"] if product_id in self.ids else None
+
+    def clean_sku(self) -> UUID | None:
+        """Return the product that the SKU names."""
+        sku = str(self.cleaned_data["sku"]).upper()
+        ids, unknown = find_related_ids([sku] if sku else [])
+        if unknown:
+            raise forms.ValidationError(_("No product has the SKU %(sku)s.") % {"sku": sku})
+        return ids[0] if ids else None
+
+    def clean(self) -> dict[str, Any]:
+        """See that what the button pins is there."""
+        if self.button == "pin" and self.product_id and not queries.get_product(self.product_id):
+            self.add_error(None, _("There is no such product any more."))
+        return self.cleaned_data
+
+    def apply_to(self, pinned: tuple[UUID, ...]) -> tuple[UUID, ...]:
+        """Return what is pinned after a valid form: numbers first that were typed anew, then the SKU, then the button.
+
+        A button alone acts on the products as they are. Raises PinsChanged for numbers that were typed beside others.
+        """
+        typed = {
+            product_id: self.cleaned_data[f"line_{place}"]
+            for place, product_id in enumerate(self.ids)
+            if self.cleaned_data[f"line_{place}"] != place + 1
+        }
+        if typed and pinned != self.ids:
+            raise PinsChanged
+        moved = [each for each in pinned if each not in typed]
+        for product_id, place in sorted(typed.items(), key=lambda each: each[1]):
+            moved.insert(place - 1, product_id)
+        if self.cleaned_data["sku"]:
+            moved = list(dict.fromkeys([*moved, self.cleaned_data["sku"]]))
+        return _press(tuple(moved), self.button, self.product_id)
+
+
+def _press(pinned: tuple[UUID, ...], button: str, product_id: UUID | None) -> tuple[UUID, ...]:
+    if product_id is None or (product_id in pinned) == (button == "pin"):
+        # It is there already, or another one has unpinned it.
+        return pinned
+    others = [each for each in pinned if each != product_id]
+    here = pinned.index(product_id) if product_id in pinned else len(pinned)
+    place = {"first": 0, "up": max(0, here - 1), "down": here + 1, "pin": here}.get(button)
+    if place is not None:
+        others.insert(place, product_id)
+    return tuple(others)
+
+
+def _place_field(place: int, most: int) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=gettext_lazy("Place"),
+        min_value=1,
+        max_value=most,
+        initial=place,
+        widget=forms.TextInput(
+            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
+        ),
+        error_messages={
+            name: _("Enter a place from 1 to %(most)d") % {"most": most}
+            for name in ("required", "invalid", "min_value", "max_value")
+        },
+    )
+
+
+def _parse_id(text: Any) -> UUID | None:
+    try:
+        return UUID(str(text))
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class PinLine:
+    """A pinned product as the page shows it; None for one that is not there any more."""
+
+    product_id: UUID
+    product: Product | None
+    picture: str
+    place: BoundField | None
+    status_label: str
+    tone: str
+
+
+def list_pin_lines(
+    form: PinsForm, now: datetime, why_hidden: Callable[[Product], str]
+) -> Iterator[PinLine]:
+    """Yield what is pinned, in its order; `why_hidden` says why one that is on sale does not stand there, or "".
+
+    Raises CassandraUnavailable.
+    """
+    found = queries.get_products(form.pinned)
+    for product_id in form.pinned:
+        product = found.get(product_id)
+        label, tone = status_badge(product, now) if product else (_("Gone"), "warn")
+        if product and product.is_on_sale(now) and (why := why_hidden(product)):
+            label, tone = why, "warn"
+        pictures = (each.picture for each in product.variants if each.picture) if product else ()
+        yield PinLine(
+            product_id, product, next(iter(pictures), ""), form.place_of(product_id), label, tone
+        )
+
+
+def describe_pins(product_ids: Sequence[UUID]) -> str:
+    """Return what is pinned, for the audit log: the beginnings of the ids."""
+    return " ".join(each.hex[:8] for each in product_ids) or "none"

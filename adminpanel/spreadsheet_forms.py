@@ -1,0 +1,69 @@
+"""The staff's forms of files that come in and go out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from spreadsheets.files import FORMATS, MAX_FILE_BYTES
+from spreadsheets.layouts import Layout
+from web.forms import Form
+
+FORMAT_LABELS = {
+    "csv": gettext_lazy("CSV, for any program"),
+    "xlsx": gettext_lazy("XLSX, for Excel and others"),
+}
+assert FORMAT_LABELS.keys() == set(FORMATS)
+
+
+class _LayoutForm(Form):
+    task_id = forms.UUIDField(widget=forms.HiddenInput)
+    layout = forms.ChoiceField(
+        label=gettext_lazy("What"),
+        error_messages={
+            "required": gettext_lazy("Choose one"),
+            "invalid_choice": gettext_lazy("Choose one"),
+        },
+    )
+
+    def __init__(self, layouts: Iterable[Layout], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = cast(forms.ChoiceField, self.fields["layout"])
+        field.choices = [(each.name, each.label) for each in layouts]
+
+
+class ImportForm(_LayoutForm):
+    """A file that comes in."""
+
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        help_text=gettext_lazy("CSV or XLSX, with the names of the columns in its first line."),
+        widget=forms.FileInput({"accept": ".csv,.tsv,.txt,.xlsx"}),
+        error_messages={
+            "required": gettext_lazy("Choose a file"),
+            "empty": gettext_lazy("The file is empty"),
+        },
+    )
+
+    def clean_file(self) -> UploadedFile[Any]:
+        """Return the file, unless it is too large."""
+        file: UploadedFile[Any] = self.cleaned_data["file"]
+        if (file.size or 0) > MAX_FILE_BYTES:
+            megabytes = MAX_FILE_BYTES // (1024 * 1024)
+            raise forms.ValidationError(
+                _("The file may have %(most)d MB. Divide it.") % {"most": megabytes}
+            )
+        return file
+
+
+class ExportForm(_LayoutForm):
+    """A file that goes out."""
+
+    format = forms.ChoiceField(
+        label=gettext_lazy("Format"), choices=list(FORMAT_LABELS.items()), initial="csv"
+    )

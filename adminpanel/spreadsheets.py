@@ -1,0 +1,135 @@
+"""What the staff's pages of imports and exports put together: their states, rows and results in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.access import current_member
+from accounts.roles import is_allowed
+from spreadsheets import entities
+from spreadsheets.entities import Change, Fault, PlannedRow, SpreadsheetTask
+from spreadsheets.layouts import LAYOUTS, Layout
+
+STATE_LABELS = {
+    entities.READING: (gettext_lazy("Being read"), "calm"),
+    entities.REFUSED: (gettext_lazy("Refused"), "warn"),
+    entities.READ: (gettext_lazy("Look at it"), "calm"),
+    entities.APPLYING: (gettext_lazy("Being applied"), "calm"),
+    entities.FINISHED: (gettext_lazy("Finished"), "good"),
+    entities.WRITING: (gettext_lazy("Being written"), "calm"),
+    entities.WRITTEN: (gettext_lazy("Ready"), "good"),
+    entities.EXPIRED: (gettext_lazy("Deleted"), "plain"),
+}
+PLAN_LABELS = {
+    "faulty": gettext_lazy("With faults"),
+    "changed": gettext_lazy("To be changed"),
+    "new": gettext_lazy("New"),
+    "unchanged": gettext_lazy("Stays as it is"),
+}
+PLAN_TONES = {"faulty": "warn", "changed": "calm", "new": "good", "unchanged": "plain"}
+RESULT_LABELS = {
+    "done": gettext_lazy("Changed"),
+    "unchanged": gettext_lazy("Was so already"),
+    "refused": gettext_lazy("Refused"),
+    "changed": gettext_lazy("Changed by somebody else meanwhile"),
+}
+RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
+# Of a product with two hundred variants the first changes say enough.
+MAX_SHOWN = 12
+MAX_SHOWN_TEXT = 80
+
+
+def list_layouts(request: HttpRequest) -> list[Layout]:
+    """Return the kinds of files that are for who asks."""
+    role = current_member(request).role
+    return [each for each in LAYOUTS.values() if is_allowed(role, each.roles)]
+
+
+@dataclass(frozen=True)
+class TaskLine:
+    """An import or export as the list shows it."""
+
+    task: SpreadsheetTask
+    title: str
+    who: str
+    state: str
+    tone: str
+
+
+def task_line(task: SpreadsheetTask, who: str = "") -> TaskLine:
+    """Return an import or export in words."""
+    state, tone = STATE_LABELS[task.state]
+    return TaskLine(task, describe_task(task), who, str(state), tone)
+
+
+def describe_task(task: SpreadsheetTask) -> str:
+    """Return in words what comes in or goes out."""
+    text = _("Export: %(what)s") if task.is_export else _("Import: %(what)s")
+    return text % {"what": LAYOUTS[task.layout].label}
+
+
+@dataclass(frozen=True)
+class RowLine:
+    """A row of an import: what it would change or what is wrong with it, and what became of it."""
+
+    row: PlannedRow
+    label: str
+    tone: str
+    changes: Sequence[Change]
+    faults: Sequence[Fault]
+    more_count: int
+
+
+def row_lines(rows: Sequence[PlannedRow]) -> list[RowLine]:
+    """Return the rows of an import in words."""
+    return [_row_line(each) for each in rows]
+
+
+def _row_line(row: PlannedRow) -> RowLine:
+    if row.result:
+        label, tone = RESULT_LABELS[row.result], RESULT_TONES.get(row.result, "plain")
+    else:
+        label, tone = PLAN_LABELS[row.plan], PLAN_TONES[row.plan]
+    shown = [_shorten(each) for each in row.changes[:MAX_SHOWN]]
+    more = len(row.changes) + len(row.faults) - len(shown) - len(row.faults[:MAX_SHOWN])
+    return RowLine(row, str(label), tone, shown, row.faults[:MAX_SHOWN], more)
+
+
+def _shorten(change: Change) -> Change:
+    before = None if change.before is None else _cut(change.before)
+    return Change(change.line, change.sku, change.column, before, _cut(change.after))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_TEXT else f"{text[:MAX_SHOWN_TEXT]}…"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many rows have a plan or a result, and the parameters that list them."""
+
+    label: str
+    count: int
+    query: str
+    is_chosen: bool
+
+
+def list_tallies(task: SpreadsheetTask, plan: str, result: str) -> list[Tally]:
+    """Return by what the rows of an import can be listed."""
+    plans = [
+        Tally(str(label), task.counts[name], f"plan={name}", plan == name)
+        for name, label in PLAN_LABELS.items()
+        if task.counts.get(name)
+    ]
+    results = [
+        Tally(str(label), task.results[name], f"result={name}", result == name)
+        for name, label in RESULT_LABELS.items()
+        if task.results.get(name)
+    ]
+    whole = Tally(_("All"), sum(task.counts.values()), "", not (plan or result))
+    return [whole, *plans, *results]

@@ -1,0 +1,237 @@
+"""What the staff's page of a product's stock puts together, and what it books."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+from uuid import UUID, uuid4, uuid5
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import User
+from cassandra_db import Row
+from catalogue.entities import Product, Variant
+from inventory import operations
+from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
+from inventory.errors import NotEnoughAvailable, StockChanged
+from inventory.queries import (
+    WAREHOUSES,
+    list_waiting_orders,
+    prefetch_stock_numbers,
+    stock_numbers_from_row,
+)
+from web.forms import Form
+
+# Of one delivery, or in one warehouse.
+MAX_UNITS = 1_000_000
+
+
+class StockForm(Form):
+    """Units of a variant that have arrived in a warehouse, or what was counted there.
+
+    `key` is the submit's own, so that it is booked once. `seen` is how many units lie there, as the page has shown it.
+    """
+
+    key = forms.UUIDField(widget=forms.HiddenInput)
+    seen = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    units = forms.IntegerField(
+        label=gettext_lazy("Units"),
+        min_value=0,
+        max_value=MAX_UNITS,
+        widget=forms.TextInput(
+            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
+        ),
+        error_messages={
+            name: gettext_lazy("Enter a whole number from 0 to 1,000,000")
+            for name in ("required", "invalid", "min_value", "max_value")
+        },
+    )
+    reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"class": "input--short", "autocomplete": "off"}),
+    )
+
+    def __init__(
+        self,
+        variant_id: UUID,
+        warehouse_id: str,
+        numbers: StockNumbers,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        initial = {"key": uuid4(), "seen": numbers.on_hand}
+        super().__init__(data, initial=initial, auto_id=f"{variant_id}-{warehouse_id}-%s")
+
+    def clean(self) -> dict[str, Any]:
+        """See that a receipt has units, and a count a reason."""
+        clean = cast(dict[str, Any], super().clean())
+        if self.is_count and not clean.get("reason"):
+            self.add_error(
+                "reason", _("Say why the number changes, such as “broken” or “stocktaking”")
+            )
+        if not self.is_count and clean.get("units") == 0:
+            self.add_error("units", _("Enter how many have arrived"))
+        return clean
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the units are all that lie there, not what has arrived."""
+        return "count" in self.data
+
+    def is_booking(self, row: Row) -> bool:
+        """Return whether a row of stock is what this valid form books."""
+        state, units = "received", self.cleaned_data["units"]
+        if self.is_count:
+            state, units = "adjusted", units - (self.cleaned_data["seen"] or 0)
+        return bool(row.state == state and row.quantity == units)
+
+    def show_with(self, **hidden: object) -> None:
+        """Have the form shown as it was sent, but with these values of its hidden fields."""
+        self.data = {**dict(self.data.items()), **{name: str(hidden[name]) for name in hidden}}
+
+
+@dataclass(frozen=True)
+class StockLine:
+    """A variant in a warehouse, as the page shows it."""
+
+    variant: Variant
+    warehouse_id: str
+    numbers: StockNumbers
+    form: StockForm
+
+    @property
+    def for_orders(self) -> int:
+        return self.numbers.reserved + self.numbers.committed
+
+    @property
+    def row_id(self) -> str:
+        return f"stock-{self.variant.variant_id}-{self.warehouse_id}"
+
+
+def list_stock_lines(
+    variants: Sequence[Variant], submitted: Mapping[tuple[UUID, str], StockForm]
+) -> list[StockLine]:
+    """Return variants in each warehouse, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
+    keys = [(variant, warehouse) for variant in variants for warehouse in WAREHOUSES]
+    reading = [prefetch_stock_numbers(variant.variant_id, warehouse) for variant, warehouse in keys]
+    lines = []
+    for (variant, warehouse), pending in zip(keys, reading, strict=True):
+        numbers = stock_numbers_from_row(pending.one())
+        form = submitted.get((variant.variant_id, warehouse)) or StockForm(
+            variant.variant_id, warehouse, numbers
+        )
+        lines.append(StockLine(variant, warehouse, numbers, form))
+    return lines
+
+
+def book_stock(
+    product: Product, variant_id: UUID, warehouse_id: str, form: StockForm, by: User, now: datetime
+) -> str:
+    """Book what a valid form says, once, and return what was done, in words; "" if its errors say why not.
+
+    Raises CassandraUnavailable.
+    """
+    units = form.cleaned_data["units"]
+    # Never the key itself: a form that names a reservation would find that one.
+    booking_id = uuid5(variant_id, f"{warehouse_id} {form.cleaned_data['key']}")
+    rows = prefetch_stock_numbers(variant_id, warehouse_id, booking_id).rows()
+    booked = _find_booking(rows, booking_id)
+    is_new = True
+    if not form.is_count and (booked is None or form.is_booking(booked)):
+        # Also one that is booked: what a crash has left out of the ledger is entered there.
+        threshold = rows[0].threshold if rows and rows[0].threshold is not None else None
+        is_new = operations.receive_stock(
+            *(product.product_id, variant_id, warehouse_id, units),
+            DEFAULT_THRESHOLD if threshold is None else threshold,
+            booking_id,
+            now,
+        )
+    elif booked is None:
+        is_item = bool(rows) and rows[0].received is not None
+        numbers = stock_numbers_from_row(rows[0]) if is_item else None
+        is_new = _book_count(variant_id, warehouse_id, form, by, numbers, booking_id, now)
+        if form.errors:
+            return ""
+    if booked is None and not is_new:
+        # The form was sent before, and that was booked only now.
+        rows = prefetch_stock_numbers(variant_id, warehouse_id, booking_id).rows()
+        booked = _find_booking(rows, booking_id)
+    if booked is not None and not form.is_booking(booked):
+        form.add_error("units", _booked_text(booked))
+        form.show_with(key=uuid4())
+        return ""
+    said = (_("%(units)d counted.") if form.is_count else _("%(units)d received.")) % {
+        "units": units
+    }
+    if waiting := list_waiting_orders(variant_id):
+        # What is left is copied to the pages once they have theirs: new buyers do not overtake them.
+        return _("%(said)s Orders that wait for it: %(count)d. They get theirs first.") % {
+            "said": said,
+            "count": len(waiting),
+        }
+    operations.copy_stock(product.product_id)
+    return said
+
+
+def _find_booking(rows: Sequence[Row], booking_id: UUID) -> Row | None:
+    return next((row for row in rows if row.reservation_id == booking_id), None)
+
+
+def _book_count(
+    variant_id: UUID,
+    warehouse_id: str,
+    form: StockForm,
+    by: User,
+    numbers: StockNumbers | None,
+    booking_id: UUID,
+    now: datetime,
+) -> bool:
+    """Book a count, and return whether it was booked now; the form has an error if it can't be."""
+    clean = form.cleaned_data
+    if numbers is None:
+        form.add_error("units", _("Nothing has arrived here yet. Enter what arrives as received."))
+        return False
+    more = clean["units"] - numbers.on_hand
+    if clean["seen"] != numbers.on_hand:
+        form.add_error("units", _changed_text(numbers.on_hand))
+        return False
+    if not more:
+        return True
+    try:
+        return operations.adjust_stock(
+            *(variant_id, warehouse_id, more),
+            adjustment_id=booking_id,
+            actor=str(by.pk),
+            reason=clean["reason"],
+            now=now,
+            received=numbers.received,
+            shipped=numbers.shipped,
+        )
+    except StockChanged:
+        form.add_error("units", _("This has just changed. Look at the numbers and count again."))
+    except NotEnoughAvailable as refused:
+        form.add_error(
+            "units",
+            _("Orders have reserved %(units)d of these. Cancel or change them first.")
+            % {"units": numbers.on_hand - refused.available},
+        )
+    return False
+
+
+def _booked_text(row: Row) -> str:
+    if row.state == "received":
+        return _("This form was already booked: %(units)d received.") % {"units": row.quantity}
+    return _("This form was already booked: corrected by %(units)s.") % {
+        "units": f"{row.quantity:+d}"
+    }
+
+
+def _changed_text(on_hand: int) -> str:
+    return _("Meanwhile %(units)d lie there. Save again if your count still holds.") % {
+        "units": on_hand
+    }

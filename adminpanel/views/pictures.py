@@ -1,0 +1,217 @@
+"""A product's pictures: uploaded, described, put in order, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.access import note_changes, staff_required
+from adminpanel.conflicts import Conflict, compare_fields
+from adminpanel.picture_forms import PicturesForm, list_new_pictures, rearrange
+from adminpanel.product_forms import CATALOGUE_STAFF
+from cassandra_db import current_time
+from catalogue import operations, queries
+from catalogue.entities import PictureUpload, Product, ProductPicture
+from catalogue.errors import MediaUnavailable, ProductChanged, ProductRefused
+from catalogue.photos import MAX_PHOTO_BYTES
+from catalogue.rules import MAX_PICTURES
+from catalogue.variants import fingerprint_pictures
+from web.decorators import get_or_post, post_only
+from web.rendering import render_page
+from web.uploads import MAX_UPLOAD_BYTES, takes_files, upload_url
+
+# All of these fit into one request.
+MAX_FILES = 10
+_UNDO_SALT = "adminpanel.pictures.undo"
+_UNDO_SECONDS = 24 * 3600
+
+
+@staff_required(CATALOGUE_STAFF, lists=("picture",), is_about_people=False)
+@get_or_post
+def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
+    """Show a product's pictures and what was uploaded for it, and save what staff have changed."""
+    product, uploads = _get_product(product_id), queries.list_uploads(product_id)
+    if request.method != "POST":
+        return _page(request, product, uploads)
+    if "undo" in request.POST:
+        return _put_back(request, product)
+    if "dismiss" in request.POST:
+        _remove_uploads(each for each in uploads if str(each.upload_id) == request.POST["dismiss"])
+        return redirect("adminpanel:product_pictures", product_id=product_id)
+    form = PicturesForm.sent(product, uploads, request.POST)
+    if not form.is_valid():
+        return _page(request, product, uploads, form=form, status=422)
+    act, _space, picture = request.POST.get("act", "save").partition(" ")
+    pictures: Sequence[ProductPicture] = form.typed_entries()
+    if act != "save":
+        pictures = rearrange(pictures, act, picture)
+    try:
+        saved = operations.save_pictures(product_id, pictures, form.version, current_time())
+    except ProductChanged as changed:
+        return _conflict_page(request, changed.product or product, uploads, form)
+    except ProductRefused as refused:
+        form.add_error(None, str(refused))
+        return _page(request, product, uploads, form=form, status=422)
+    shown = {each.picture for each in saved.pictures}
+    done = {*shown, picture} if act == "remove" else shown
+    # Not before: what was refused is shown again, with its picture.
+    _remove_uploads(each for each in uploads if each.picture in done)
+    note_changes(request, _describe(product.pictures), _describe(saved.pictures))
+    messages.success(request, _("Removed.") if act == "remove" else _("Saved."))
+    query = ""
+    if act == "remove" and picture in {each.picture for each in product.pictures}:
+        query = f"?{urlencode({'undo': _undo_token(product, picture)})}"
+    return redirect(f"{reverse('adminpanel:product_pictures', args=(product_id,))}{query}")
+
+
+@staff_required(CATALOGUE_STAFF, is_about_people=False)
+@takes_files(MAX_PHOTO_BYTES)
+@post_only("adminpanel:product_pictures", "product_id")
+def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
+    """Keep what was uploaded until the worker has decoded it."""
+    product, files = _get_product(product_id), request.FILES.getlist("files")
+    uploads = queries.list_uploads(product_id)
+    if error := _refuse_count(len(files), product, uploads):
+        return _page(request, product, uploads, upload_error=error, status=422)
+    try:
+        added = [operations.add_upload(product_id, each, current_time()) for each in files]
+    except MediaUnavailable:
+        messages.error(request, _("Pictures can’t be taken in at the moment. Try again later."))
+        return redirect("adminpanel:product_pictures", product_id=product_id)
+    note_changes(request, {}, {"files": ", ".join(each.file_name for each in added)})
+    count = sum(each.state == "waiting" for each in added)
+    if count:
+        text = ngettext(
+            "%(count)d picture is being prepared.", "%(count)d pictures are being prepared.", count
+        )
+        messages.success(request, text % {"count": count})
+    return redirect("adminpanel:product_pictures", product_id=product_id)
+
+
+def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]) -> str:
+    """Return in a sentence why so many files are not taken; "" if they are."""
+    if not count:
+        return _("Choose a file.")
+    if count > MAX_FILES:
+        return _("Choose at most %(most)d files at once.") % {"most": MAX_FILES}
+    # One that nobody describes counts as well: the page sends a field for each.
+    waiting = sum(each.state == "waiting" for each in uploads)
+    if (
+        len(product.pictures) + len(list_new_pictures(product, uploads)) + waiting + count
+        > MAX_PICTURES
+    ):
+        return _(
+            "A product has at most %(most)d pictures, with those that nobody has described yet. Remove some first."
+        ) % {"most": MAX_PICTURES}
+    return ""
+
+
+def _get_product(product_id: UUID) -> Product:
+    product = queries.get_product_at_quorum(product_id)
+    if product is None:
+        raise Http404("no such product")
+    return product
+
+
+def _page(
+    request: HttpRequest,
+    product: Product,
+    uploads: Sequence[PictureUpload],
+    *,
+    form: PicturesForm | None = None,
+    status: int = 200,
+    **more: Any,
+) -> HttpResponse:
+    form = form or PicturesForm.of(product, uploads)
+    undo = request.GET.get("undo", "")
+    upload_page = reverse("adminpanel:product_upload", args=(product.product_id,))
+    context = {
+        "product": product,
+        "form": form,
+        "rows": form.rows,
+        "waiting": [each for each in uploads if each.state == "waiting"],
+        "refused": [each for each in uploads if each.state == "refused"],
+        # What has become ready since the page was opened is not in its form.
+        "is_polled": "X-Refreshes-Itself" in request.headers,
+        "upload_url": upload_url(upload_page),
+        "max_files": MAX_FILES,
+        "max_megabytes": MAX_PHOTO_BYTES // (1024 * 1024),
+        "max_total_megabytes": MAX_UPLOAD_BYTES // (1024 * 1024),
+        "undo": undo if _read_undo(product, undo) else "",
+        **more,
+    }
+    return render_page(
+        request, "adminpanel/product_pictures.html", context, part="uploads", status=status
+    )
+
+
+def _conflict_page(
+    request: HttpRequest, product: Product, uploads: Sequence[PictureUpload], form: PicturesForm
+) -> HttpResponse:
+    """Show both states side by side, and keep what was typed."""
+    typed = [*form.typed_entries(), *form.gone]
+    fields = compare_fields(_describe(product.pictures), _describe(typed))
+    version = fingerprint_pictures(product.pictures)
+    conflict = Conflict("", product.updated_at, version, fields)
+    return _page(request, product, uploads, form=form, conflict=conflict, status=409)
+
+
+def _describe(pictures: Iterable[ProductPicture]) -> dict[str, str]:
+    """Return pictures in words: what they show, in their order."""
+    return {_("Pictures"): "\n".join(each.alt for each in pictures)}
+
+
+def _remove_uploads(uploads: Iterable[PictureUpload]) -> None:
+    for each in uploads:
+        operations.remove_upload(each)
+
+
+def _undo_token(product: Product, picture: str) -> str:
+    """Return what puts a picture back where it is: its place, its words and the variants that have it."""
+    place = [each.picture for each in product.pictures].index(picture)
+    variants = [str(each.variant_id) for each in product.variants if each.picture == picture]
+    content = [
+        str(product.product_id),
+        place,
+        picture,
+        product.pictures[place].alt,
+        variants,
+    ]
+    return signing.dumps(content, salt=_UNDO_SALT, compress=True)
+
+
+def _read_undo(product: Product, token: str) -> list[Any]:
+    """Return what a token puts back into this product; nothing if it is no token, is too old, or the picture is there."""
+    try:
+        product_id, *content = signing.loads(token, salt=_UNDO_SALT, max_age=_UNDO_SECONDS)
+    except signing.BadSignature:
+        return []
+    is_there = any(each.picture == content[1] for each in product.pictures)
+    return [] if product_id != str(product.product_id) or is_there else content
+
+
+def _put_back(request: HttpRequest, product: Product) -> HttpResponse:
+    """Put a picture back that was removed, as it was."""
+    if undo := _read_undo(product, request.POST["undo"]):
+        place, picture, alt, variants = undo
+        entry = ProductPicture(picture, alt)
+        try:
+            operations.put_picture_back(
+                product.product_id, entry, place, {UUID(each) for each in variants}, current_time()
+            )
+        except (ProductChanged, ProductRefused) as refused:
+            messages.error(request, str(refused))
+        else:
+            note_changes(request, {}, {"pictures": alt})
+            messages.success(request, _("The picture is back."))
+    return redirect("adminpanel:product_pictures", product_id=product.product_id)

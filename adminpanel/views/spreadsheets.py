@@ -1,0 +1,247 @@
+"""Files of products, prices and stock: sent, looked at, applied; written and fetched."""
+
+from __future__ import annotations
+
+from typing import cast
+from uuid import UUID
+
+from cassandra.util import uuid_from_time
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, note_changes, staff_required
+from accounts.queries import get_users
+from adminpanel.bulk_forms import list_filter_fields
+from adminpanel.product_forms import ProductFilterForm
+from adminpanel.spreadsheet_forms import ExportForm, ImportForm
+from adminpanel.spreadsheets import (
+    describe_task,
+    list_layouts,
+    list_tallies,
+    row_lines,
+    task_line,
+)
+from cassandra_db import current_time
+from catalogue.bulk_changes import is_usable_id
+from catalogue.search import (
+    STAFF_DEEPEST,
+    SearchIndexMissing,
+    list_product_ids_for_staff,
+)
+from spreadsheets import entities, operations, queries
+from spreadsheets.entities import PLANS, RESULTS, SpreadsheetTask
+from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
+from spreadsheets.layouts import LAYOUTS, Layout, example_lines
+from web.decorators import get_or_post, post_only
+from web.rendering import render_page
+from web.uploads import takes_files, upload_url
+
+# Which of these files each of them may have stands in spreadsheets.layouts.
+SPREADSHEET_STAFF = ("catalogue", "warehouse")
+
+
+@staff_required(SPREADSHEET_STAFF)
+@require_safe
+def spreadsheet_list(request: HttpRequest) -> HttpResponse:
+    """List the last imports and exports."""
+    allowed = {each.name for each in list_layouts(request)}
+    tasks = [each for each in queries.list_tasks(current_time()) if each.layout in allowed]
+    people = get_users({each.started_by for each in tasks})
+    gone = _("somebody whose account was deleted")
+    names = {user_id: user.name for user_id, user in people.items()}
+    lines = [task_line(each, names.get(each.started_by, gone)) for each in tasks]
+    return render_page(request, "adminpanel/spreadsheets.html", {"lines": lines})
+
+
+@staff_required(SPREADSHEET_STAFF)
+@require_safe
+def spreadsheet_help(request: HttpRequest) -> HttpResponse:
+    """Say which columns each file has."""
+    layouts = list_layouts(request)
+    return render_page(request, "adminpanel/spreadsheet_help.html", {"layouts": layouts})
+
+
+@staff_required(SPREADSHEET_STAFF)
+@require_safe
+def spreadsheet_example(request: HttpRequest, layout: str) -> HttpResponse:
+    """Send an example of a file."""
+    found = _get_layout(request, layout)
+    content = b"".join(csv_line(each) for each in example_lines(found))
+    response = HttpResponse(content, content_type=CONTENT_TYPES["csv"])
+    response["Content-Disposition"] = f'attachment; filename="{found.name}-example.csv"'
+    return response
+
+
+def _get_layout(request: HttpRequest, name: str) -> Layout:
+    for each in list_layouts(request):
+        if each.name == name:
+            return each
+    raise Http404("no such file for this role")
+
+
+def _usable_id(task_id: UUID) -> UUID:
+    """Return the id that a page has given, or another one if it was open for days."""
+    now = current_time()
+    return task_id if is_usable_id(task_id, now) else uuid_from_time(now)
+
+
+def _initial(request: HttpRequest) -> dict[str, object]:
+    return {"task_id": uuid_from_time(current_time()), "layout": request.GET.get("layout")}
+
+
+# ---- In
+
+
+@staff_required(SPREADSHEET_STAFF, is_about_people=False)
+@takes_files(MAX_FILE_BYTES)
+@get_or_post
+def import_new(request: HttpRequest) -> HttpResponse:
+    """Take a file, for the worker to read."""
+    layouts = list_layouts(request)
+    if request.method != "POST":
+        return _import_page(request, ImportForm(layouts, initial=_initial(request)))
+    form = ImportForm(layouts, request.POST, request.FILES)
+    if not form.is_valid():
+        return _import_page(request, form, status=422)
+    clean = form.cleaned_data
+    task = operations.start_import(
+        _usable_id(clean["task_id"]),
+        clean["layout"],
+        clean["file"],
+        clean["file"].name,
+        UUID(str(current_member(request).pk)),
+        current_time(),
+    )
+    note_changes(request, {}, {"file": task.file_name, "layout": task.layout})
+    return redirect("adminpanel:spreadsheet", task_id=task.task_id)
+
+
+def _import_page(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "action": upload_url(reverse("adminpanel:import_new"))}
+    return render_page(request, "adminpanel/import_new.html", context, status=status)
+
+
+@staff_required(SPREADSHEET_STAFF)
+@require_safe
+def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
+    """Show how far an import or export is; what each row of an import would change, and what became of it."""
+    task = _get_task(request, task_id)
+    plan, result = _chosen(request.GET, "plan", PLANS), _chosen(request.GET, "result", RESULTS)
+    text = request.GET.get("from", "")[:6]
+    first = int(text) if text.isascii() and text.isdecimal() else 0
+    is_polled = "X-Refreshes-Itself" in request.headers
+    is_listed = not task.is_export and bool(task.counts) and not is_polled
+    rows, after = queries.list_rows(task, first, plan, result) if is_listed else ([], 0)
+    context = {
+        "line": task_line(task),
+        "task": task,
+        "is_polled": is_polled,
+        "lines": row_lines(rows),
+        "is_listed": is_listed,
+        "tallies": list_tallies(task, plan, result),
+        "query": f"plan={plan}" if plan else f"result={result}" if result else "",
+        "after": after,
+        "to_apply": task.counts.get("new", 0) + task.counts.get("changed", 0),
+        "faulty": task.counts.get("faulty", 0),
+    }
+    part = "progress" if is_polled else ""
+    return render_page(request, "adminpanel/spreadsheet.html", context, part=part)
+
+
+def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
+    chosen = data.get(name, "")
+    return chosen if chosen in choices else ""
+
+
+def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
+    task = queries.get_task(task_id)
+    if task is None:
+        raise Http404("no such import or export")
+    _get_layout(request, task.layout)
+    return task
+
+
+@staff_required(SPREADSHEET_STAFF)
+@post_only("adminpanel:spreadsheet", "task_id")
+def import_apply(request: HttpRequest, task_id: UUID) -> HttpResponse:
+    """Have the worker make the changes of a file that was looked at."""
+    task = _get_task(request, task_id)
+    if not task.is_export and operations.start_applying(task, current_time()):
+        note_changes(request, {}, {"file": task.file_name, "import": describe_task(task)})
+    else:
+        messages.error(request, _("This file cannot be applied."))
+    return redirect("adminpanel:spreadsheet", task_id=task_id)
+
+
+# ---- Out
+
+
+@staff_required(SPREADSHEET_STAFF, is_about_people=False)
+@get_or_post
+def export_new(request: HttpRequest) -> HttpResponse:
+    """Choose what goes out, and have the worker write it."""
+    layouts = list_layouts(request)
+    data = request.POST if request.method == "POST" else request.GET
+    selection = list_filter_fields(data)
+    if request.method != "POST":
+        return _export_page(request, ExportForm(layouts, initial=_initial(request)), selection)
+    form = ExportForm(layouts, request.POST)
+    if not form.is_valid():
+        return _export_page(request, form, selection, status=422)
+    ids = None
+    if selection:
+        ids, total = _list_selected(data)
+        if not ids or total > STAFF_DEEPEST:
+            said = _(
+                "No product is listed like this, or more than %(most)d are. Change the filter."
+            )
+            form.add_error(None, said % {"most": STAFF_DEEPEST})
+            return _export_page(request, form, selection, status=422)
+    clean = form.cleaned_data
+    task = operations.start_export(
+        _usable_id(clean["task_id"]),
+        clean["layout"],
+        clean["format"],
+        ids,
+        UUID(str(current_member(request).pk)),
+        current_time(),
+    )
+    note_changes(request, {}, {"file": task.file_name})
+    return redirect("adminpanel:spreadsheet", task_id=task.task_id)
+
+
+def _list_selected(data: QueryDict) -> tuple[list[UUID], int]:
+    selection = ProductFilterForm(data).parse_selection()
+    try:
+        return list_product_ids_for_staff(selection.query, selection.filters)
+    except SearchIndexMissing:
+        return [], 0
+
+
+def _export_page(
+    request: HttpRequest, form: ExportForm, selection: list[tuple[str, str]], status: int = 200
+) -> HttpResponse:
+    context = {"form": form, "selection": selection}
+    return render_page(request, "adminpanel/export_new.html", context, status=status)
+
+
+@staff_required(SPREADSHEET_STAFF)
+@require_safe
+def export_file(request: HttpRequest, task_id: UUID) -> HttpResponse:
+    """Send the file of an export, in pieces."""
+    task = _get_task(request, task_id)
+    if task.state != entities.WRITTEN:
+        raise Http404("no such file (any more)")
+    response = StreamingHttpResponse(
+        operations.iterate_export(task), content_type=CONTENT_TYPES[task.format]
+    )
+    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return cast(HttpResponse, response)  # Django's two kinds of answers share no type that says so
+
+
+assert {role for each in LAYOUTS.values() for role in each.roles} == set(SPREADSHEET_STAFF)

@@ -1,0 +1,142 @@
+"""What it costs to read a file of prices: lines a second, and memory, of 1,000 lines and of 100,000.
+
+    python -m benchmarks.import_products                         # the keyspace of the settings
+    python -m benchmarks.import_products --lines 10000           # quicker
+    python -m benchmarks.import_products --parse-only            # no Cassandra
+
+Each file is read in a process of its own, whose largest size is compared with that of one that read 1,000 lines. The SKUs are
+nobody's: each line is looked up, and what is wrong with it is written down.
+
+Bounds are ratios, for a second differs between two machines. Ends with status 1 if one is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import os
+import resource
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from time import perf_counter
+from typing import IO
+from uuid import uuid4
+
+from benchmarks.pages import shop_environment
+
+FEW, MANY = 1_000, 100_000
+# Of a process that reads few lines. Of each line a hash is kept; the parser of XLSX keeps nothing.
+MEMORY_MAY_GROW = 1.5
+FORMATS = ("csv", "xlsx")
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    args = _arguments()
+    os.environ |= shop_environment(args.keyspace)
+    if args.worker:
+        _work(*args.worker)
+        return 0
+    missed = []
+    for what in ("parse",) if args.parse_only else ("parse", "compare"):
+        for file_format in FORMATS:
+            few, many = (_measure(args, what, file_format, n) for n in (FEW, args.lines))
+            ratio = many[1] / few[1]
+            print(
+                f"{what:8} {file_format:5} {args.lines:7,} lines: {args.lines / many[0]:8,.0f} a second,"
+                f" memory {ratio:.2f} times that of {FEW:,} lines ({many[1] / 1024:.0f} MB)"
+            )
+            if ratio > MEMORY_MAY_GROW:
+                missed.append(f"{what} {file_format}: {ratio:.2f}")
+    for each in missed:
+        print(f"more memory than {MEMORY_MAY_GROW} times: {each}")
+    return 1 if missed else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.import_products", description="Files of products that come in."
+    )
+    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
+    parser.add_argument("--lines", type=int, default=MANY)
+    parser.add_argument("--parse-only", action="store_true")
+    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _measure(
+    args: argparse.Namespace, what: str, file_format: str, lines: int
+) -> tuple[float, int]:
+    """Return the seconds that a process took for a file, and its largest size in KB."""
+    with NamedTemporaryFile() as file:
+        _write_file(file, file_format, lines)
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "benchmarks.import_products"),
+                *("--keyspace", args.keyspace, "--worker", what, file.name, str(lines)),
+            ],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    seconds, size = done.stdout.split()[-2:]
+    return float(seconds), int(size)
+
+
+def _write_file(file: IO[bytes], file_format: str, lines: int) -> None:
+    rows = [["sku", "price"], *([f"BENCH-{n}", "12.50"] for n in range(lines))]
+    if file_format == "csv":
+        text = io.StringIO()
+        csv.writer(text).writerows(rows)
+        file.write(text.getvalue().encode())
+    else:
+        from openpyxl import Workbook
+
+        book = Workbook(write_only=True)
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+        book.save(file)
+    file.flush()
+
+
+def _work(what: str, path: str, lines: str) -> None:
+    """Read a file, and print the seconds and the process's largest size."""
+    import django
+
+    django.setup()
+    from cassandra.util import uuid_from_time
+    from django.core.files.base import File
+
+    from spreadsheets import operations, queries
+    from spreadsheets.files import open_table
+    from spreadsheets.layouts import LAYOUTS, iterate_rows
+
+    layout = LAYOUTS["prices"]
+    began = perf_counter()
+    if what == "parse":
+        with Path(path).open("rb") as file:
+            count = sum(1 for _row in iterate_rows(layout, open_table(file, layout.head)))
+    else:
+        now = datetime.now(UTC)
+        task_id = uuid_from_time(now)
+        with Path(path).open("rb") as file:
+            task = operations.start_import(
+                task_id, layout.name, File(file, "bench"), "bench", uuid4(), now
+            )
+        while task.is_under_way:
+            operations.run_task(task, 2000)
+            found = queries.get_task(task_id)
+            assert found
+            task = found
+        count = task.total
+    assert count == int(lines)
+    print(perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

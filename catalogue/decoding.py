@@ -1,0 +1,166 @@
+"""One picture that somebody has sent, decoded and written anew, in a process of its own with bounds on its memory and its time.
+
+    python -I catalogue/decoding.py <file> <the suffix of its name> <folder>
+
+writes the picture into the folder in each width and format, and prints as JSON either its width and height or, by a word of
+REASONS, why it is refused. What comes out is made of the decoded pixels alone: nothing else of the file is in it. This module
+knows nothing of the shop, so that the process has none of its secrets in memory or environment, and starts at once.
+"""
+
+import json
+import resource
+import sys
+import warnings
+import zipfile
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+
+MAX_PIXELS = 20_000_000
+MIN_SIDE = 100
+# So many times as long as wide a picture may be.
+MAX_RATIO = 5
+MAX_MEMORY_BYTES = 1536 * 1024 * 1024
+# A picture of MAX_PIXELS takes two.
+MAX_CPU_SECONDS = 15
+WIDTHS = (320, 640, 1280, 2048)
+REASONS = ("broken", "format", "name", "moving", "more", "pixels", "sides")
+# By what Pillow calls a format: how the names of its files end. "MPO" is a JPEG of a camera that adds a preview.
+SUFFIXES = {
+    "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
+    "MPO": (".jpg", ".jpeg", ".mpo"),
+    "PNG": (".png",),
+    "WEBP": (".webp",),
+    "AVIF": (".avif",),
+}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "avif": {"quality": 60, "speed": 8, "max_threads": 1},
+    "webp": {"quality": 78},
+    "jpg": {"quality": 80, "optimize": True, "progressive": True},
+}
+_MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ", b"%pdf-")
+
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+
+
+class PictureRefused(Exception):
+    """The file is no picture that the shop takes; `reason` is one of REASONS."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def list_widths(width: int) -> list[int]:
+    """Return the widths in which a picture is kept, the least first: never more than it has."""
+    return [*(each for each in WIDTHS if each < width), min(width, WIDTHS[-1])][: len(WIDTHS)]
+
+
+def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
+    """Write a picture into a folder in each width and format; return the largest one's width and height. Raises PictureRefused."""
+    picture = _read_pixels(raw, suffix)
+    sizes = [
+        (width, max(1, round(picture.height * width / picture.width)))
+        for width in list_widths(picture.width)
+    ]
+    for size in reversed(sizes):
+        # Each from the one before: a quarter of the work, and no difference to see.
+        picture = picture.resize(size, Image.Resampling.LANCZOS)
+        for ending, options in OPTIONS.items():
+            picture.save(folder / f"{size[0]}.{ending}", **options)
+    return sizes[-1]
+
+
+def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
+    """Return the picture as it is to be seen: upright, in sRGB, on white, and without anything else that was in the file."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(BytesIO(raw), formats=("JPEG", "PNG", "WEBP", "AVIF")) as picture:
+                _check_head(picture, suffix)
+                picture.verify()
+            _check_content(raw)
+            with Image.open(BytesIO(raw), formats=("JPEG", "PNG", "WEBP", "AVIF")) as picture:
+                picture.load()
+                upright = _in_srgb(ImageOps.exif_transpose(picture))
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise PictureRefused("pixels") from error
+    except UnidentifiedImageError as error:
+        raise PictureRefused("format") from error
+    except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
+        # What Pillow raises for a file that is damaged, or that claims what it has not.
+        raise PictureRefused("broken") from error
+    clean = Image.new("RGB", upright.size, "white")
+    clean.paste(upright, mask=upright.getchannel("A") if "A" in upright.getbands() else None)
+    return clean
+
+
+def _check_head(picture: Image.Image, suffix: str) -> None:
+    """Raise PictureRefused for what a file says of itself, before a pixel of it is decoded."""
+    if suffix.lower() not in SUFFIXES[picture.format or ""]:
+        raise PictureRefused("name")
+    if picture.width * picture.height > MAX_PIXELS:
+        raise PictureRefused("pixels")
+    if picture.format != "MPO" and getattr(picture, "is_animated", False):
+        raise PictureRefused("moving")
+    short, long = sorted(picture.size)
+    if short < MIN_SIDE or long > MAX_RATIO * short:
+        raise PictureRefused("sides")
+
+
+def _check_content(raw: bytes) -> None:
+    """Raise PictureRefused for a picture that is something else as well."""
+    text = raw.lower()
+    if zipfile.is_zipfile(BytesIO(raw)) or any(each in text for each in _MARKUP):
+        raise PictureRefused("more")
+
+
+def _in_srgb(picture: Image.Image) -> Image.Image:
+    """Return a picture in the colours that all browsers mean; with its transparency, if it has any."""
+    profile = picture.info.get("icc_profile")
+    if picture.mode.startswith("I"):
+        # Of 16 bits; Pillow would cut off what is above 255.
+        picture = picture.convert("I").point(lambda value: value / 257, "L")
+    if "A" not in picture.getbands() and "transparency" not in picture.info:
+        return _convert(picture.convert("RGB") if picture.mode == "P" else picture, profile)
+    shape = picture.convert("RGBA")
+    converted = _convert(picture.convert("L" if picture.mode == "LA" else "RGB"), profile)
+    converted.putalpha(shape.getchannel("A"))
+    return converted
+
+
+def _convert(picture: Image.Image, profile: bytes | None) -> Image.Image:
+    """Return a picture without transparency in sRGB."""
+    if profile:
+        # A profile that is wrong, or of other colours, is as if it were not there.
+        with suppress(ImageCms.PyCMSError, OSError):
+            converted = ImageCms.profileToProfile(
+                picture,
+                ImageCms.ImageCmsProfile(BytesIO(profile)),
+                ImageCms.createProfile("sRGB"),
+                outputMode="RGB",
+            )
+            if converted:
+                return converted
+    return picture.convert("RGB")
+
+
+def main() -> None:
+    """Decode one file within the bounds, and say what became of it."""
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    # At the first of these the kernel sends SIGXCPU, by which the parent knows why; at the second it kills.
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS + 2))
+    file, suffix, folder = sys.argv[1:]
+    try:
+        width, height = decode_picture(Path(file).read_bytes(), suffix, Path(folder))
+    except PictureRefused as refused:
+        print(json.dumps({"refused": refused.reason}))
+    else:
+        print(json.dumps({"width": width, "height": height}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Every command on the catalogue, and every write to its tables.
+
+A product's rows are the truth; its cards, lists, suggestions and the index are derived from them. What a crash leaves half done,
+the jobs finish from `product_changes` and `product_schedule_by_minute`.
+"""
+
+from catalogue.operations.cards import (
+    DELETE_CARD,
+    DELETE_LIST_POSITION,
+    INSERT_CARD,
+    INSERT_LIST_POSITION,
+    LIST_POSITIONS,
+    card_columns,
+    card_statements,
+    compute_list_positions,
+    list_positions,
+    refresh_cards,
+)
+from catalogue.operations.categories import (
+    MAX_CATEGORY_DESCRIPTION,
+    MAX_CATEGORY_NAME,
+    MAX_DEPTH,
+    MAX_FORMER_SLUGS,
+    MAX_PINNED_IN_CATEGORY,
+    check_category,
+    fingerprint_category,
+    follow_category,
+    follow_order_again,
+    lift_category,
+    order_category_products,
+    remove_category,
+    reorder_category,
+    restore_category,
+    save_category,
+)
+from catalogue.operations.claims import (
+    CLAIM_SKU,
+    CLAIM_SLUG,
+    Claim,
+    claim_names,
+    is_claimed,
+    release_claims,
+)
+from catalogue.operations.featured import (
+    DELETE_FEATURED_CARD,
+    FEATURE_TYPES,
+    FEATURED_LENGTH,
+    INSERT_FEATURED,
+    can_be_shown,
+    pin_on_front_page,
+    rebuild_featured,
+    refresh_featured,
+)
+from catalogue.operations.picture_uploads import (
+    add_upload,
+    decode_upload,
+    remove_upload,
+    sweep_incoming,
+)
+from catalogue.operations.price_history import (
+    add_former_prices,
+    list_asked_prices,
+    price_statements,
+    record_prices,
+)
+from catalogue.operations.product_changes import (
+    list_changed_products,
+    record_product_change,
+)
+from catalogue.operations.products import (
+    INSERT_VARIANT,
+    UPDATE_AVAILABILITY,
+    UPDATE_PRODUCT,
+    change_product,
+    change_product_status,
+    check_save,
+    duplicate_product,
+    put_picture_back,
+    save_pictures,
+    save_product,
+    save_variant,
+    set_availability,
+)
+from catalogue.operations.related import (
+    DELETE_RELATED_CARD,
+    INSERT_RELATED,
+    RELATED_LENGTH,
+    RelatedCard,
+    list_related_with_pins,
+    rebuild_related,
+    refresh_related,
+    related_statements,
+)
+from catalogue.operations.rows import (
+    product_columns,
+    variant_columns,
+)
+from catalogue.operations.schedule import (
+    DELETE_SCHEDULE,
+    follow_schedule,
+    list_scheduled_products,
+    schedule_minute,
+    schedule_product,
+)
+from catalogue.operations.suggestions import (
+    DELETE_PREFIX_ROW,
+    INSERT_PREFIX_ROW,
+    prefix_columns,
+    rebuild_prefixes,
+    refresh_prefixes,
+)

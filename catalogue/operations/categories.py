@@ -1,0 +1,435 @@
+"""The tree of categories, changed as a whole: one version, one conditional batch."""
+
+import json
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import Any
+from uuid import UUID, uuid4
+
+from cassandra.query import BoundStatement
+from django.utils.translation import gettext as _
+
+from cassandra_db import (
+    SEND_AGAIN,
+    Row,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    current_time,
+)
+from catalogue import queries
+from catalogue.entities import CategoryNode, CategoryTree, ListOrder
+from catalogue.errors import (
+    CategoryChanged,
+    CategoryRefused,
+)
+from catalogue.operations.cards import NOT_PINNED, refresh_cards
+from catalogue.operations.product_changes import record_product_change
+from catalogue.queries import SHOP_TREE
+from catalogue.rules import (
+    MAX_LENGTHS,
+    MAX_SAVE_TRIES,
+    SLUG,
+)
+
+MAX_CATEGORIES = 2000
+# With those that were removed, whose addresses lead on.
+MAX_CATEGORY_ROWS = 4000
+MAX_CATEGORY_NAME = 100
+MAX_CATEGORY_DESCRIPTION = 1000
+MAX_FORMER_SLUGS = 10
+MAX_DEPTH = 3
+MAX_PINNED_IN_CATEGORY = 48
+# Before all products of a category's list.
+FIRST_PLACE = (b"", UUID(int=0))
+# On a tree that was changed last before versions counted, the version is null.
+UPDATE_TREE = conditional_write(
+    "Q2",
+    """UPDATE categories SET version = :version, save_id = :save_id WHERE tree = :tree
+       IF version = :seen AND save_id != :save_id""",
+)
+INSERT_CATEGORY = conditional_write(
+    "Q2",
+    """INSERT INTO categories (tree, category_id, slug, name, parent_id, position, description, picture, former_slugs,
+       changed_at, followed_to, is_repinned, removed) VALUES (:tree, :category_id, :slug, :name, :parent_id, :position,
+       :description, :picture, :former_slugs, :changed_at, :followed_to, :is_repinned, :removed)""",
+)
+UPDATE_CATEGORY_POSITION = conditional_write(
+    "Q2",
+    "UPDATE categories SET position = :position WHERE tree = :tree AND category_id = :category_id",
+)
+UPDATE_CATEGORY_PARENT = conditional_write(
+    "Q2",
+    """UPDATE categories SET parent_id = :parent_id, changed_at = :changed_at, followed_to = :followed_to, is_repinned = :is_repinned
+       WHERE tree = :tree AND category_id = :category_id""",
+)
+UPDATE_CATEGORY_REMOVED = conditional_write(
+    "Q2",
+    "UPDATE categories SET removed = :removed WHERE tree = :tree AND category_id = :category_id",
+)
+UPDATE_CATEGORY_ORDER = conditional_write(
+    "Q2",
+    """UPDATE categories SET list_rule = :list_rule, pinned_ids = :pinned_ids, has_featured_list = :has_featured_list,
+       changed_at = :changed_at, followed_to = :followed_to, is_repinned = :is_repinned
+       WHERE tree = :tree AND category_id = :category_id""",
+)
+UPDATE_FOLLOWED = conditional_write(
+    "Q2",
+    """UPDATE categories SET followed_to = :followed_to, changed_at = :changed_at, has_featured_list = :has_featured_list
+       WHERE tree = :tree AND category_id = :category_id IF changed_at = :seen""",
+)
+
+
+def save_category(
+    *,
+    category_id: UUID,
+    slug: str,
+    name: str,
+    parent_id: UUID | None = None,
+    position: int | None = None,
+    description: str = "",
+    picture: str | None = None,
+    seen: str = "",
+) -> CategoryNode:
+    """Add a category to the tree, or change one; other processes see it within 30 seconds.
+
+    `seen` is its `fingerprint_category` as the editor has read it, "" for a new one. Whatever else of the tree somebody
+    changes meanwhile does not matter, as long as the rules allow both. Without a `position` it stays where it is, or comes
+    last; without a `picture` it keeps the one it has. Products follow a new name or parent by the worker. Raises
+    CategoryRefused, CategoryChanged, CassandraUnavailable.
+    """
+
+    def change(tree: CategoryTree) -> list[BoundStatement]:
+        before = tree.by_id.get(category_id)
+        parent = tree.by_id.get(parent_id) if parent_id else None
+        typed = _fingerprint(slug, name, parent_id, description)
+        if before and fingerprint_category(before) == typed:
+            # Sent twice, or another one has entered the same.
+            return []
+        if (fingerprint_category(before) if before else "") != seen:
+            raise CategoryChanged(before)
+        _check_category_texts(slug, name, description)
+        check_category(tree, before, slug, parent_id)
+        columns = {
+            "slug": slug,
+            "name": name,
+            "parent_id": parent_id,
+            "position": position if position is not None else _place_of(before, parent, tree),
+            "description": description,
+            "picture": before.picture if before and picture is None else picture or "",
+            **_what_follows(before, slug, name, parent),
+        }
+        return [
+            INSERT_CATEGORY.bind(tree=SHOP_TREE, category_id=category_id, removed=False, **columns)
+        ]
+
+    return _change_tree(change).by_id[category_id]
+
+
+def fingerprint_category(node: CategoryNode) -> str:
+    """Return a short text that differs when anything of a category does, but for its place among the others."""
+    parent_id = node.parent.category_id if node.parent else None
+    return _fingerprint(node.slug, node.name, parent_id, node.description)
+
+
+def _fingerprint(slug: str, name: str, parent_id: UUID | None, description: str) -> str:
+    content = json.dumps([slug, name, str(parent_id), description])
+    return sha256(content.encode()).hexdigest()[:16]
+
+
+def _check_category_texts(slug: str, name: str, description: str) -> None:
+    if not name.strip():
+        raise CategoryRefused(_("Enter a name."), "name")
+    for field, text, most in (
+        ("name", name, MAX_CATEGORY_NAME),
+        ("slug", slug, MAX_LENGTHS["slug"]),
+        ("description", description, MAX_CATEGORY_DESCRIPTION),
+    ):
+        if len(text) > most:
+            raise CategoryRefused(
+                _("This can have at most %(most)d characters.") % {"most": most}, field
+            )
+
+
+def check_category(
+    tree: CategoryTree, before: CategoryNode | None, slug: str, parent_id: UUID | None
+) -> None:
+    """Raise CategoryRefused for an address that leads elsewhere, and for a place where a category cannot be; None is a new one."""
+    if not SLUG.fullmatch(slug):
+        raise CategoryRefused(
+            _("An address has small letters, digits and single hyphens, such as oak-stools."),
+            "slug",
+        )
+    parent = tree.by_id.get(parent_id) if parent_id else None
+    if parent_id and parent is None:
+        raise CategoryRefused(_("There is no such category any more."), "parent")
+    owner = tree.by_slug.get(slug) or tree.by_former_slug.get(slug)
+    if owner and slug in (owner.slug, *owner.former_slugs) and owner is not before:
+        raise CategoryRefused(
+            _("This address leads to %(name)s already.") % {"name": owner.name}, "slug"
+        )
+    if parent and before in parent.path:
+        raise CategoryRefused(_("A category can’t stand below itself."), "parent")
+    below = max((each.depth for each in before.subtree), default=0) - before.depth if before else 0
+    if (parent.depth if parent else 0) + 1 + below > MAX_DEPTH:
+        raise CategoryRefused(
+            _("Categories have %(most)d levels at most.") % {"most": MAX_DEPTH}, "parent"
+        )
+    if before is None and (
+        len(tree.by_id) >= MAX_CATEGORIES or tree.row_count >= MAX_CATEGORY_ROWS
+    ):
+        raise CategoryRefused(
+            _("There are %(most)d categories already.") % {"most": len(tree.by_id)}
+        )
+
+
+def _place_of(before: CategoryNode | None, parent: CategoryNode | None, tree: CategoryTree) -> int:
+    if before and before.parent is parent:
+        return before.position
+    siblings = parent.children if parent else tree.roots
+    return max((each.position for each in siblings), default=-1) + 1
+
+
+def _what_follows(
+    before: CategoryNode | None, slug: str, name: str, parent: CategoryNode | None
+) -> dict[str, Any]:
+    """Return the columns that say which addresses lead on, and from when on products have to follow."""
+    if before is None:
+        return {"former_slugs": [], "changed_at": None, "followed_to": None, "is_repinned": False}
+    former = dict.fromkeys(before.former_slugs)
+    former.pop(slug, None)
+    if before.slug != slug:
+        former[before.slug] = None
+    changed = before.name != name or before.parent is not parent
+    return {
+        "former_slugs": list(former)[-MAX_FORMER_SLUGS:],
+        "changed_at": current_time() if changed else before.changed_at,
+        "followed_to": None if changed else before.followed_to or None,
+        "is_repinned": before.is_repinned and not changed,
+    }
+
+
+def reorder_category(category_id: UUID, step: int) -> bool:
+    """Move a category up (-1) or down (1) among those below the same parent; at the end it stays. Return whether it moved.
+
+    Raises CategoryRefused, CategoryChanged if it is gone, CassandraUnavailable.
+    """
+
+    has_moved = False
+
+    def change(tree: CategoryTree) -> list[BoundStatement]:
+        nonlocal has_moved
+        node = tree.by_id.get(category_id)
+        if node is None:
+            raise CategoryChanged(None)
+        siblings = list(node.parent.children if node.parent else tree.roots)
+        here = siblings.index(node)
+        has_moved = 0 <= here + step < len(siblings)
+        if not has_moved:
+            return []
+        siblings.insert(here + step, siblings.pop(here))
+        return [
+            UPDATE_CATEGORY_POSITION.bind(
+                tree=SHOP_TREE, category_id=each.category_id, position=position
+            )
+            for position, each in enumerate(siblings)
+            if each.position != position
+        ]
+
+    _change_tree(change)
+    return has_moved
+
+
+def order_category_products(
+    category_id: UUID, change: Callable[[ListOrder], ListOrder]
+) -> CategoryNode:
+    """Show a category's products in the order that `change` makes of the present one, again if somebody else was faster.
+
+    Where products are pinned, the list is another one than those of the sorts, and the worker writes it: until it is there,
+    the category is shown by the rule alone. Of one that is there the worker moves the pinned products alone. Raises
+    CategoryRefused, CategoryChanged if the category is gone, what `change` raises, CassandraUnavailable.
+    """
+
+    def write_order(tree: CategoryTree) -> list[BoundStatement]:
+        node = tree.by_id.get(category_id)
+        if node is None:
+            raise CategoryChanged(None)
+        order = change(node.order)
+        if order == node.order:
+            return []
+        _check_order(order)
+        return [_order_statement(node, order)]
+
+    return _change_tree(write_order).by_id[category_id]
+
+
+def _check_order(order: ListOrder) -> None:
+    if order.rule not in queries.SORTS:
+        raise CategoryRefused(_("Choose an order."), "rule")
+    if len(order.pinned_ids) > MAX_PINNED_IN_CATEGORY:
+        raise CategoryRefused(
+            _("At most %(most)d products can be pinned.") % {"most": MAX_PINNED_IN_CATEGORY}
+        )
+
+
+def _order_statement(node: CategoryNode, order: ListOrder) -> BoundStatement:
+    was = node.order
+    stays = node.has_featured_list and bool(order.pinned_ids) and order.rule == was.rule
+    has_cards = bool(was.pinned_ids or order.pinned_ids)
+    return UPDATE_CATEGORY_ORDER.bind(
+        tree=SHOP_TREE,
+        category_id=node.category_id,
+        list_rule=order.rule,
+        pinned_ids=list(order.pinned_ids),
+        has_featured_list=stays,
+        # Without pins the category is shown as one of the lists that are there.
+        changed_at=current_time() if has_cards else node.changed_at,
+        followed_to=None if has_cards else node.followed_to or None,
+        is_repinned=stays and (node.changed_at is None or node.is_repinned),
+    )
+
+
+def follow_order_again(category_id: UUID) -> None:
+    """Have the worker write a category's list that begins with what is pinned, or delete it. Raises CassandraUnavailable."""
+
+    def write_order(tree: CategoryTree) -> list[BoundStatement]:
+        node = tree.by_id[category_id]
+        return [
+            UPDATE_CATEGORY_ORDER.bind(
+                tree=SHOP_TREE,
+                category_id=category_id,
+                list_rule=node.order.rule,
+                pinned_ids=list(node.order.pinned_ids),
+                has_featured_list=False,
+                changed_at=current_time(),
+                followed_to=None,
+                is_repinned=False,
+            )
+        ]
+
+    _change_tree(write_order)
+
+
+def remove_category(category_id: UUID, seen: str) -> None:
+    """Take an empty category out of the tree; its addresses lead to the one above it, or say that they are gone.
+
+    Raises CategoryRefused if anything is in it, CategoryChanged, CassandraUnavailable.
+    """
+
+    def change(tree: CategoryTree) -> list[BoundStatement]:
+        node = tree.by_id.get(category_id)
+        if node is None:
+            return []
+        if fingerprint_category(node) != seen:
+            raise CategoryChanged(node)
+        if node.children:
+            raise CategoryRefused(_("Move or remove the categories below it first."))
+        if queries.list_products_after(category_id, FIRST_PLACE, 1):
+            raise CategoryRefused(_("Move its products to another category first."))
+        return [UPDATE_CATEGORY_REMOVED.bind(tree=SHOP_TREE, category_id=category_id, removed=True)]
+
+    _change_tree(change)
+
+
+def restore_category(category_id: UUID) -> None:
+    """Put a removed category back, for a product that was saved in it at the same time. Raises CassandraUnavailable."""
+    _change_tree(
+        lambda tree: [
+            UPDATE_CATEGORY_REMOVED.bind(tree=SHOP_TREE, category_id=category_id, removed=False)
+        ]
+    )
+
+
+def lift_category(category_id: UUID) -> None:
+    """Make a category a top one, out of a circle. Raises CassandraUnavailable."""
+    _change_tree(
+        lambda tree: [
+            UPDATE_CATEGORY_PARENT.bind(
+                tree=SHOP_TREE,
+                category_id=category_id,
+                parent_id=None,
+                changed_at=current_time(),
+                followed_to=None,
+                is_repinned=False,
+            )
+        ]
+    )
+
+
+def _change_tree(change: Callable[[CategoryTree], list[BoundStatement]]) -> CategoryTree:
+    """Write what `change` returns for the tree as it is, again on a newer one if somebody else was faster; return the tree."""
+    for _try in range(MAX_SAVE_TRIES):
+        tree = queries.get_category_tree_at_quorum()
+        writes = change(tree)
+        if not writes:
+            return tree
+        if _apply_to_tree(tree, writes):
+            queries.clear_category_cache()
+            return queries.get_category_tree_at_quorum()
+    raise CategoryRefused(_("Others are changing the categories at this moment. Please try again."))
+
+
+def _apply_to_tree(tree: CategoryTree, writes: Sequence[BoundStatement]) -> bool:
+    save_id = uuid4()
+    head = UPDATE_TREE.bind(
+        tree=SHOP_TREE, version=(tree.version or 0) + 1, save_id=save_id, seen=tree.version
+    )
+
+    def is_ours(row: Row) -> bool:
+        return bool(row.save_id == save_id)
+
+    return bool(apply_batch(head, *writes, if_lost=applied_if(is_ours)))
+
+
+def follow_category(node: CategoryNode, most: int) -> int:
+    """Bring the next products below a renamed or moved category, or one in another order, to where the tree says.
+
+    How far it has come is kept in the category's row; what is done twice does no harm. Returns how many products there were.
+    Raises CassandraUnavailable.
+    """
+    if node.is_repinned:
+        return _follow_pins(node)
+    place = _parse_place(node.followed_to)
+    places = queries.list_products_after(node.category_id, place, most)
+    for _key, product_id in places:
+        refresh_cards(product_id)
+        # The index and the suggestions follow.
+        record_product_change(product_id, current_time())
+    is_done = len(places) < most
+    sort_key, product_id = places[-1] if places else place
+    _note_followed(node, None if is_done else f"{sort_key.hex()} {product_id.hex}")
+    return len(places)
+
+
+def _follow_pins(node: CategoryNode) -> int:
+    """Bring the products that are pinned in a category, and those that were, to where they belong."""
+    first = queries.list_products_after(
+        node.category_id, FIRST_PLACE, 2 * MAX_PINNED_IN_CATEGORY, queries.FEATURED_SORT
+    )
+    were = [product_id for sort_key, product_id in first if sort_key < NOT_PINNED]
+    product_ids = dict.fromkeys([*node.order.pinned_ids, *were])
+    for product_id in product_ids:
+        refresh_cards(product_id)
+    _note_followed(node, None)
+    return len(product_ids)
+
+
+def _note_followed(node: CategoryNode, followed_to: str | None) -> None:
+    """Note how far products have followed a category, or (None) that all have, if it has not changed again meanwhile."""
+    is_done = followed_to is None
+    UPDATE_FOLLOWED.apply(
+        if_lost=SEND_AGAIN,
+        tree=SHOP_TREE,
+        category_id=node.category_id,
+        followed_to=followed_to,
+        changed_at=None if is_done else node.changed_at,
+        has_featured_list=bool(node.order.pinned_ids) if is_done else node.has_featured_list,
+        seen=node.changed_at,
+    )
+
+
+def _parse_place(text: str) -> tuple[bytes, UUID]:
+    if not text:
+        return FIRST_PLACE
+    sort_key, product_id = text.split()
+    return bytes.fromhex(sort_key), UUID(hex=product_id)

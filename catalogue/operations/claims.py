@@ -1,0 +1,154 @@
+"""The names that lead to a product: its address and its SKUs, each claimed by one."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from cassandra_db import (
+    SEND_AGAIN,
+    PendingResult,
+    Row,
+    applied_if,
+    conditional_write,
+)
+from catalogue import queries
+from catalogue.entities import Product
+from catalogue.errors import (
+    ProductRefused,
+    SkuTaken,
+    SlugTaken,
+)
+
+CLAIM_SLUG = conditional_write(
+    "Q1",
+    "INSERT INTO product_ids_by_slug (slug, product_id) VALUES (:slug, :product_id) IF NOT EXISTS",
+)
+CLAIM_SKU = conditional_write(
+    "Q1",
+    """INSERT INTO variants_by_sku (sku, product_id, variant_id) VALUES (:sku, :product_id, :variant_id)
+       IF NOT EXISTS""",
+)
+RELEASE_SLUG = conditional_write(
+    "Q1", "DELETE FROM product_ids_by_slug WHERE slug = :slug IF product_id = :product_id"
+)
+RELEASE_SKU = conditional_write(
+    "Q1",
+    "DELETE FROM variants_by_sku WHERE sku = :sku IF product_id = :product_id AND variant_id = :variant_id",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A name that leads to a product: its address, or with a variant that one's SKU."""
+
+    name: str
+    product_id: UUID
+    variant_id: UUID | None = None
+
+    def is_carried(self, product: Product | None) -> bool:
+        """Return whether a product has this name now."""
+        if product is None or self.variant_id is None:
+            return product is not None and product.slug == self.name
+        variant = product.get_variant(self.variant_id)
+        return variant is not None and variant.sku == self.name
+
+
+def _list_claims(product: Product) -> list[Claim]:
+    """Return what a product has to claim. The address comes last: who is refused a SKU has not taken it."""
+    product_id = product.product_id
+    skus = [Claim(each.sku, product_id, each.variant_id) for each in product.variants]
+    return [*skus, Claim(product.slug, product_id)]
+
+
+def list_unclaimed(product: Product, before: Product | None = None) -> list[Claim]:
+    """Return which names a product does not have yet, of those that are not as they were before."""
+    changed = [claim for claim in _list_claims(product) if not claim.is_carried(before)]
+    reading = [(claim, _prefetch_claim(claim)) for claim in changed]
+    return [claim for claim, pending in reading if not _is_held(claim, pending.one())]
+
+
+def is_claimed(claim: Claim) -> bool:
+    """Return whether a name is claimed so. Raises CassandraUnavailable."""
+    return _is_held(claim, _prefetch_claim(claim).one())
+
+
+def _prefetch_claim(claim: Claim) -> PendingResult:
+    return (
+        queries.prefetch_variant_by_sku(claim.name)
+        if claim.variant_id
+        else queries.prefetch_product_id_at_quorum(claim.name)
+    )
+
+
+def _is_held(claim: Claim, row: Row | None) -> bool:
+    """Return whether a row of claims is there and is this claim's."""
+    holder = row and (row.product_id, getattr(row, "variant_id", None))
+    return holder == (claim.product_id, claim.variant_id)
+
+
+def claim_names(product: Product) -> None:
+    """Claim the slug and the SKUs, those that this product does not have yet. Raises SlugTaken, SkuTaken."""
+    take_claims(list_unclaimed(product))
+
+
+def take_claims(claims: Iterable[Claim]) -> None:
+    """Claim names. Raises SlugTaken, SkuTaken at the first that is another's."""
+    for claim in claims:
+        if_lost = applied_if(partial(_is_held, claim))
+        outcome = (
+            CLAIM_SKU.apply(
+                if_lost=if_lost,
+                sku=claim.name,
+                product_id=claim.product_id,
+                variant_id=claim.variant_id,
+            )
+            if claim.variant_id
+            else CLAIM_SLUG.apply(if_lost=if_lost, slug=claim.name, product_id=claim.product_id)
+        )
+        if outcome or _is_held(claim, outcome.current):
+            continue
+        if claim.variant_id is None:
+            raise SlugTaken(_("Another product has this address."), "slug")
+        raise SkuTaken(
+            _("Another variant has the SKU %(sku)s.") % {"sku": claim.name},
+            "sku",
+            claim.variant_id,
+        )
+
+
+def take_all_or_none(claims: Sequence[Claim]) -> None:
+    """Claim names. Raises SlugTaken, SkuTaken, and then has claimed none."""
+    for number, claim in enumerate(claims):
+        try:
+            take_claims([claim])
+        except ProductRefused:
+            release_claims(claims[:number])
+            raise
+
+
+def release_claims(claims: Sequence[Claim]) -> None:
+    """Let go of those names that their products do not carry.
+
+    A save may be relying on one at this moment. Either its product is seen with it afterwards, and it is taken again here, or
+    the save takes it again. Raises SlugTaken, SkuTaken if another one was faster.
+    """
+    carried = set(_list_carried(claims))
+    for claim in [each for each in claims if each not in carried]:
+        if claim.variant_id:
+            RELEASE_SKU.apply(
+                if_lost=SEND_AGAIN,
+                sku=claim.name,
+                product_id=claim.product_id,
+                variant_id=claim.variant_id,
+            )
+        else:
+            RELEASE_SLUG.apply(if_lost=SEND_AGAIN, slug=claim.name, product_id=claim.product_id)
+    take_claims(_list_carried(claims))
+
+
+def _list_carried(claims: Sequence[Claim]) -> list[Claim]:
+    found = queries.get_products_at_quorum(claim.product_id for claim in claims)
+    return [claim for claim in claims if claim.is_carried(found.get(claim.product_id))]

@@ -1,0 +1,186 @@
+"""The front page's rows."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.utils.translation import gettext as _
+
+from cassandra_db import (
+    Row,
+    applied_if,
+    conditional_write,
+    current_time,
+    write,
+    write_batch,
+)
+from catalogue import queries
+from catalogue.entities import Product, ProductCard
+from catalogue.errors import ProductRefused
+from catalogue.operations.cards import card_columns
+from catalogue.operations.product_changes import record_product_change
+from catalogue.queries import product_card
+from catalogue.rules import MAX_SAVE_TRIES
+
+FEATURED_LENGTH = 24
+FEATURE_TYPES = ("featured", "deals", "new_arrivals")
+INSERT_FEATURED = write(
+    "Q4",
+    """INSERT INTO featured_products (feature_type, position, product_id, name, slug, brand, picture, swatches,
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, availability, created_at)
+       VALUES (:feature_type, :position, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :availability, :created_at)""",
+)
+DELETE_FEATURED = write(
+    "Q4",
+    "DELETE FROM featured_products WHERE feature_type = :feature_type AND position >= :position",
+)
+# One card alone; DELETE_FEATURED takes all that come after it, too.
+DELETE_FEATURED_CARD = write(
+    "Q4",
+    "DELETE FROM featured_products WHERE feature_type = :feature_type AND position = :position",
+)
+
+
+# On a row in which nothing was pinned yet the version is null.
+UPDATE_PINS = conditional_write(
+    "Q4",
+    """UPDATE front_page_pins SET version = :version, save_id = :save_id, product_ids = :product_ids, changed_at = :changed_at
+       WHERE feature_type = :feature_type IF version = :seen AND save_id != :save_id""",
+)
+Pins = Mapping[str, Sequence[UUID]]
+
+
+def pin_on_front_page(
+    feature_type: str, change: Callable[[tuple[UUID, ...]], tuple[UUID, ...]]
+) -> tuple[UUID, ...]:
+    """Pin what `change` makes of the products that stand first in a row, again if somebody else was faster; return them.
+
+    The worker draws the row anew within seconds. Raises ProductRefused, what `change` raises, CassandraUnavailable.
+    """
+    for _try in range(MAX_SAVE_TRIES):
+        row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
+        present = tuple(row.product_ids or ()) if row else ()
+        product_ids = change(present)
+        if product_ids == present:
+            return present
+        if len(product_ids) > FEATURED_LENGTH:
+            raise ProductRefused(
+                _("At most %(most)d products can be pinned.") % {"most": FEATURED_LENGTH}
+            )
+        # Before, so that the worker draws the row also after a crash; afterwards, so that it sees what was written.
+        changed_id = (*product_ids, *present)[0]
+        record_product_change(changed_id, current_time())
+        if _apply_pins(feature_type, product_ids, row):
+            record_product_change(changed_id, current_time())
+            return product_ids
+    raise ProductRefused(_("Others are changing this row at this moment. Please try again."))
+
+
+def _apply_pins(feature_type: str, product_ids: Sequence[UUID], seen: Row | None) -> bool:
+    save_id, version = uuid4(), seen.version if seen else None
+    outcome = UPDATE_PINS.apply(
+        if_lost=applied_if(lambda row: bool(row.save_id == save_id)),
+        feature_type=feature_type,
+        version=(version or 0) + 1,
+        save_id=save_id,
+        product_ids=list(product_ids),
+        changed_at=current_time(),
+        seen=version,
+    )
+    return outcome.applied
+
+
+def rebuild_featured(candidates: Iterable[Product]) -> int:
+    """Choose the front page's rows from the products given, and return how many cards they have.
+
+    What the staff have pinned stands first; then of deals the largest discounts, of the others the newest. What is sold out
+    is left out, and among the deals what is not reduced.
+    """
+    chosen = _choose_cards(candidates, queries.get_front_page_pins(FEATURE_TYPES))
+    # To go through all products takes a while: the rows are written of what is pinned and what is chosen as they are then.
+    pins = queries.get_front_page_pins(FEATURE_TYPES)
+    pinned = [product_id for each in pins.values() for product_id in each]
+    listed = [card.product_id for cards in chosen.values() for card in cards]
+    fresh = queries.get_products_at_quorum((*pinned, *listed))
+    return _write_rows(fresh.values(), pins)
+
+
+def can_be_shown(feature_type: str, product: Product, now: datetime) -> bool:
+    """Return whether a product that is pinned in a row stands there at a moment: on sale, not sold out, and as a deal reduced."""
+    is_sold = product.is_on_sale(now) and product.availability != "out"
+    return is_sold and (feature_type != "deals" or product_card(product).compare_at is not None)
+
+
+def _choose_cards(candidates: Iterable[Product], pins: Pins) -> dict[str, list[ProductCard]]:
+    rows: dict[str, list[ProductCard]] = {feature_type: [] for feature_type in FEATURE_TYPES}
+    for product in candidates:
+        for feature_type, chosen in rows.items():
+            is_chosen = (
+                feature_type != "featured"
+                or product.featured
+                or product.product_id in pins["featured"]
+            )
+            if is_chosen and can_be_shown(feature_type, product, current_time()):
+                chosen.append(product_card(product))
+            if len(chosen) > 20 * FEATURED_LENGTH:
+                chosen[:] = _best_cards(feature_type, chosen, pins)
+    return {
+        feature_type: _best_cards(feature_type, chosen, pins)
+        for feature_type, chosen in rows.items()
+    }
+
+
+def _write_rows(candidates: Iterable[Product], pins: Pins) -> int:
+    rows = _choose_cards(candidates, pins)
+    for feature_type, chosen in rows.items():
+        inserts = [
+            INSERT_FEATURED.bind(
+                feature_type=feature_type,
+                position=position,
+                product_id=card.product_id,
+                **card_columns(card),
+            )
+            for position, card in enumerate(chosen)
+        ]
+        write_batch(
+            [*inserts, DELETE_FEATURED.bind(feature_type=feature_type, position=len(chosen))]
+        )
+    return sum(len(chosen) for chosen in rows.values())
+
+
+def _best_cards(feature_type: str, cards: Sequence[ProductCard], pins: Pins) -> list[ProductCard]:
+    places = {product_id: place for place, product_id in enumerate(pins[feature_type])}
+    ranked = sorted(cards, key=lambda card: card.created_at, reverse=True)
+    if feature_type == "deals":
+        ranked.sort(key=_discount, reverse=True)
+    ranked.sort(key=lambda card: places.get(card.product_id, len(places)))
+    return ranked[:FEATURED_LENGTH]
+
+
+def refresh_featured(changed: Iterable[Product]) -> int:
+    """Choose the front page's rows anew from the present ones, what is pinned, what has changed and what is newest.
+
+    It reads no more than that; `rebuild_featured` with all products also finds what was passed over earlier.
+    """
+    roots = queries.list_root_categories()
+    reading = [queries.prefetch_featured(feature_type) for feature_type in FEATURE_TYPES]
+    newest = [
+        queries.get_category_page(root.category_id, "newest", limit=FEATURED_LENGTH)
+        for root in roots
+    ]
+    pins = queries.get_front_page_pins(FEATURE_TYPES)
+    present = [row.product_id for pending in reading for row in pending.rows()]
+    pinned = [product_id for each in pins.values() for product_id in each]
+    listed = [card.product_id for part in newest for card in part.cards]
+    fresh = {product.product_id: product for product in changed}
+    fresh |= queries.get_products_at_quorum(
+        product_id
+        for product_id in dict.fromkeys([*present, *pinned, *listed])
+        if product_id not in fresh
+    )
+    return _write_rows(fresh.values(), pins)
+
+
+def _discount(card: ProductCard) -> float:
+    return 1 - float(card.price.amount / card.compare_at.amount) if card.compare_at else 0.0

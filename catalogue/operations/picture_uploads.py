@@ -1,0 +1,198 @@
+"""Files that staff have uploaded: kept raw until the worker has decoded them, then ready to be put on a product's page.
+
+What a crash cuts off: a raw file that nothing names is swept after a day. A note of an upload that was never written is dropped.
+An upload that was being decoded is decoded again, a few times at most.
+"""
+
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from pathlib import PurePath
+from uuid import UUID, uuid4
+
+from cassandra.util import datetime_from_uuid1, uuid_from_time
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, conditional_write, write
+from catalogue import queries
+from catalogue.entities import PictureUpload
+from catalogue.errors import DecoderFailed, MediaUnavailable, PhotoRefused
+from catalogue.photos import MAX_PHOTO_BYTES, take_in_photo
+from web.text import clean_text
+
+INCOMING = "incoming"
+# So long a raw file waits for a worker.
+RAW_DURATION = timedelta(days=1)
+# Whoever has noted an upload has written it by then, or never will.
+_NOTED = timedelta(minutes=10)
+MAX_TRIES = 3
+MAX_FILE_NAME_LENGTH = 200
+
+NOTE_WAITING = write(
+    "Q1",
+    "INSERT INTO waiting_uploads_by_day (day, upload_id, product_id) VALUES (:day, :upload_id, :product_id)",
+)
+FORGET_WAITING = write(
+    "Q1", "DELETE FROM waiting_uploads_by_day WHERE day = :day AND upload_id = :upload_id"
+)
+INSERT_UPLOAD = conditional_write(
+    "Q1",
+    """INSERT INTO picture_uploads (product_id, upload_id, file_name, incoming, state, tries, reason)
+       VALUES (:product_id, :upload_id, :file_name, :incoming, :state, 0, :reason) IF NOT EXISTS""",
+)
+NOTE_TRY = conditional_write(
+    "Q1",
+    """UPDATE picture_uploads SET tries = :tries WHERE product_id = :product_id AND upload_id = :upload_id
+       IF state = 'waiting' AND tries = :seen""",
+)
+FINISH_UPLOAD = conditional_write(
+    "Q1",
+    """UPDATE picture_uploads SET state = :state, picture = :picture, reason = :reason
+       WHERE product_id = :product_id AND upload_id = :upload_id IF state = 'waiting'""",
+)
+DELETE_UPLOAD = conditional_write(
+    "Q1",
+    """DELETE FROM picture_uploads WHERE product_id = :product_id AND upload_id = :upload_id
+       IF state IN ('ready', 'refused')""",
+)
+
+
+def add_upload(product_id: UUID, file: "File[bytes]", now: datetime) -> PictureUpload:
+    """Keep a file that was uploaded for a product until the worker has decoded it; one that is empty or too large is refused at once.
+
+    Raises MediaUnavailable, CassandraUnavailable.
+    """
+    name = clean_text(PurePath(file.name or "").name)[-MAX_FILE_NAME_LENGTH:]
+    reason = _refuse_size(file.size)
+    upload = PictureUpload(
+        product_id,
+        uuid_from_time(now),
+        name,
+        "" if reason else f"{INCOMING}/{uuid4().hex}",
+        "refused" if reason else "waiting",
+        reason=reason,
+    )
+    if not reason:
+        try:
+            default_storage.save(upload.incoming, file)
+        except Exception as error:  # each storage has its own
+            raise MediaUnavailable from error
+        NOTE_WAITING.run(
+            day=_day(upload.upload_id), upload_id=upload.upload_id, product_id=product_id
+        )
+    INSERT_UPLOAD.apply(
+        if_lost=REFUSED_MEANS_DONE,
+        product_id=product_id,
+        upload_id=upload.upload_id,
+        file_name=name,
+        incoming=upload.incoming,
+        state=upload.state,
+        reason=reason,
+    )
+    return upload
+
+
+def _refuse_size(size: int) -> str:
+    if not size:
+        return _("This file is empty.")
+    if size > MAX_PHOTO_BYTES:
+        return _("This file has more than %(most)d MB. Make the picture smaller.") % {
+            "most": MAX_PHOTO_BYTES // (1024 * 1024)
+        }
+    return ""
+
+
+def remove_upload(upload: PictureUpload) -> None:
+    """Forget an upload that the worker is done with. Its files stay: they may be those of other uploads. Raises CassandraUnavailable."""
+    DELETE_UPLOAD.apply(if_lost=SEND_AGAIN, **upload.key)
+
+
+def decode_upload(product_id: UUID, upload_id: UUID, now: datetime) -> bool:
+    """Decode an upload that waits, or end what was cut off; return whether it is done.
+
+    Raises CassandraUnavailable, DecoderFailed, OSError and what else the storage raises: then it waits on.
+    """
+    upload = queries.get_upload(product_id, upload_id)
+    if upload is None:
+        if _uploaded_at(upload_id) < now - _NOTED:
+            FORGET_WAITING.run(day=_day(upload_id), upload_id=upload_id)
+        return False
+    if upload.state == "waiting":
+        _finish(upload, now)
+    if upload.incoming:
+        default_storage.delete(upload.incoming)
+    FORGET_WAITING.run(day=_day(upload_id), upload_id=upload_id)
+    return True
+
+
+def _finish(upload: PictureUpload, now: datetime) -> None:
+    """Decode an upload and say what became of it."""
+    picture, reason = "", ""
+    try:
+        picture = _take_in(upload, _read_raw(upload, now))
+    except PhotoRefused as refused:
+        reason = str(refused)
+    FINISH_UPLOAD.apply(
+        if_lost=SEND_AGAIN,
+        **upload.key,
+        state="refused" if reason else "ready",
+        picture=picture,
+        reason=reason,
+    )
+
+
+def _read_raw(upload: PictureUpload, now: datetime) -> bytes:
+    """Return what was uploaded. Raises PhotoRefused once it has been swept, OSError."""
+    try:
+        with default_storage.open(upload.incoming) as file:
+            raw: bytes = file.read()
+    except FileNotFoundError as error:
+        if _uploaded_at(upload.upload_id) > now - RAW_DURATION:
+            # It is there, and not here: this host has another folder, or none at the moment.
+            raise
+        raise PhotoRefused(_("This file is gone. Upload it again.")) from error
+    return raw
+
+
+def _take_in(upload: PictureUpload, raw: bytes) -> str:
+    """Decode within the tries that an upload has: one that has killed worker or decoder again and again is refused.
+
+    Raises PhotoRefused, DecoderFailed, OSError and what else the storage raises.
+    """
+    if upload.tries >= MAX_TRIES:
+        raise PhotoRefused(_("This picture can’t be read. Export it again."))
+    NOTE_TRY.apply(if_lost=SEND_AGAIN, **upload.key, tries=upload.tries + 1, seen=upload.tries)
+    try:
+        return str(take_in_photo(raw, upload.file_name))
+    except (PhotoRefused, DecoderFailed):
+        raise
+    except Exception:
+        # The storage is away: that is not the picture's fault.
+        NOTE_TRY.apply(if_lost=SEND_AGAIN, **upload.key, tries=upload.tries, seen=upload.tries + 1)
+        raise
+
+
+def sweep_incoming(now: datetime) -> int:
+    """Delete the raw files that have waited for a day; return how many. Raises what the storage raises."""
+    try:
+        _folders, names = default_storage.listdir(INCOMING)
+    except FileNotFoundError:
+        return 0
+    count = 0
+    for name in names:
+        with suppress(FileNotFoundError):
+            path = f"{INCOMING}/{name}"
+            if default_storage.get_modified_time(path) < now - RAW_DURATION:
+                default_storage.delete(path)
+                count += 1
+    return count
+
+
+def _uploaded_at(upload_id: UUID) -> datetime:
+    found: datetime = datetime_from_uuid1(upload_id)
+    return found.replace(tzinfo=UTC)
+
+
+def _day(upload_id: UUID) -> date:
+    return _uploaded_at(upload_id).date()

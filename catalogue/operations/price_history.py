@@ -1,0 +1,135 @@
+"""What was asked for a variant and since when."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+
+from cassandra_db import (
+    Row,
+    wait_for_all,
+    write,
+)
+from catalogue import queries
+from catalogue.entities import Product, Variant
+from catalogue.operations.rows import is_stored, variant_columns
+from catalogue.prices import PricePoint, begin_with
+from catalogue.rules import (
+    check_reduction,
+)
+from pricing.money import to_minor_units
+
+INSERT_PRICE = write(
+    "Q1",
+    """INSERT INTO price_history (variant_id, starts_at, price, compare_at, currency)
+       VALUES (:variant_id, :starts_at, :price, :compare_at, :currency)""",
+)
+_PRICE_COLUMNS = ("price", "compare_at", "price_from", "planned_prices", "sold")
+
+
+def find_repriced(saved: Product, rows: Sequence[Row]) -> list[Variant]:
+    """Return the variants that ask other prices than in their rows, or since another moment, or no longer."""
+    stored = {row.variant_id: row for row in rows}
+
+    def prices(variant: Variant) -> dict[str, Any]:
+        columns = variant_columns(variant)
+        return {name: columns[name] for name in _PRICE_COLUMNS}
+
+    return [
+        each for each in saved.variants if not is_stored(stored.get(each.variant_id), prices(each))
+    ]
+
+
+def check_reductions(
+    variants: Iterable[Variant], saved: Product, rows: Sequence[Row], now: datetime
+) -> None:
+    """Raise ProductRefused where a price is crossed out, now or by a plan, that is higher than the law allows."""
+    crossing = [
+        each
+        for each in variants
+        if each.compare_at or any(point.compare_at for point in each.planned)
+    ]
+    asked = list_asked_prices([each.variant_id for each in crossing], rows, now)
+    for variant in crossing:
+        timeline = list(asked[variant.variant_id])
+        earlier = {each.starts_at for each in timeline}
+        present = PricePoint(variant.price_from or now, variant.price, variant.compare_at)
+        points = begin_with(saved.active_from, [present, *variant.planned])
+        # Unless a planned price takes its place before anybody is asked.
+        if len(points) > len(variant.planned):
+            present = points.pop(0)
+            if variant.price_from == now:
+                check_reduction(timeline, present, "compare_at", variant)
+            if present.starts_at not in earlier:
+                timeline.append(present)
+        for point in points:
+            check_reduction(timeline, point, "planned", variant)
+            timeline.append(point)
+
+
+def list_asked_prices(
+    variant_ids: Iterable[UUID], rows: Sequence[Row], now: datetime
+) -> dict[UUID, list[PricePoint]]:
+    """Return by variant what was asked until now, in the order of time: its history, and what its product's rows say beyond it.
+
+    Raises CassandraUnavailable.
+    """
+    begun = queries.begun_prices(rows, now)
+    reading = {each: queries.prefetch_price_history(each) for each in variant_ids}
+    found = {}
+    for variant_id, pending in reading.items():
+        asked = queries.price_history_from_rows(pending.rows())
+        points = {each.starts_at: each for each in (*asked, *begun.get(variant_id, ()))}
+        found[variant_id] = [points[at] for at in sorted(points)]
+    return found
+
+
+def price_statements(variant_id: UUID, points: Iterable[PricePoint]) -> list[BoundStatement]:
+    """Return the writes that put prices into a variant's history."""
+    return [INSERT_PRICE.bind(**columns) for columns in _price_columns(variant_id, points)]
+
+
+def _price_columns(variant_id: UUID, points: Iterable[PricePoint]) -> list[dict[str, Any]]:
+    return [
+        {
+            "variant_id": variant_id,
+            "starts_at": each.starts_at,
+            "price": to_minor_units(each.price),
+            "compare_at": to_minor_units(each.compare_at) if each.compare_at else None,
+            "currency": each.price.currency.code,
+        }
+        for each in points
+    ]
+
+
+def record_prices(
+    rows: Sequence[Row], now: datetime, variant_ids: Collection[UUID] | None = None
+) -> None:
+    """Put into the history what was asked for a product's variants (for these alone), as its rows say.
+
+    It may be done again at any time. Raises CassandraUnavailable.
+    """
+    _write_prices(
+        {
+            variant_id: points
+            for variant_id, points in queries.begun_prices(rows, now).items()
+            if variant_ids is None or variant_id in variant_ids
+        }
+    )
+
+
+def _write_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
+    wait_for_all(
+        [
+            INSERT_PRICE.start(**columns)
+            for variant_id, points in prices.items()
+            for columns in _price_columns(variant_id, points)
+        ]
+    )
+
+
+def add_former_prices(prices: Mapping[UUID, Sequence[PricePoint]]) -> None:
+    """Put prices into the history that were asked for variants before they were saved here. Raises CassandraUnavailable."""
+    _write_prices(prices)

@@ -1,0 +1,378 @@
+"""A product is saved at once, with all that follows from it."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.utils.translation import gettext as _
+
+from cassandra_db import (
+    Row,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    current_time,
+    truncate_to_milliseconds,
+    write,
+)
+from catalogue import queries
+from catalogue.entities import Product, ProductPicture, Variant
+from catalogue.errors import (
+    ProductChanged,
+    ProductRefused,
+)
+from catalogue.models import BULK_CHANGE_TTL
+from catalogue.operations.cards import refresh_cards
+from catalogue.operations.claims import (
+    list_unclaimed,
+    release_claims,
+    take_all_or_none,
+    take_claims,
+)
+from catalogue.operations.price_history import check_reductions, find_repriced, record_prices
+from catalogue.operations.product_changes import record_product_change
+from catalogue.operations.rows import is_stored, product_columns, variant_columns
+from catalogue.operations.schedule import schedule_moments
+from catalogue.operations.suggestions import refresh_prefixes
+from catalogue.rules import (
+    MAX_SAVE_TRIES,
+    MAX_VARIANT_ROWS,
+    check_product,
+)
+from catalogue.variants import fingerprint_pictures, fingerprint_variant, follow_base_price
+from jobs.minutes import MINUTE
+
+AVAILABILITIES = ("in", "few", "ahead", "out")
+# On a product that is new, or was saved last before versions counted, the version is null.
+UPDATE_PRODUCT = conditional_write(
+    "Q1",
+    """UPDATE products SET version = :version, save_id = :save_id, name = :name, slug = :slug, brand = :brand,
+       description = :description, details = :details, category_id = :category_id, category_ids = :category_ids,
+       option_names = :option_names, tax_class = :tax_class, currency = :currency, status = :status,
+       active_from = :active_from, active_until = :active_until, tags = :tags, maker = :maker, safety = :safety,
+       length_mm = :length_mm, width_mm = :width_mm, height_mm = :height_mm, search_title = :search_title,
+       search_description = :search_description, related_ids = :related_ids, pictures = :pictures,
+       successor_id = :successor_id, featured = :featured,
+       created_at = :created_at, updated_at = :updated_at
+       WHERE product_id = :product_id IF version = :seen AND save_id != :save_id""",
+)
+# In one batch with the save, so that nobody makes the same bulk change twice to a product.
+MARK_BULK_CHANGE = conditional_write(
+    "Q1",
+    """UPDATE products USING TTL :seconds SET bulk_change_ids = bulk_change_ids + :change_ids
+       WHERE product_id = :product_id""",
+)
+INSERT_VARIANT = conditional_write(
+    "Q1",
+    """INSERT INTO products (product_id, variant_id, sku, position, options, price, compare_at, price_from, planned_prices,
+       picture, weight_grams, barcode, sold) VALUES (:product_id, :variant_id, :sku, :position, :options, :price,
+       :compare_at, :price_from, :planned_prices, :picture, :weight_grams, :barcode, :sold)""",
+)
+UPDATE_AVAILABILITY = write(
+    "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
+)
+
+
+def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
+    """Add a product or change it, with its claims and its cards in every list; return it as it is then.
+
+    `product.version` is the one that the editor has read, 0 for a new product: if somebody else has saved meanwhile, nothing
+    is written. A variant that was there before and is not in `product.variants` stays as no longer sold. The first save sets
+    `created_at` to `now` (UTC) unless it is given. A former slug still leads here. `bulk_change_id` marks it as changed by that
+    one (catalogue.bulk_changes). After a failure it may be done again with the same ids; if the product was already written,
+    that raises ProductChanged, and the worker finishes what follows from it. Raises ProductChanged, ProductRefused, SlugTaken,
+    SkuTaken, CassandraUnavailable.
+    """
+    now, product = truncate_to_milliseconds(now), _with_moments_as_stored(product)
+    rows = queries.prefetch_product_at_quorum(product.product_id).rows()
+    before = queries.product_from_rows(rows, now)
+    if product.version != (before.version if before else 0):
+        raise ProductChanged(before)
+    saved, repriced = check_save(product, rows, now)
+    claims = list_unclaimed(saved, before)
+    take_all_or_none(claims)
+    # First, so that a crash on the way leaves a record; last, so that what is derived sees what was written.
+    record_product_change(product.product_id, current_time())
+    known = before.moments if before else set()
+    moments = {each for each in saved.moments - known if each > now}
+    if repriced:
+        # The job writes what is asked into the history, if this process does not come to it.
+        moments.add(now + MINUTE)
+    schedule_moments(saved.product_id, moments)
+    ids = {each.variant_id for each in repriced}
+    record_prices(rows, now, ids)
+    if not _apply_save(saved, rows, bulk_change_id):
+        release_claims(claims)
+        raise ProductChanged(queries.get_product_at_quorum(product.product_id))
+    # Somebody may have let go of one that nothing carried yet: they look afterwards, too (decision 035).
+    take_claims(list_unclaimed(saved, before))
+    if repriced:
+        record_prices(queries.prefetch_product_at_quorum(product.product_id).rows(), now, ids)
+    refresh_cards(product.product_id)
+    if before and before.name != saved.name:
+        refresh_prefixes(saved, [before.name])
+    record_product_change(product.product_id, current_time())
+    return saved
+
+
+def check_save(
+    product: Product, rows: Sequence[Row], now: datetime
+) -> tuple[Product, list[Variant]]:
+    """Return a product as it would be saved over the rows that were read, and which of its variants get other prices.
+
+    Raises ProductRefused, CassandraUnavailable.
+    Whether its address and its SKUs are free shows when they are claimed.
+    """
+    check_product(product, now)
+    saved = _with_what_was_there(product, queries.product_from_rows(rows, now), now)
+    for category_id in saved.all_category_ids:
+        if queries.get_category(category_id) is None:
+            raise ProductRefused(
+                _("There is no such category any more."),
+                "category_id" if category_id == saved.category_id else "category_ids",
+            )
+    repriced = find_repriced(saved, rows)
+    check_reductions([each for each in repriced if each.sold], saved, rows, now)
+    return saved, repriced
+
+
+def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -> Product:
+    """Change one variant of a product, whatever else of it somebody changes meanwhile; return the product as it is then.
+
+    `seen` is the variant's `fingerprint_variant` as the editor has read it: if the variant has changed since, nothing is
+    written. Raises ProductChanged and all that `save_product` raises.
+    """
+
+    def change(product: Product) -> Product:
+        stored = product.get_variant(variant.variant_id)
+        if stored is None or fingerprint_variant(stored) != seen:
+            raise ProductChanged(product)
+        variants = tuple(
+            replace(variant, position=each.position)
+            if each.variant_id == variant.variant_id
+            else each
+            for each in product.variants
+        )
+        return replace(product, variants=variants)
+
+    return change_product(product_id, change, now)
+
+
+def save_pictures(
+    product_id: UUID, pictures: Sequence[ProductPicture], seen: str, now: datetime
+) -> Product:
+    """Change the pictures of a product, whatever else of it somebody changes meanwhile; return the product as it is then.
+
+    `seen` is the product's `fingerprint_pictures` as the editor has read it: if they have changed since, nothing is written.
+    Raises ProductChanged and all that `save_product` raises.
+    """
+
+    def change(product: Product) -> Product:
+        if fingerprint_pictures(product.pictures) != seen:
+            raise ProductChanged(product)
+        return product.with_pictures(pictures)
+
+    return change_product(product_id, change, now)
+
+
+def put_picture_back(
+    product_id: UUID,
+    picture: ProductPicture,
+    place: int,
+    variant_ids: Collection[UUID],
+    now: datetime,
+) -> Product:
+    """Put a picture back among the product's, unless it is there, and give it to those variants that have none of their own since.
+
+    Raises ProductChanged and all that `save_product` raises.
+    """
+
+    def change(product: Product) -> Product:
+        others = [each for each in product.pictures if each.picture != picture.picture]
+        variants = tuple(
+            replace(each, picture=picture.picture)
+            if each.variant_id in variant_ids and not each.picture
+            else each
+            for each in product.variants
+        )
+        pictures = (*others[:place], picture, *others[place:])
+        return replace(product, pictures=pictures, variants=variants)
+
+    return change_product(product_id, change, now)
+
+
+def change_product(
+    product_id: UUID, change: Callable[[Product], Product], now: datetime
+) -> Product:
+    """Save what `change` makes of a product as it is, again of a newer one if somebody else was faster; return it as it is then.
+
+    `change` raises ProductChanged for a product that is not what the editor has read. Raises ProductChanged and all that
+    `save_product` raises.
+    """
+    changed = ProductChanged(None)
+    for _try in range(MAX_SAVE_TRIES):
+        product = queries.get_product_at_quorum(product_id)
+        if product is None:
+            raise ProductChanged(None)
+        wanted = change(product)
+        try:
+            return save_product(wanted, now)
+        except ProductChanged as newer:
+            changed = newer
+    raise changed
+
+
+def change_product_status(product: Product, status: str, now: datetime) -> Product:
+    """Make a product that was read a draft, active or archived. Raises what `save_product` raises."""
+    return save_product(replace(product, status=status), now)
+
+
+def duplicate_product(product: Product, now: datetime) -> Product:
+    """Save a draft that is like a product, with ids, an address and SKUs of its own; return it.
+
+    What was never sold has no former price to cross out, and a barcode belongs to one article. Raises what `save_product`
+    raises.
+    """
+    product_id = uuid4()
+    code = product_id.hex[:6]
+    variants = [each for each in product.variants if each.sold] or product.variants
+    copy = replace(
+        product,
+        product_id=product_id,
+        version=0,
+        name=_("%(name)s (copy)") % {"name": product.name[:190]},
+        slug=f"{product.slug[:90].rstrip('-')}-{code}",
+        status="draft",
+        active_from=None,
+        active_until=None,
+        featured=False,
+        successor_id=None,
+        created_at=None,
+        variants=tuple(
+            replace(
+                each,
+                variant_id=uuid4(),
+                sku=f"{each.sku[:50].rstrip('-._')}-{code.upper()}-{number}",
+                compare_at=None,
+                planned=(),
+                barcode="",
+            )
+            for number, each in enumerate(variants, start=1)
+        ),
+    )
+    return save_product(copy, now)
+
+
+def _with_what_was_there(product: Product, before: Product | None, now: datetime) -> Product:
+    """Return a product as it is saved: with its next version, and the variants that are left out as no longer sold.
+
+    A price that stays is asked since when it was, unless the product or the variant was not on sale, or begins at another time.
+    """
+    is_continued = before is not None and _sale(before, now) == _sale(product, now)
+    known = {each.variant_id: each for each in before.variants} if before and is_continued else {}
+    kept = (
+        *(
+            follow_base_price(
+                replace(variant, position=i, price_from=_price_from(variant, known, now))
+            )
+            for i, variant in enumerate(product.variants)
+        ),
+        *_left_out_variants(product, before),
+    )
+    if len(kept) > MAX_VARIANT_ROWS:
+        raise ProductRefused(
+            _("With those that are no longer sold, a product may have %(most)d variants.")
+            % {"most": MAX_VARIANT_ROWS},
+            "variants",
+        )
+    return replace(
+        product,
+        variants=kept,
+        version=product.version + 1,
+        created_at=product.created_at or (before.created_at if before else now),
+        updated_at=now,
+        availability=before.availability if before else "out",
+    )
+
+
+def _with_moments_as_stored(product: Product) -> Product:
+    start, end = product.active_from, product.active_until
+    variants = (
+        replace(
+            variant,
+            planned=tuple(
+                replace(each, starts_at=truncate_to_milliseconds(each.starts_at))
+                for each in variant.planned
+            ),
+        )
+        for variant in product.variants
+    )
+    return replace(
+        product,
+        active_from=truncate_to_milliseconds(start) if start else None,
+        active_until=truncate_to_milliseconds(end) if end else None,
+        variants=tuple(variants),
+    )
+
+
+def _sale(product: Product, now: datetime) -> tuple[object, ...]:
+    """Return what says since when a product's prices are asked; when it goes does not matter before it has gone."""
+    end = product.active_until
+    return product.status, product.active_from, end if end and end <= now else None
+
+
+def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) -> datetime:
+    def asked(each: Variant) -> tuple[object, ...]:
+        return each.price, each.compare_at, each.sold
+
+    was = known.get(variant.variant_id)
+    return was.price_from or now if was and asked(was) == asked(variant) else now
+
+
+def _apply_save(saved: Product, rows: Sequence[Row], bulk_change_id: UUID | None) -> bool:
+    """Write what differs from the rows read, in one conditional batch; return whether nobody else was faster.
+
+    Cassandra bounds no conditional batch but by half a commit log's segment, many times a product's size (decision 035): so
+    nobody ever sees a product half saved.
+    """
+    save_id, stored = uuid4(), {row.variant_id: row for row in rows}
+    head = UPDATE_PRODUCT.bind(
+        **product_columns(saved), save_id=save_id, seen=rows[0].version if rows else None
+    )
+    changed = [
+        INSERT_VARIANT.bind(product_id=saved.product_id, **columns)
+        for columns in map(variant_columns, saved.variants)
+        if not is_stored(stored.get(columns["variant_id"]), columns)
+    ]
+    if bulk_change_id:
+        mark = MARK_BULK_CHANGE.bind(
+            product_id=saved.product_id, change_ids={bulk_change_id}, seconds=BULK_CHANGE_TTL
+        )
+        changed.append(mark)
+    outcome = apply_batch(
+        head, *changed, if_lost=applied_if(lambda row: bool(row.save_id == save_id))
+    )
+    return bool(outcome)
+
+
+def _left_out_variants(product: Product, before: Product | None) -> Iterator[Variant]:
+    present = {variant.variant_id for variant in product.variants}
+    for position, variant in enumerate(
+        before.variants if before else (), start=len(product.variants)
+    ):
+        if variant.variant_id not in present:
+            yield replace(variant, sold=False, position=position, planned=())
+
+
+def set_availability(product_id: UUID, availability: str) -> None:
+    """Set a product's availability, on every card: `in` stock, `few` left, sold `ahead` (backorder), or `out`.
+
+    Raises ValueError for another value, CassandraUnavailable.
+    """
+    if availability not in AVAILABILITIES:
+        raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
+    record_product_change(product_id, current_time())
+    UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
+    refresh_cards(product_id)
+    record_product_change(product_id, current_time())

@@ -1,0 +1,154 @@
+"""What stands beside a product on its page."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+
+from cassandra_db import (
+    current_time,
+    write,
+    write_batch,
+)
+from catalogue import queries
+from catalogue.entities import Product, ProductCard
+from catalogue.operations.cards import card_columns
+from catalogue.queries import product_card
+from catalogue.rules import (
+    MAX_PINNED,
+)
+
+RELATED_LENGTH = MAX_PINNED
+INSERT_RELATED = write(
+    "Q5",
+    """INSERT INTO related_products (product_id, rank, related_id, pinned, name, slug, brand, picture, swatches,
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, availability, created_at)
+       VALUES (:product_id, :rank, :related_id, :pinned, :name, :slug, :brand, :picture, :swatches, :variant_count,
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :availability, :created_at)""",
+)
+DELETE_RELATED = write(
+    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank >= :rank"
+)
+DELETE_RELATED_CARD = write(
+    "Q5", "DELETE FROM related_products WHERE product_id = :product_id AND rank = :rank"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedCard:
+    """A card on another product's related list, and whether the staff pinned it there."""
+
+    card: ProductCard
+    pinned: bool
+
+
+def list_related_with_pins(product_id: UUID) -> list[RelatedCard]:
+    """Return a product's related list as it is now."""
+    return [
+        RelatedCard(queries.card_from_row(row), bool(row.pinned))
+        for row in queries.prefetch_related(product_id).rows()
+    ]
+
+
+def rebuild_related(
+    products: Iterable[Product], recommendations: Mapping[UUID, Sequence[UUID]]
+) -> int:
+    """Rebuild the related list of each of the products, and return of how many.
+
+    First what the staff pinned, then what was bought together with it (`recommendations`: product -> others, the most
+    often first), then its neighbours in the category. `products` is iterated once, their cards are held in memory.
+    """
+    cards_by_category: dict[UUID, list[ProductCard]] = {}
+    pinned: dict[UUID, tuple[UUID, ...]] = {}
+    for product in products:
+        if product.is_on_sale(current_time()):
+            cards_by_category.setdefault(product.category_id, []).append(product_card(product))
+            if product.related_ids:
+                pinned[product.product_id] = product.related_ids
+    known = {card.product_id: card for cards in cards_by_category.values() for card in cards}
+    for category_cards in cards_by_category.values():
+        for index, card in enumerate(category_cards):
+            pins = pinned.get(card.product_id, ())
+            wanted = dict.fromkeys(
+                [
+                    *pins,
+                    *recommendations.get(card.product_id, ()),
+                    *_neighbours(category_cards, index),
+                ]
+            )
+            wanted.pop(card.product_id, None)
+            chosen = [RelatedCard(known[each], each in pins) for each in wanted if each in known]
+            _write_related(card.product_id, chosen)
+    return len(known)
+
+
+def _neighbours(category_cards: Sequence[ProductCard], index: int) -> Iterator[UUID]:
+    """Yield the next products in the category, and after its end the first."""
+    for step in range(1, min(RELATED_LENGTH + 1, len(category_cards))):
+        yield category_cards[(index + step) % len(category_cards)].product_id
+
+
+def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:
+    best = chosen[:RELATED_LENGTH]
+    write_batch(
+        [
+            *related_statements(product_id, best),
+            DELETE_RELATED.bind(product_id=product_id, rank=len(best)),
+        ]
+    )
+
+
+def related_statements(product_id: UUID, chosen: Sequence[RelatedCard]) -> list[BoundStatement]:
+    """Return the writes that put cards on a product's related list, in this order."""
+    return [
+        INSERT_RELATED.bind(
+            product_id=product_id,
+            rank=rank,
+            related_id=each.card.product_id,
+            pinned=each.pinned,
+            **card_columns(each.card),
+        )
+        for rank, each in enumerate(chosen)
+    ]
+
+
+def refresh_related(product: Product) -> None:
+    """Put what is pinned on a changed product's related list, and its card on the lists of the products that are there.
+
+    Products are mostly related both ways; the rest follows when all are rebuilt.
+    """
+    now = current_time()
+    _refresh_pinned(product, now)
+    card = product_card(product) if product.is_on_sale(now) else None
+    for related in list_related_with_pins(product.product_id):
+        present = list_related_with_pins(related.card.product_id)
+        fresh = [
+            RelatedCard(card, each.pinned)
+            if card and each.card.product_id == product.product_id
+            else each
+            for each in present
+            if card or each.card.product_id != product.product_id
+        ]
+        if fresh != present:
+            _write_related(related.card.product_id, fresh)
+
+
+def _refresh_pinned(product: Product, now: datetime) -> None:
+    present = list_related_with_pins(product.product_id)
+    if [each.card.product_id for each in present if each.pinned] == list(product.related_ids):
+        return
+    found = queries.get_products_at_quorum(product.related_ids)
+    pinned = [
+        RelatedCard(product_card(found[each]), pinned=True)
+        for each in product.related_ids
+        if each in found and found[each].is_on_sale(now)
+    ]
+    others = [
+        each
+        for each in present
+        if not each.pinned and each.card.product_id not in product.related_ids
+    ]
+    if [*pinned, *others] != present:
+        _write_related(product.product_id, [*pinned, *others])

@@ -1,0 +1,63 @@
+"""Products that come, go or change by themselves."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from cassandra_db import (
+    current_time,
+    read,
+    wait_for_all,
+    write,
+)
+from catalogue import queries
+from catalogue.entities import Product
+from catalogue.operations.cards import refresh_cards
+from catalogue.operations.price_history import record_prices
+from catalogue.operations.product_changes import record_product_change
+from jobs.minutes import MINUTE, floor_to_minute
+
+INSERT_SCHEDULE = write(
+    "Q3",
+    "INSERT INTO product_schedule_by_minute (minute, product_id) VALUES (:minute, :product_id)",
+)
+DELETE_SCHEDULE = write(
+    "Q3",
+    "DELETE FROM product_schedule_by_minute WHERE minute = :minute AND product_id = :product_id",
+)
+SCHEDULED = read(
+    "Q3", "SELECT product_id FROM product_schedule_by_minute WHERE minute = :minute LIMIT :most"
+)
+
+
+def schedule_minute(moment: datetime) -> datetime:
+    """Return the minute whose work a moment is: the first that begins at it or after it."""
+    minute = floor_to_minute(moment)
+    return minute if minute == moment else minute + MINUTE
+
+
+def schedule_moments(product_id: UUID, moments: Iterable[datetime]) -> None:
+    minutes = {schedule_minute(each) for each in moments}
+    wait_for_all([INSERT_SCHEDULE.start(minute=each, product_id=product_id) for each in minutes])
+
+
+def schedule_product(product: Product, now: datetime) -> None:
+    """Note the moments to come of a product as it is."""
+    schedule_moments(product.product_id, {each for each in product.moments if each > now})
+
+
+def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tuple[datetime, UUID]]:
+    """Return which products change in these minutes, the earliest first, so many of each minute. Raises CassandraUnavailable."""
+    reading = [(minute, SCHEDULED.start(minute=minute, most=most)) for minute in minutes]
+    return [(minute, row.product_id) for minute, pending in reading for row in pending.rows()]
+
+
+def follow_schedule(minute: datetime, product_id: UUID) -> None:
+    """Let all lists follow a product that comes, goes or changes in this minute, and its price history.
+
+    Raises CassandraUnavailable.
+    """
+    record_prices(queries.prefetch_product_at_quorum(product_id).rows(), current_time())
+    refresh_cards(product_id)
+    record_product_change(product_id, current_time())
+    DELETE_SCHEDULE.run(minute=minute, product_id=product_id)

@@ -1,0 +1,152 @@
+"""Uploaded pictures: how they are named, where their files are, and how they get there.
+
+A photo is named by text, as a drawing is: `photo/<hash>-<width>x<height>`, where the size is that of its largest file. So cards,
+carts, orders and mails carry it as they carry a drawing, and know its files without a look at the storage. The hash is of what was
+uploaded: a file never changes, the same picture is kept once, and whatever was cut off is written again under the same names.
+"""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import PIL
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from catalogue import decoding
+from catalogue.decoding import MAX_PIXELS, MAX_RATIO, MIN_SIDE, OPTIONS, list_widths
+from catalogue.errors import DecoderFailed, PhotoRefused
+
+MAX_PHOTO_BYTES = 15 * 1024 * 1024
+FOLDER = "pictures"
+CONTENT_TYPES = {"avif": "image/avif", "webp": "image/webp", "jpg": "image/jpeg"}
+# Another number when the files that are made of a picture shall be others: they get other names. As they do when an encoder may make
+# others: a file never changes.
+_RECIPE = f"1 {PIL.__version__} ".encode()
+# The child bounds its processor time itself; on a machine that is busy that takes longer.
+_DECODING_SECONDS = 60
+# Of what a child that broke has said, the end: there stands why.
+_SAID_CHARACTERS = 2000
+_PHOTO = re.compile(r"photo/([0-9a-f]{32})-([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+_FILE = re.compile(r"[0-9]{1,4}\.([a-z]{3,4})")
+assert CONTENT_TYPES.keys() == OPTIONS.keys()
+
+
+@dataclass(frozen=True, slots=True)
+class Photo:
+    """An uploaded picture: the hash that its files are under, and the size of the largest."""
+
+    digest: str
+    width: int
+    height: int
+
+    def __str__(self) -> str:
+        return f"photo/{self.digest}-{self.width}x{self.height}"
+
+    @property
+    def widths(self) -> list[int]:
+        """The widths in which it is kept, the least first."""
+        return list_widths(self.width)
+
+    def file_name(self, width: int, ending: str) -> str:
+        """Return the name of one of its files in the storage."""
+        return f"{FOLDER}/{self.digest}/{width}.{ending}"
+
+    def list_file_names(self) -> list[str]:
+        """Return the names of all its files in the storage."""
+        return [self.file_name(width, ending) for width in self.widths for ending in OPTIONS]
+
+
+def parse_photo(text: str) -> Photo | None:
+    """Return the photo that a picture's text names; None for a drawing, or for no picture at all."""
+    found = _PHOTO.fullmatch(text)
+    return Photo(found[1], int(found[2]), int(found[3])) if found else None
+
+
+def find_content_type(digest: str, name: str) -> str:
+    """Return of what type the file of this name below a photo's hash is; "" for what is no photo's file."""
+    found = _FILE.fullmatch(name) if _DIGEST.fullmatch(digest) else None
+    return CONTENT_TYPES.get(found[1], "") if found else ""
+
+
+def photo_url(photo: Photo, width: int, ending: str) -> str:
+    """Return the address of one of its files."""
+    url: str = default_storage.url(photo.file_name(width, ending))
+    return url
+
+
+def take_in_photo(raw: bytes, file_name: str) -> Photo:
+    """Decode what was uploaded under a name, write it anew into the storage, and return it. May be done again at any point.
+
+    Raises PhotoRefused, DecoderFailed, OSError and what else the storage raises.
+    """
+    digest = sha256(_RECIPE + raw).hexdigest()[:32]
+    with TemporaryDirectory() as folder:
+        source, made = Path(folder, "source"), Path(folder, "made")
+        source.write_bytes(raw)
+        made.mkdir()
+        photo = Photo(digest, *_decode(source, Path(file_name).suffix, made))
+        for name in photo.list_file_names():
+            _store(name, (made / Path(name).name).read_bytes())
+    return photo
+
+
+def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
+    """Decode a file in a process of its own: whatever it is, this one lives on. Raises PhotoRefused, DecoderFailed."""
+    command = [sys.executable, "-I", decoding.__file__, str(source), suffix, str(folder)]
+    try:
+        answer = subprocess.run(  # noqa: S603 -- our own program, and no shell
+            command,
+            env={},
+            capture_output=True,
+            timeout=_DECODING_SECONDS,
+            check=False,
+            # Ctrl-C is meant for the worker: it ends the child itself.
+            start_new_session=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PhotoRefused(explain_refusal("slow")) from error
+    if answer.returncode == -signal.SIGXCPU:
+        raise PhotoRefused(explain_refusal("slow"))
+    if answer.returncode:
+        complaint = answer.stderr.decode(errors="replace")[-_SAID_CHARACTERS:]
+        raise DecoderFailed(f"the decoder ended with {answer.returncode}: {complaint}")
+    said = json.loads(answer.stdout)
+    if reason := said.get("refused"):
+        raise PhotoRefused(explain_refusal(reason))
+    return said["width"], said["height"]
+
+
+def _store(name: str, content: bytes) -> None:
+    # What is there and whole stays: somebody may be looking at it. What a crash has cut off is shorter.
+    if not (default_storage.exists(name) and default_storage.size(name) == len(content)):
+        file = ContentFile(content)
+        # Not every system knows all of these by their endings.
+        file.content_type = CONTENT_TYPES[name.rpartition(".")[2]]  # type: ignore[attr-defined]
+        default_storage.save(name, file)
+
+
+def explain_refusal(reason: str) -> str:
+    """Return in a sentence why a file is refused, by one of decoding.REASONS, or "slow"."""
+    return {
+        "slow": _("This picture takes too long to read. Export it again."),
+        "broken": _("This file is damaged or incomplete. Export the picture again."),
+        "format": _("This is no JPEG, PNG, WebP or AVIF picture."),
+        "name": _("This file is of another kind than its name says. Export the picture again."),
+        "moving": _("This picture moves. Choose one that doesn’t."),
+        "more": _("There is more than a picture in this file. Export the picture again."),
+        "pixels": _("This picture has more than %(most)d megapixels. Make it smaller.")
+        % {"most": MAX_PIXELS // 1_000_000},
+        "sides": _(
+            "A picture is at least %(least)d pixels wide and high, and at most %(ratio)d times as long as wide."
+        )
+        % {"least": MIN_SIDE, "ratio": MAX_RATIO},
+    }[reason]

@@ -1,0 +1,116 @@
+"""What stands in a cell: formulas made harmless, lists in one cell, and what XLSX cannot hold. Each way out has its way back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date, datetime
+
+# What a spreadsheet takes for a formula, also behind spaces: OWASP's list, with the wide forms of Asian keyboards.
+_FORMULA = re.compile(r"['\s]*[=+\-@\t\r\n＝＋－＠]")
+_MADE_HARMLESS = re.compile(r"'['\s]*[=+\-@\t\r\n＝＋－＠]")
+# Where its list separator is a semicolon, a cell of a file with commas begins again after each, whatever quotes stand around it.
+_BEGINS_AGAIN = r"(?=(?:['\"]|[^\S\t\r\n])*[=+\-@＝＋－＠])"
+_FORMULA_INSIDE = re.compile(rf"([;\t\r\n]){_BEGINS_AGAIN}")
+_MADE_HARMLESS_INSIDE = re.compile(rf"([;\t\r\n])'{_BEGINS_AGAIN}")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+# In XML these cannot stand at all, and a line's end loses its carriage return.
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+# Halves of a pair are no characters.
+_ESCAPED = re.compile(r"_x((?![Dd][89A-Fa-f])[0-9A-Fa-f]{4})_")
+_QUOTED = re.compile(r'[ \t]*"((?:[^"]|"")*)"[ \t]*')
+
+
+def is_number(text: str) -> bool:
+    """Return whether a text is a plain number, which no spreadsheet takes for a formula."""
+    return bool(_NUMBER.fullmatch(text))
+
+
+def make_harmless(text: str) -> str:
+    """Return a text that no spreadsheet takes for a formula: with an apostrophe before what would be one."""
+    start = "'" if _FORMULA.match(text) and not is_number(text) else ""
+    return start + _FORMULA_INSIDE.sub(r"\1'", text)
+
+
+def restore_harmless(text: str) -> str:
+    """Return what `make_harmless` was given."""
+    text = text[1:] if _MADE_HARMLESS.match(text) else text
+    return _MADE_HARMLESS_INSIDE.sub(r"\1", text)
+
+
+def escape_xml(text: str) -> str:
+    """Return a text as XLSX has it, where some characters are written by their numbers."""
+    return _UNWRITABLE.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+
+
+def unescape_xml(text: str) -> str:
+    """Return what `escape_xml` was given."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def text_of(value: object) -> str:
+    """Return what stands in a cell of an XLSX file as a CSV file would have it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        # A spreadsheet keeps barcodes as 4006381333931.0, and 12.10 as 12.1.
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    return unescape_xml(str(value))
+
+
+def join_list(values: Iterable[str], separator: str = ",") -> str:
+    """Return several values in one cell. One with a separator, a quote or a space at its end stands in quotes."""
+    glue = separator if separator.isspace() else f"{separator} "
+    return glue.join(_quote(each, separator) for each in values)
+
+
+def _quote(value: str, separator: str) -> str:
+    if value and value == value.strip() and not re.search(f'["\\r\\n{separator}]', value):
+        return value
+    return '"{}"'.format(value.replace('"', '""'))
+
+
+def split_list(text: str, separator: str = ",", most: int = -1) -> list[str]:
+    """Return the values that `join_list` has put into a cell, at most `most`: the last one has all the rest."""
+    values: list[str] = []
+    rest = text
+    while rest.strip() or values:
+        if quoted := _QUOTED.match(rest):
+            value, after = quoted[1].replace('""', '"'), rest[quoted.end() :]
+            if after and not after.startswith(separator):
+                # A quote that only looks like one: `"Oslo" chair`.
+                value, _found, after = rest.partition(separator)
+                value, after = value.strip(), _found + after
+        else:
+            value, found, after = rest.partition(separator)
+            value, after = value.strip(), found + after
+        values.append(value)
+        if not after:
+            break
+        rest = after[len(separator) :]
+        if len(values) == most - 1:
+            values.append(rest)
+            break
+    return values
+
+
+def join_pairs(pairs: Iterable[tuple[str, str]], separator: str) -> str:
+    """Return labels and their texts in one cell: "Colour: olive"."""
+    return join_list((f"{_quote(label, ':')}: {text}" for label, text in pairs), separator)
+
+
+def split_pairs(text: str, separator: str) -> dict[str, str]:
+    """Return what `join_pairs` has put into a cell. Raises ValueError for what has no label."""
+    found: dict[str, str] = {}
+    for each in split_list(text, separator):
+        if not each.strip():
+            continue
+        label, *rest = split_list(each, ":", most=2)
+        if not rest or label in found:
+            raise ValueError(each)
+        found[label] = rest[0].removeprefix(" ")
+    return found

@@ -1,0 +1,142 @@
+"""An import or an export, the lines of a file, and what each of them would change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from jobs.months import month_of
+
+READING, REFUSED, READ = "reading", "refused", "read"
+APPLYING, FINISHED = "applying", "finished"
+WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
+# What a row would do, and what became of it.
+PLANS = ("new", "changed", "unchanged", "faulty")
+RESULTS = ("done", "unchanged", "refused", "changed")
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadsheetTask:
+    """A file that comes in or goes out, for the worker.
+
+    An import is `reading`, then `read` or `refused`; then `applying`, and `finished`. An export is `writing`, `written`, and
+    after an hour `expired`. `counts` are by plan once it is read, by result once it is finished.
+    """
+
+    task_id: UUID
+    layout: str
+    state: str
+    file_name: str
+    stored_as: str
+    started_by: UUID
+    started_at: datetime
+    format: str = ""  # of an export
+    encoding: str = ""  # of an import that was guessed
+    problem: str = ""
+    handled: int = 0
+    total: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict, hash=False)
+    results: Mapping[str, int] = field(default_factory=dict, hash=False)
+    changed_at: datetime | None = None
+    failures: int = 0
+
+    @property
+    def key(self) -> dict[str, object]:
+        return {"month": month_of(self.task_id), "task_id": self.task_id}
+
+    @property
+    def is_export(self) -> bool:
+        return bool(self.format)
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.state in (READING, APPLYING, WRITING)
+
+    @property
+    def has_old_files(self) -> bool:
+        """Whether it is an export that left files which nobody can fetch."""
+        return self.is_export and self.state in (EXPIRED, REFUSED) and self.total > 0
+
+    @property
+    def is_applicable(self) -> bool:
+        return self.state == READ and bool(self.counts.get("new") or self.counts.get("changed"))
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """What belongs together in a file: the lines of a product, or one line; each by its number, with its cells by column."""
+
+    position: int
+    key: str
+    lines: tuple[tuple[int, Mapping[str, str]], ...]
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def line(self) -> int:
+        return self.lines[0][0]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a cell; without a column, with a line."""
+
+    line: int
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a cell changes. `sku` is "" for what belongs to the whole product; `before` is None for what is new."""
+
+    line: int
+    sku: str
+    column: str
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRow:
+    """What a row of a file would change, and what became of it: `result` is one of RESULTS, or "" while nothing did.
+
+    `product_id` is None for what could not be told. `variant_id` and `seen`, of stock: which variant, and how much had ever come.
+    """
+
+    position: int
+    line: int
+    key: str
+    plan: str
+    label: str = ""
+    product_id: UUID | None = None
+    variant_id: UUID | None = None
+    seen: int | None = None
+    changes: tuple[Change, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    result: str = ""
+    reason: str = ""
+
+    @property
+    def is_to_apply(self) -> bool:
+        return self.plan in ("new", "changed")
+
+
+def pack(things: Sequence[Change | Fault]) -> str | None:
+    """Return changes or faults as text, for `unpack_changes` or `unpack_faults`."""
+    if not things:
+        return None
+    cells = [[getattr(each, name) for name in each.__slots__] for each in things]
+    return json.dumps(cells, ensure_ascii=False)
+
+
+def unpack_changes(text: str | None) -> tuple[Change, ...]:
+    """Return the changes that `pack` has made a text of."""
+    return tuple(Change(*each) for each in json.loads(text or "[]"))
+
+
+def unpack_faults(text: str | None) -> tuple[Fault, ...]:
+    """Return the faults that `pack` has made a text of."""
+    return tuple(Fault(*each) for each in json.loads(text or "[]"))

@@ -1,0 +1,361 @@
+"""CSV and XLSX files, read line by line in bounded memory, and written. What a file is shows in what is in it, not in its name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO, Any
+from xml.parsers import expat
+
+from django.utils.translation import gettext as _
+from openpyxl import Workbook, load_workbook
+
+from spreadsheets.cells import escape_xml, is_number, make_harmless, restore_harmless, text_of
+from spreadsheets.errors import FileRefused
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+# Below its head.
+MAX_LINES = 100_000
+MAX_COLUMNS = 64
+# More than any text of a product; what XLSX allows is less.
+MAX_CELL_LENGTH = 130_000
+MAX_XLSX_CELL_LENGTH = 32_767
+MAX_RECORD_LENGTH = 400_000
+# What an XLSX file, which is a ZIP archive, may hold: its sheets, which are read as a stream; the texts that they share, which
+# openpyxl keeps in memory; everything else.
+MAX_SHEET_BYTES = 256 * 1024 * 1024
+MAX_SHARED_BYTES = 64 * 1024 * 1024
+MAX_PART_BYTES = 4 * 1024 * 1024
+MAX_PARTS = 200
+MAX_SHARED_TEXTS = 1_000_000
+MAX_TAG_BYTES = 1024 * 1024
+_CHUNK = 64 * 1024
+SEPARATORS = ",;\t"
+CONTENT_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+FORMATS = tuple(CONTENT_TYPES)
+
+
+@dataclass
+class Table:
+    """A file that is being read: its head, and its lines, each with its number. `encoding` is one of a CSV file that was guessed.
+
+    A workbook is slow to read: `unpack_workbook` makes a CSV file of it.
+    """
+
+    head: list[str]
+    lines: Iterator[tuple[int, list[str]]] = field(repr=False)
+    encoding: str = ""
+    is_workbook: bool = False
+
+
+def open_table(file: IO[bytes], known: Iterable[str]) -> Table:
+    """Return the table in a file. `known` are the columns by which its separator is told. Raises FileRefused, also while its lines are read."""
+    beginning = file.read(_CHUNK)
+    file.seek(0)
+    if not beginning.strip(b"\0\r\n\t ;,") or beginning in (BOM_UTF16_LE, BOM_UTF16_BE, BOM_UTF8):
+        raise FileRefused(_("The file is empty."))
+    if beginning.startswith(b"PK\x03\x04"):
+        return _open_xlsx(file)
+    if beginning.startswith(b"\xd0\xcf\x11\xe0"):
+        raise FileRefused(
+            _("This is a file of an old Excel. Save it as .xlsx or CSV, and send that.")
+        )
+    return _open_csv(file, _guess_encoding(file, beginning), frozenset(known))
+
+
+def _numbered(records: Iterable[list[str]], first: int) -> Iterator[tuple[int, list[str]]]:
+    for number, record in enumerate(records, start=first):
+        if number - first >= MAX_LINES:
+            raise FileRefused(
+                _("The file has more than %(most)d lines. Divide it.") % {"most": MAX_LINES}
+            )
+        yield number, [restore_harmless(each) for each in record]
+
+
+# ---- CSV
+
+
+def _guess_encoding(file: IO[bytes], beginning: bytes) -> str:
+    """Return the encoding of a text: what its first bytes say, else UTF-8 if all of it is that, else what Windows writes."""
+    if beginning.startswith(BOM_UTF8):
+        return "utf-8-sig"
+    if beginning.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "utf-16"
+    # A head is mostly ASCII, of which every second byte is 0 then.
+    for encoding, zeros in (("utf-16-le", beginning[1:200:2]), ("utf-16-be", beginning[:200:2])):
+        if zeros.count(0) > len(zeros) // 2:
+            return encoding
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        while chunk := file.read(_CHUNK):
+            decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "cp1252"
+    finally:
+        file.seek(0)
+    return "utf-8"
+
+
+class _Lines:
+    """The lines of a text, which refuse to become too long; `length` is that of those that make up one record."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text, self.length = text, 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._text.readline(MAX_RECORD_LENGTH)
+        self.length += len(line)
+        if self.length >= MAX_RECORD_LENGTH:
+            raise FileRefused(
+                _("A line is too long. Is a quotation mark missing, or is this no table?")
+            )
+        if not line:
+            raise StopIteration
+        return line
+
+
+def _open_csv(file: IO[bytes], encoding: str, known: frozenset[str]) -> Table:
+    head_text = io.TextIOWrapper(file, encoding, newline="")
+    try:
+        line = next(_Lines(head_text))
+        separator = max(SEPARATORS, key=lambda each: _count_known(line, each, known))
+        head_text.detach()
+        file.seek(0)
+        records = _read_records(io.TextIOWrapper(file, encoding, newline=""), separator)
+        head = next(records)
+    except (UnicodeError, StopIteration) as error:
+        raise FileRefused(
+            _("This is no table: send a CSV file in UTF-8, or an XLSX file.")
+        ) from error
+    return Table(head, _numbered(records, 2), encoding if encoding == "cp1252" else "")
+
+
+def _count_known(line: str, separator: str, known: frozenset[str]) -> tuple[int, int]:
+    names = line.split(separator)
+    return sum(normalize_name(each) in known for each in names), len(names)
+
+
+def normalize_name(name: str) -> str:
+    """Return the name of a column as it is compared: "Compare at" is `compare_at`."""
+    return "_".join(name.strip(' \t\r\n"\ufeff').lower().replace("-", " ").split())
+
+
+def _read_records(text: io.TextIOWrapper, separator: str) -> Iterator[list[str]]:
+    lines = _Lines(text)
+    csv.field_size_limit(MAX_CELL_LENGTH)
+    reader = csv.reader(lines, delimiter=separator)
+    try:
+        for record in reader:
+            lines.length = 0
+            if len(record) > MAX_COLUMNS:
+                raise _too_many_columns()
+            yield record
+    except csv.Error as error:
+        raise FileRefused(
+            _("Line %(line)d cannot be read. Is a quotation mark missing?")
+            % {"line": reader.line_num}
+        ) from error
+    except UnicodeError as error:
+        raise FileRefused(
+            _("Line %(line)d or one of the next has characters of no known encoding.")
+            % {"line": reader.line_num + 1}
+        ) from error
+
+
+def _too_many_columns() -> FileRefused:
+    return FileRefused(_("The file has more than %(most)d columns.") % {"most": MAX_COLUMNS})
+
+
+# ---- XLSX
+
+
+def _open_xlsx(file: IO[bytes]) -> Table:
+    try:
+        _check_archive(file)
+        file.seek(0)
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        rows = _read_rows(book.worksheets[0])
+        head = next(rows, [])
+    except FileRefused:
+        raise
+    except Exception as error:  # of a broken file openpyxl raises whatever it meets
+        raise _no_workbook() from error
+    return Table(head, _numbered(rows, 2), is_workbook=True)
+
+
+def _no_workbook() -> FileRefused:
+    return FileRefused(_("This XLSX file is broken, or none. Save it once more, or as CSV."))
+
+
+def _read_rows(sheet: Any) -> Iterator[list[str]]:
+    try:
+        # A workbook that says that it is smaller than it is loses nothing.
+        sheet.reset_dimensions()
+        for row in sheet.iter_rows(values_only=True):
+            beyond = row[MAX_COLUMNS:]
+            if beyond.count(None) < len(beyond):
+                raise _too_many_columns()
+            cells = [text_of(value) for value in row[:MAX_COLUMNS]]
+            yield cells + [""] * (MAX_COLUMNS - len(cells))
+    except FileRefused:
+        raise
+    except Exception as error:
+        raise _no_workbook() from error
+
+
+def _check_archive(file: IO[bytes]) -> None:
+    """Look through an XLSX file in bounded memory before it is opened: what is packed, and how many rows and cells. Raises FileRefused."""
+    bomb = _bomb()
+    with zipfile.ZipFile(file) as archive:
+        parts = archive.infolist()
+        if len(parts) > MAX_PARTS:
+            raise bomb
+        sheets = [each for each in parts if each.filename.startswith("xl/worksheets/sheet")]
+        shared = [each for each in parts if each.filename == "xl/sharedStrings.xml"]
+        others = [each for each in parts if each not in sheets and each not in shared]
+        for group, most in ((sheets, MAX_SHEET_BYTES), (shared, MAX_SHARED_BYTES)):
+            if sum(each.file_size for each in group) > most:
+                raise bomb
+        if any(each.file_size > MAX_PART_BYTES for each in others):
+            raise bomb
+        # No more of a part is unpacked than the archive says that it has.
+        for part in (*sheets, *shared):
+            with archive.open(part) as packed:
+                _PartCheck(bomb).check(packed)
+
+
+class _PartCheck:
+    """What expat finds in a part of an XLSX file: no more rows, texts, elements or letters than a table may have, and no entities.
+
+    Elements and letters are counted for each row or shared text, and for what stands outside of them all in all.
+    """
+
+    def __init__(self, bomb: FileRefused) -> None:
+        self._bomb = bomb
+        self._counts = dict.fromkeys(("row", "si"), 0)
+        self._depth = self._elements = self._letters = 0
+        self._outer_elements = self._outer_letters = 0
+
+    def check(self, packed: IO[bytes]) -> None:
+        """Raise `bomb` for what is too much."""
+        parser = expat.ParserCreate()
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._count_letters
+        parser.StartDoctypeDeclHandler = self._refuse
+        fed = reached = 0
+        while chunk := packed.read(_CHUNK):
+            parser.Parse(chunk)
+            fed, reached = fed + len(chunk), max(reached, parser.CurrentByteIndex)
+            # A tag or a comment that does not end is looked through again with each chunk.
+            if fed - reached > MAX_TAG_BYTES:
+                raise self._bomb
+        parser.Parse(b"", True)  # noqa: FBT003 -- the end, as expat takes it
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(":")[2]
+        if self._depth:
+            self._depth += 1
+        elif local in self._counts:
+            self._depth, self._elements, self._letters = 1, 0, 0
+        if local in self._counts:
+            self._counts[local] += 1
+        if self._depth:
+            self._elements += 1
+        else:
+            self._outer_elements += 1
+        if (
+            self._counts["row"] > MAX_LINES + 1
+            or self._counts["si"] > MAX_SHARED_TEXTS
+            or self._elements > 8 * MAX_COLUMNS
+            or self._outer_elements > MAX_PART_BYTES // 40
+        ):
+            raise self._bomb
+        for each in attributes.values():
+            self._count_letters(each)
+
+    def _end(self, _name: str) -> None:
+        self._depth = max(0, self._depth - 1)
+
+    def _count_letters(self, text: str) -> None:
+        if self._depth:
+            self._letters += len(text)
+        else:
+            self._outer_letters += len(text)
+        if self._letters > MAX_RECORD_LENGTH * 2 or self._outer_letters > MAX_PART_BYTES:
+            raise self._bomb
+
+    def _refuse(self, *_any: object) -> None:
+        raise self._bomb
+
+
+def unpack_workbook(table: Table) -> Iterator[bytes]:
+    """Yield the lines of a workbook as those of a CSV file. Raises FileRefused."""
+    head, size = table.head, 0
+    while head and not head[-1]:
+        head.pop()
+    yield csv_line(head)
+    for _line, record in table.lines:
+        while len(record) > len(head) and not record[-1]:
+            record.pop()
+        packed = csv_line(record)
+        size += len(packed)
+        # A text that many cells share stands in each of them now.
+        if size > MAX_SHEET_BYTES:
+            raise _bomb()
+        yield packed
+
+
+def _bomb() -> FileRefused:
+    return FileRefused(_("This XLSX file holds more than a table may have. Save it as CSV."))
+
+
+# ---- Writing
+
+
+def csv_line(cells: Sequence[str]) -> bytes:
+    """Return a line of a CSV file, as UTF-8, in which no cell is a formula."""
+    text = io.StringIO()
+    csv.writer(text).writerow([make_harmless(each) for each in cells])
+    return text.getvalue().encode()
+
+
+def read_csv_lines(file: IO[bytes]) -> Iterator[list[str]]:
+    """Yield the lines that `csv_line` has made."""
+    csv.field_size_limit(MAX_CELL_LENGTH * 2)
+    for record in csv.reader(io.TextIOWrapper(file, "utf-8", newline="")):
+        yield [restore_harmless(each) for each in record]
+
+
+def write_xlsx(file: IO[bytes], lines: Iterable[Sequence[str]], numbers: frozenset[int]) -> None:
+    """Write an XLSX file; the columns at `numbers` hold numbers. Raises FileRefused for what XLSX cannot hold."""
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet()
+    for count, line in enumerate(lines):
+        if count > MAX_LINES:
+            raise FileRefused(
+                _("An XLSX file may have %(most)d lines. Take CSV.") % {"most": MAX_LINES}
+            )
+        sheet.append(
+            [_xlsx_cell(text, may_be_number=place in numbers) for place, text in enumerate(line)]
+        )
+    book.save(file)
+
+
+def _xlsx_cell(text: str, *, may_be_number: bool) -> str | int | float:
+    if may_be_number and is_number(text):
+        return float(text) if "." in text else int(text)
+    cell = escape_xml(make_harmless(text))
+    if len(cell) > MAX_XLSX_CELL_LENGTH:
+        raise FileRefused(_("A text is too long for an XLSX file. Take CSV."))
+    return cell

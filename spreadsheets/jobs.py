@@ -1,0 +1,66 @@
+"""What the worker does with files that come in and go out."""
+
+import logging
+from datetime import datetime, timedelta
+
+from cassandra_db import CassandraUnavailable
+from jobs.months import list_months
+from jobs.registry import Job
+from spreadsheets import entities, operations, queries
+
+log = logging.getLogger(__name__)
+
+# Some ten seconds of work, in rows: then the worker does its other jobs before it goes on. To take a workbook apart, or to write
+# one, is one step, and takes a minute or two if it is as large as it may be.
+MAX_AT_ONCE = {entities.READING: 2000, entities.APPLYING: 300, entities.WRITING: 1000}
+
+
+def go_on_with_spreadsheets(now: datetime) -> str:
+    """Go on with each import and export. One that fails does not hold up the others. Raises what one of them has raised."""
+    found = [queries.get_task(each) for each in queries.list_unfinished(list_months(now))]
+    tasks = [each for each in found if each and each.is_under_way]
+    count = 0
+    failure: Exception | None = None
+    for task in tasks:
+        most = max(operations.CHUNK, MAX_AT_ONCE[task.state] // len(tasks))
+        try:
+            count += operations.run_task(task, most)
+        except CassandraUnavailable as error:
+            failure = error
+        except Exception as error:
+            log.exception("the import or export %s", task.task_id)
+            operations.note_failure(task)
+            failure = error
+    if failure:
+        raise failure
+    return f"{count} rows of imports and exports" if count else ""
+
+
+def has_spreadsheets(now: datetime) -> bool:
+    """Return whether an import or export waits. One that is two months old is found by the next run."""
+    return bool(queries.list_unfinished(list_months(now)[:2]))
+
+
+def remove_old_exports(now: datetime) -> str:
+    """Delete the files of exports that can no longer be fetched: first that is said, and in the next run they go."""
+    until, count = now - timedelta(seconds=operations.EXPORT_SECONDS), 0
+    for month in list_months(now)[:2]:
+        for task in queries.iterate_tasks(month):
+            if task.state == entities.WRITTEN and task.changed_at and task.changed_at < until:
+                operations.expire_export(task, now)
+                count += 1
+            elif task.has_old_files:
+                operations.delete_export(task)
+    return f"{count} exports deleted" if count else ""
+
+
+JOBS = [
+    Job(
+        "spreadsheets",
+        timedelta(seconds=5),
+        go_on_with_spreadsheets,
+        idle_every=timedelta(minutes=1),
+        has_work=has_spreadsheets,
+    ),
+    Job("old exports", timedelta(minutes=10), remove_old_exports),
+]

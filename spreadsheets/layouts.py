@@ -1,0 +1,210 @@
+"""The kinds of files: which columns each has, how its lines belong together, what they change, and what goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from catalogue.entities import Product
+from catalogue.rules import MAX_VARIANT_ROWS
+from inventory.queries import WAREHOUSES
+from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
+from spreadsheets.entities import Fault, FileRow, PlannedRow
+from spreadsheets.errors import FileRefused
+from spreadsheets.files import Table, normalize_name
+from spreadsheets.products import plan_prices, plan_products, price_lines, product_lines
+from spreadsheets.stock import plan_stock, stock_lines
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+@dataclass(frozen=True)
+class ColumnHelp:
+    """What the help page says of a column."""
+
+    name: str
+    help: StrOrPromise
+    example: StrOrPromise
+    is_number: bool = False
+
+
+def _help(columns: Sequence[Column[Any]]) -> list[ColumnHelp]:
+    return [ColumnHelp(each.name, each.help, each.example, each.is_number) for each in columns]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A kind of file. `roles` of the staff may send and fetch it; the columns in `required` must be there."""
+
+    name: str
+    label: StrOrPromise
+    roles: tuple[str, ...]
+    columns: tuple[ColumnHelp, ...]
+    required: tuple[str, ...]
+    key: Callable[[dict[str, str]], str]
+    plan: Callable[[Sequence[FileRow], UUID, datetime], list[PlannedRow]]
+    lines: Callable[[Product], Iterator[list[str]]]
+    # Whether lines that follow each other and have the same key belong together.
+    is_grouped: bool = False
+
+    @property
+    def head(self) -> list[str]:
+        return [each.name for each in self.columns]
+
+    @property
+    def number_places(self) -> frozenset[int]:
+        return frozenset(place for place, each in enumerate(self.columns) if each.is_number)
+
+
+_SKU = ColumnHelp(
+    "sku", gettext_lazy("The code of a variant. A line is a variant."), gettext_lazy("MUG-OLIVE")
+)
+LAYOUTS = {
+    each.name: each
+    for each in (
+        Layout(
+            "products",
+            gettext_lazy("Products and variants"),
+            ("catalogue",),
+            (
+                ColumnHelp(
+                    "product",
+                    gettext_lazy(
+                        "The end of its page’s address, on each of its lines, which stand together. An unknown one is a new product."
+                    ),
+                    "breakfast-mug",
+                ),
+                *_help(PRODUCT_COLUMNS),
+                _SKU,
+                *_help(VARIANT_COLUMNS),
+            ),
+            ("product", "sku"),
+            lambda cells: cells["product"].strip(),
+            plan_products,
+            product_lines,
+            is_grouped=True,
+        ),
+        Layout(
+            "prices",
+            gettext_lazy("Prices"),
+            ("catalogue",),
+            (_SKU, *_help(PRICE_COLUMNS)),
+            ("sku", "price"),
+            lambda cells: cells["sku"],
+            plan_prices,
+            price_lines,
+        ),
+        Layout(
+            "stock",
+            gettext_lazy("Stock"),
+            ("warehouse",),
+            (
+                _SKU,
+                ColumnHelp(
+                    "warehouse",
+                    gettext_lazy("Where it lies."),
+                    WAREHOUSES[0],
+                ),
+                ColumnHelp(
+                    "units",
+                    gettext_lazy("How many lie there, with those that orders have reserved."),
+                    "12",
+                    is_number=True,
+                ),
+                ColumnHelp(
+                    "shipped",
+                    gettext_lazy(
+                        "How many had ever left it when the file was written: the units are those of that moment. Empty it where you have counted since: the units are those of the moment when the file is read."
+                    ),
+                    "",
+                    is_number=True,
+                ),
+            ),
+            ("sku", "warehouse", "units"),
+            lambda cells: f"{cells['sku']} {cells['warehouse'].strip().lower()}",
+            plan_stock,
+            stock_lines,
+        ),
+    )
+}
+
+
+def check_head(layout: Layout, head: Sequence[str]) -> list[str]:
+    """Return the names of a file's columns. Raises FileRefused for one that is unknown, missing or there twice."""
+    names = [normalize_name(each) for each in head]
+    while names and not names[-1]:
+        names.pop()
+    unknown = [each for each, name in zip(head, names, strict=False) if name not in layout.head]
+    if unknown:
+        raise FileRefused(
+            _("The first line names the columns. There is no column “%(name)s”.")
+            % {"name": unknown[0][:100]}
+        )
+    for name in names:
+        if names.count(name) > 1:
+            raise FileRefused(_("The column “%(name)s” is there twice.") % {"name": name})
+    for name in layout.required:
+        if name not in names:
+            raise FileRefused(_("The column “%(name)s” is missing.") % {"name": name})
+    return names
+
+
+def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
+    """Yield what belongs together in a file. Raises FileRefused."""
+    names = check_head(layout, table.head)
+    positions, seen = count(), set[int]()
+    group: list[tuple[int, dict[str, str]]] = []
+    faults: list[Fault] = []
+    key = ""
+
+    def row() -> FileRow:
+        # Of a key its hash is enough: a hundred thousand of them are some megabytes.
+        if hash(key) in seen:
+            text = (
+                _("The lines of one product stand together.")
+                if layout.is_grouped
+                else _("Another line is about the same.")
+            )
+            faults.append(Fault(group[0][0], layout.required[0], text))
+        seen.add(hash(key))
+        return FileRow(next(positions), key, tuple(group), tuple(faults))
+
+    for line, record in table.lines:
+        if not any(record):
+            continue
+        cells = dict(zip(names, [*record, *[""] * len(names)], strict=False))
+        cells["sku"] = cells["sku"].strip().upper()
+        its_key = layout.key(cells)
+        if group and not (layout.is_grouped and its_key and its_key == key):
+            yield row()
+            group, faults = [], []
+        key = its_key
+        group.append((line, cells))
+        if len(group) > MAX_VARIANT_ROWS:
+            raise FileRefused(
+                _("Line %(line)d: a product may have %(most)d variants.")
+                % {"line": line, "most": MAX_VARIANT_ROWS}
+            )
+        if len(record) < len(names) or any(record[len(names) :]):
+            faults.append(
+                Fault(line, "", _("This line has more or fewer cells than the first one."))
+            )
+        if layout.is_grouped and not its_key:
+            faults.append(
+                Fault(line, layout.required[0], _("Enter the end of the product’s address."))
+            )
+    if group:
+        yield row()
+
+
+def example_lines(layout: Layout) -> list[list[str]]:
+    """Return an example of such a file: its head and a line."""
+    return [layout.head, [str(each.example) for each in layout.columns]]

@@ -1,0 +1,68 @@
+"""Imports and exports, and what the rows of a file would change."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+# As long as the marks of its changes are known (catalogue.models.BULK_CHANGE_TTL).
+TASK_TTL = 90 * 24 * 3600
+
+
+class SpreadsheetTask(Model):
+    """Imports and exports by the month in which they were started, the newest first.
+
+    `unfinished` has those that the worker is not through with, changed in the same conditional batch as the task itself.
+    Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
+    Writer: spreadsheets.operations, by conditional writes alone.
+    """
+
+    __table_name__ = "spreadsheet_tasks"
+    __options__ = {"default_time_to_live": TASK_TTL}
+    __personal_data__ = {
+        "columns": ("started_by",),
+        "on_erase": "expires",
+        "why": "who changed prices and stock has to be known for as long as it can be asked about",
+    }
+    month = columns.Date(partition_key=True)  # its first day, UTC
+    task_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    unfinished = columns.Set(columns.TimeUUID, static=True)
+    layout = columns.Text()  # products, prices, stock
+    state = columns.Text()  # reading, refused, read, applying, finished; writing, written, expired
+    file_name = columns.Text()  # as it was called where it came from
+    stored_as = columns.Text()  # in the storage: what came, which products are to go out
+    started_by = columns.UUID()
+    started_at = columns.DateTime()
+    changed_at = columns.DateTime()  # when the state was reached
+    format = columns.Text()  # of an export: csv, xlsx
+    encoding = columns.Text()  # of an import, if it was guessed
+    problem = columns.Text()  # why a file was refused
+    handled = columns.Integer()  # so many rows or parts are done, from the first on
+    failures = columns.Integer()  # so many runs have failed since the last that did some of it
+    total = columns.Integer()
+    counts = columns.Map(columns.Text, columns.Integer)  # of each plan, once the file is read
+    results = columns.Map(columns.Text, columns.Integer)  # of each result, once it is applied
+
+
+class SpreadsheetRow(Model):
+    """The rows of an import in their order: what each would change, and what became of it.
+
+    Bound: 100 rows a bucket, 1,000 buckets an import; some 300 bytes a row, 200 KB for a new product with 200 variants.
+    Writer: spreadsheets.operations, by conditional writes alone.
+    """
+
+    __table_name__ = "spreadsheet_rows"
+    __options__ = {"default_time_to_live": TASK_TTL}
+    __personal_data__ = None
+    task_id = columns.TimeUUID(partition_key=True)
+    bucket = columns.Integer(partition_key=True)
+    position = columns.Integer(primary_key=True)
+    line = columns.Integer()  # of the file
+    key = columns.Text()  # a product's address, a SKU, a SKU and a warehouse
+    plan = columns.Text()  # new, changed, unchanged, faulty
+    label = columns.Text()  # the product's name then
+    product_id = columns.UUID()
+    variant_id = columns.UUID()  # of stock
+    seen = columns.Integer()  # of stock: how many units had ever been received
+    changes = columns.Text()  # JSON: [[line, SKU, column, before, after], …]
+    faults = columns.Text()  # JSON: [[line, column, text], …]
+    result = columns.Text()  # done, unchanged, refused, changed
+    reason = columns.Text()

@@ -1,0 +1,161 @@
+"""What the shop reads of imports and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from uuid import UUID
+
+from cassandra_db import Row, read
+from jobs.months import list_months, month_of, read_unfinished
+from spreadsheets.entities import (
+    PlannedRow,
+    SpreadsheetTask,
+    unpack_changes,
+    unpack_faults,
+)
+
+BUCKET_LENGTH = 100
+PAGE_LENGTH = 25
+MAX_LISTED = 50
+MAX_A_MONTH = 10_000
+# So many buckets a page looks through for rows of one kind; then it offers to look further.
+MAX_BUCKETS_A_PAGE = 20
+
+TASK = read(
+    "Q1",
+    """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
+       handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month AND task_id = :task_id""",
+)
+TASKS = read(
+    "Q1",
+    """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
+       handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month LIMIT :most""",
+)
+UNFINISHED = read("Q1", "SELECT unfinished FROM spreadsheet_tasks WHERE month = :month LIMIT 1")
+ROWS = read(
+    "Q1",
+    """SELECT position, line, key, plan, label, product_id, variant_id, seen, changes, faults, result, reason
+       FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket AND position >= :first""",
+)
+ROW = read(
+    "Q1",
+    """SELECT position, line, key, plan, label, product_id, variant_id, seen, changes, faults, result, reason
+       FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket AND position = :position""",
+)
+# Without what they change: of a large product that is much.
+RESULTS = read(
+    "Q1",
+    "SELECT position, plan, result FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket",
+)
+
+
+# A task's first cells are gone 90 days after it was started, the others, its state too, as long after they were written.
+
+
+def get_task(task_id: UUID) -> SpreadsheetTask | None:
+    """Return an import or export. Raises CassandraUnavailable."""
+    if task_id.version != 1:
+        return None
+    row = TASK.one(month=month_of(task_id), task_id=task_id)
+    return _task(row) if row and row.started_at else None
+
+
+def list_tasks(now: datetime) -> list[SpreadsheetTask]:
+    """Return the last imports and exports, MAX_LISTED at most, the newest first. Raises CassandraUnavailable."""
+    reading = [TASKS.start(month=month, most=MAX_LISTED) for month in list_months(now)]
+    found = [_task(row) for pending in reading for row in pending.rows() if row.started_at]
+    return sorted(found, key=lambda each: each.started_at, reverse=True)[:MAX_LISTED]
+
+
+def iterate_tasks(month: date) -> Iterator[SpreadsheetTask]:
+    """Yield the imports and exports of a month. Raises CassandraUnavailable."""
+    for row in TASKS.all(month=month, most=MAX_A_MONTH):
+        if row.started_at:
+            yield _task(row)
+
+
+def list_unfinished(months: Sequence[date]) -> list[UUID]:
+    """Return those of these months that the worker is not through with, the oldest first. Raises CassandraUnavailable."""
+    return read_unfinished(UNFINISHED, months)
+
+
+def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
+    """Return the rows of an import from a position to the end of its bucket. Raises CassandraUnavailable."""
+    rows = ROWS.all(task_id=task_id, bucket=first // BUCKET_LENGTH, first=first)
+    return [_planned_row(row) for row in rows]
+
+
+def list_rows(
+    task: SpreadsheetTask, first: int, plan: str = "", result: str = ""
+) -> tuple[list[PlannedRow], int]:
+    """Return a page of an import's rows from a position on, of one plan or result, and where the next page begins; 0 at the end.
+
+    A page looks through MAX_BUCKETS_A_PAGE at most, so it may have few rows, and more follow. Raises CassandraUnavailable.
+    """
+    found: list[int] = []
+    for _bucket in range(MAX_BUCKETS_A_PAGE):
+        for row in RESULTS.all(task_id=task.task_id, bucket=first // BUCKET_LENGTH):
+            if row.position < first or (plan and row.plan != plan):
+                continue
+            if result and row.result != result:
+                continue
+            if len(found) == PAGE_LENGTH:
+                return _get_rows(task.task_id, found), row.position
+            found.append(row.position)
+        first = (first // BUCKET_LENGTH + 1) * BUCKET_LENGTH
+        if first >= task.total:
+            return _get_rows(task.task_id, found), 0
+    return _get_rows(task.task_id, found), first
+
+
+def _get_rows(task_id: UUID, positions: Sequence[int]) -> list[PlannedRow]:
+    reading = [
+        ROW.start(task_id=task_id, bucket=each // BUCKET_LENGTH, position=each)
+        for each in positions
+    ]
+    return [_planned_row(row) for pending in reading if (row := pending.one())]
+
+
+def iterate_results(task: SpreadsheetTask) -> Iterator[Row]:
+    """Yield position, plan and result of all rows of an import. Raises CassandraUnavailable."""
+    for bucket in range(-(-task.total // BUCKET_LENGTH)):
+        yield from RESULTS.all(task_id=task.task_id, bucket=bucket)
+
+
+def _task(row: Row) -> SpreadsheetTask:
+    return SpreadsheetTask(
+        task_id=row.task_id,
+        layout=row.layout,
+        state=row.state,
+        file_name=row.file_name or "",
+        stored_as=row.stored_as or "",
+        started_by=row.started_by,
+        started_at=row.started_at,
+        format=row.format or "",
+        encoding=row.encoding or "",
+        problem=row.problem or "",
+        handled=row.handled or 0,
+        total=row.total or 0,
+        counts=dict(row.counts or {}),
+        results=dict(row.results or {}),
+        changed_at=row.changed_at,
+        failures=row.failures or 0,
+    )
+
+
+def _planned_row(row: Row) -> PlannedRow:
+    return PlannedRow(
+        row.position,
+        row.line,
+        row.key or "",
+        row.plan,
+        row.label or "",
+        row.product_id,
+        row.variant_id,
+        row.seen,
+        unpack_changes(row.changes),
+        unpack_faults(row.faults),
+        row.result or "",
+        row.reason or "",
+    )

@@ -1,0 +1,176 @@
+"""What the rows of a file of stock change, and how that is applied: what was counted, as a correction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from cassandra_db import Row, current_time
+from catalogue import queries as catalogue
+from catalogue.entities import Product
+from inventory import operations, queries
+from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
+from inventory.errors import NotEnoughAvailable, StockChanged
+from inventory.queries import WAREHOUSES
+from spreadsheets.columns import parse_whole_number
+from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
+from spreadsheets.errors import CellRefused
+
+MAX_UNITS = 1_000_000
+
+
+def stock_lines(product: Product) -> Iterator[list[str]]:
+    """Yield a line for each variant and warehouse in which it ever was. Raises CassandraUnavailable."""
+    known = {
+        (row.variant_id, row.warehouse_id)
+        for row in queries.prefetch_stock_at_quorum(product.product_id).rows()
+    }
+    reading = [
+        (each.sku, warehouse, queries.prefetch_stock_numbers(each.variant_id, warehouse))
+        for each in product.variants
+        for warehouse in WAREHOUSES
+        if (each.variant_id, warehouse) in known
+    ]
+    for sku, warehouse, pending in reading:
+        if row := pending.one():
+            yield [sku, warehouse, str(_count(row)), str(row.shipped)]
+
+
+def _count(row: Row | StockNumbers) -> int:
+    """Return how many units lie in the warehouse, with those that orders have reserved."""
+    return int(row.available + row.reserved + row.committed)
+
+
+def plan_stock(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
+    """Return what rows of a file of stock would change. Raises CassandraUnavailable."""
+    by_sku = {each: catalogue.prefetch_variant_by_sku(each) for each in {_sku(row) for row in rows}}
+    found = {sku: row for sku, pending in by_sku.items() if (row := pending.one())}
+    reading = {
+        each.position: queries.prefetch_stock_numbers(
+            found[_sku(each)].variant_id, _warehouse(each)
+        )
+        for each in rows
+        if _sku(each) in found
+    }
+    numbers = {position: pending.one() for position, pending in reading.items()}
+    products = catalogue.get_products({row.product_id for row in found.values()})
+    return [
+        _plan(each, found.get(_sku(each)), numbers.get(each.position), products) for each in rows
+    ]
+
+
+def _sku(row: FileRow) -> str:
+    return row.lines[0][1]["sku"][: catalogue.MAX_SKU_LENGTH + 1].replace("\0", " ") or " "
+
+
+def _warehouse(row: FileRow) -> str:
+    warehouse = row.lines[0][1]["warehouse"].strip().lower()
+    return warehouse if warehouse in WAREHOUSES else ""
+
+
+def _plan(
+    row: FileRow, variant: Row | None, numbers: Row | None, products: dict[UUID, Product]
+) -> PlannedRow:
+    line, cells = row.lines[0]
+    faults = list(row.faults)
+    if variant is None:
+        faults.append(
+            Fault(line, "sku", _("No variant has the SKU %(sku)s.") % {"sku": cells["sku"][:100]})
+        )
+    if not _warehouse(row):
+        faults.append(
+            Fault(
+                line,
+                "warehouse",
+                _("Enter one of these: %(choices)s.") % {"choices": ", ".join(WAREHOUSES)},
+            )
+        )
+    units = 0
+    for column, read in (("units", _read_units), ("shipped", _read_shipped)):
+        try:
+            units += read(cells.get(column, ""), numbers)
+        except CellRefused as refused:
+            faults.append(Fault(line, column, str(refused)))
+    if units < 0 and not faults:
+        text = _("More units than these have left the warehouse since the file was written.")
+        faults.append(Fault(line, "units", text))
+    if faults or variant is None:
+        return PlannedRow(row.position, line, row.key, "faulty", faults=tuple(faults))
+    product = products.get(variant.product_id)
+    before = _count(numbers) if numbers else 0
+    change = Change(line, "", "units", str(before) if numbers else None, str(units))
+    return PlannedRow(
+        row.position,
+        line,
+        row.key,
+        "unchanged" if units == before else "changed" if numbers else "new",
+        product.name if product else "",
+        variant.product_id,
+        variant.variant_id,
+        numbers.received if numbers else 0,
+        () if units == before else (change,),
+    )
+
+
+def _read_units(text: str, _numbers: Row | None) -> int:
+    units = parse_whole_number(text)
+    if units > MAX_UNITS:
+        raise CellRefused(_("Enter a number of %(most)d at most.") % {"most": MAX_UNITS})
+    return units
+
+
+def _read_shipped(text: str, numbers: Row | None) -> int:
+    """Return how many units have come back since a file was written; below 0: have left. They must not be counted again."""
+    shipped = numbers.shipped if numbers else 0
+    said = parse_whole_number(text, empty=shipped)
+    # Where there never was any, a file from elsewhere may say what it likes.
+    return said - shipped if numbers else 0
+
+
+def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[str, str]:
+    """Correct a stock item by what was counted differently, once; return what became of it, and why.
+
+    Sales go on meanwhile: the difference to what was there when it was counted stays the same. Raises CassandraUnavailable,
+    UnknownOutcome; then it is done again.
+    """
+    assert row.product_id
+    assert row.variant_id
+    (change,) = row.changes
+    warehouse = row.key.rpartition(" ")[2]
+    units = int(change.after) - int(change.before or 0)
+    # What somebody else has opened meanwhile keeps its threshold.
+    if (
+        change.before is None
+        and not queries.prefetch_stock_numbers(row.variant_id, warehouse).one()
+    ):
+        operations.open_stock_item(row.product_id, row.variant_id, warehouse, DEFAULT_THRESHOLD)
+    try:
+        operations.adjust_stock(
+            *(row.variant_id, warehouse, units),
+            adjustment_id=mark,
+            actor=actor,
+            reason=reason,
+            now=current_time(),
+            received=row.seen,
+        )
+    except StockChanged:
+        return "changed", _("Units have come, or were corrected, since the file was read.")
+    except NotEnoughAvailable as short:
+        return "refused", _("Only %(count)d are free: orders have the others.") % {
+            "count": short.available
+        }
+    # New buyers do not overtake orders that wait: what is left is copied to the pages once these have theirs.
+    if not queries.list_waiting_orders(row.variant_id):
+        operations.copy_stock(row.product_id)
+    return "done", ""
+
+
+def is_counted(row: PlannedRow, mark: UUID) -> bool:
+    """Return whether a row's correction was booked. Raises CassandraUnavailable."""
+    assert row.variant_id
+    warehouse = row.key.rpartition(" ")[2]
+    rows = queries.prefetch_stock_numbers(row.variant_id, warehouse, mark).rows()
+    return any(each.reservation_id == mark for each in rows)

@@ -1,0 +1,78 @@
+"""Where uploaded pictures are kept: in a folder, or in an S3-compatible storage if the environment names a bucket."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage
+
+# Its files are named by a hash, and never change.
+CACHE_CONTROL = "public, max-age=31536000, immutable"
+
+
+# An upload waits for the storage, and staff wait for the upload.
+_CONNECT_SECONDS, _READ_SECONDS, _TRIES = 3, 10, 2
+
+
+class WholeFileStorage(FileSystemStorage):
+    """A folder in which a file is there once all of it is. What a crash cuts off is swept with the raw files."""
+
+    def _save(self, name: str, content: File[bytes]) -> str:
+        from catalogue.operations.picture_uploads import INCOMING  # the settings import this module
+
+        part = super()._save(f"{INCOMING}/{uuid4().hex}", content)  # type: ignore[misc]
+        target = Path(self.path(name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        Path(self.path(part)).replace(target)
+        return name
+
+
+def media_storage(env: environ.Env, folder: Path, url: str) -> tuple[dict[str, Any], str]:
+    """Return the storage as Django's settings name it, and from where browsers get its files, if that is not the shop itself.
+
+    Raises ImproperlyConfigured.
+    """
+    bucket = env.str("S3_BUCKET", default="")
+    if not bucket:
+        options = {"location": folder, "base_url": url, "allow_overwrite": True}
+        return {
+            "BACKEND": "storefront.media.WholeFileStorage",
+            "OPTIONS": options,
+        }, ""
+    region, endpoint = env.str("S3_REGION", default=""), env.str("S3_ENDPOINT", default="")
+    amazon = f"https://s3.{region}.amazonaws.com" if region else "https://s3.amazonaws.com"
+    public_url = env.str("S3_PUBLIC_URL", default=f"{(endpoint or amazon).rstrip('/')}/{bucket}")
+    public = urlsplit(public_url.rstrip("/"))
+    if public.scheme not in ("http", "https"):
+        raise ImproperlyConfigured("S3_PUBLIC_URL and S3_ENDPOINT begin with https:// or http://")
+    # Whoever has no bucket needs none of this.
+    from botocore.config import Config
+
+    options = {
+        "bucket_name": bucket,
+        "endpoint_url": endpoint or None,
+        "region_name": region or None,
+        # Without them the machine's own role counts.
+        "access_key": env.str("S3_ACCESS_KEY", default="") or None,
+        "secret_key": env.str("S3_SECRET_KEY", default="") or None,
+        "custom_domain": f"{public.netloc}{public.path}",
+        "url_protocol": f"{public.scheme}:",
+        "querystring_auth": False,
+        "client_config": Config(
+            connect_timeout=_CONNECT_SECONDS,
+            read_timeout=_READ_SECONDS,
+            retries={"total_max_attempts": _TRIES},
+        ),
+        "file_overwrite": True,
+        "object_parameters": {"CacheControl": CACHE_CONTROL},
+    }
+    return {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": options,
+    }, f"{public.scheme}://{public.netloc}"

@@ -1,0 +1,194 @@
+"""Whole pages that are drawn once, for a few seconds, for all visitors who have nothing of their own (decision 045).
+
+Such a visitor has no account, no cart and no order, and no message waits. The CSRF token and the list of viewed products do not count: after
+one product page every browser has them. They are left blank in the page, as are its full address and the form's idempotency key, and put in
+for each; cookies are never kept. All other visitors, and all other answers than 200, are as if this were not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from time import monotonic
+from typing import ParamSpec
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
+from django.urls import Resolver404, ResolverMatch, resolve
+from django.utils.cache import patch_vary_headers
+from django.utils.html import escape
+from django.utils.translation import get_language
+from django_htmx.middleware import HtmxDetails
+
+from pricing.delivery import DELIVERY_METHODS
+from storefront.recently_viewed import list_viewed_product_ids, remember_viewed
+from web.blanks import blank
+from web.decorators import View
+from web.text_cache import WHOLE_PAGES, Content
+
+P = ParamSpec("P")
+# All cookies of the shop have it in their name; those of others say nothing to it.
+_OURS = "stoa_"
+# What stands between these is for those who have looked at something else before.
+_VIEWED_BEGIN, _VIEWED_END = blank("viewed_begin").encode(), blank("viewed_end").encode()
+
+
+@dataclass(frozen=True)
+class WholePage:
+    """A page with blanks, its headers and the product that it shows."""
+
+    content: bytes
+    headers: tuple[tuple[str, str], ...]
+    product_id: UUID | None
+    counts_as_viewed: bool
+    drawn_at: float
+
+    def is_fresh(self) -> bool:
+        return bool(monotonic() - self.drawn_at < settings.WHOLE_PAGE_SECONDS)
+
+
+def whole_page(*parameters: str) -> Callable[[View[P]], View[P]]:
+    """Declare that a public page is one for all who have nothing of their own, and which query parameters it looks at."""
+
+    def decorated(view: View[P]) -> View[P]:
+        view.page_parameters = parameters  # type: ignore[attr-defined]
+        return view
+
+    return decorated
+
+
+def is_drawn_for_all(request: HttpRequest) -> bool:
+    """Return whether the page that is being drawn is for all visitors who have nothing of their own."""
+    return bool(getattr(request, "is_drawn_for_all", False))
+
+
+def list_blanks() -> dict[str, object]:
+    """Return the blanks of a page that is drawn for all, by the names that templates know."""
+    names = ("csrf_token", "form_key", "page_address", "viewed_begin", "viewed_end")
+    return {name: blank(name) for name in names}
+
+
+def note_product(
+    response: HttpResponse, product_id: UUID | None, *, counts_as_viewed: bool
+) -> None:
+    """Note which product a page shows, and whether each browser that gets it remembers that."""
+    response.product_id = product_id  # type: ignore[attr-defined]
+    response.counts_as_viewed = counts_as_viewed  # type: ignore[attr-defined]
+
+
+class WholePageMiddleware:
+    """Answers from memory who has nothing of their own, and lets each browser remember the product that it was shown."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self._answer(request)
+        if getattr(response, "counts_as_viewed", False):
+            remember_viewed(request, response, response.product_id)  # type: ignore[attr-defined]
+        return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponse:
+        match = _find_view(request)
+        if match is None:
+            return self.get_response(request)
+        key = _page_key(request, match)
+        page = WHOLE_PAGES.get(key, WholePage.is_fresh)
+        if page is None:
+            drawn_at = monotonic()
+            request.is_drawn_for_all = True  # type: ignore[attr-defined]
+            response = self.get_response(request)
+            request.is_drawn_for_all = False  # type: ignore[attr-defined]
+            page = _page_from_response(response, drawn_at)
+            if response.status_code != HTTPStatus.OK or response.cookies:
+                response.content = _fill_blanks(page, request)
+                return response
+            WHOLE_PAGES.put(key, page)
+        # As if the view had been called: who may keep the answer, and the log, go by it.
+        request.resolver_match = match
+        return _response_from_page(page, request)
+
+
+def _find_view(request: HttpRequest) -> ResolverMatch | None:
+    """Return the view of a request that a whole page can answer, or None."""
+    if (
+        request.method not in ("GET", "HEAD")
+        or settings.WHOLE_PAGE_SECONDS <= 0
+        or not WHOLE_PAGES.max_bytes
+        or _has_own_things(request)
+    ):
+        return None
+    try:
+        match = resolve(request.path_info)
+    except Resolver404:
+        return None
+    return match if _parameters(match) is not None else None
+
+
+def _parameters(match: ResolverMatch) -> tuple[str, ...] | None:
+    """Return which query parameters a view's whole page knows, or None for a view that has none."""
+    return getattr(match.func, "page_parameters", None)
+
+
+def _has_own_things(request: HttpRequest) -> bool:
+    of_nobody = (
+        settings.CSRF_COOKIE_NAME,
+        settings.VIEWED_COOKIE_NAME,
+        settings.COUNTRY_COOKIE_NAME,
+    )
+    return any(_OURS in name and name not in of_nobody for name in request.COOKIES)
+
+
+def _page_key(request: HttpRequest, match: ResolverMatch) -> Content:
+    country = request.COOKIES.get(settings.COUNTRY_COOKIE_NAME)
+    # By what the page will be drawn, which is not what stands in a header (web.rendering).
+    htmx = HtmxDetails(request)
+    return Content(
+        request.get_host(),
+        request.path,
+        tuple(request.GET.get(name) for name in _parameters(match) or ()),
+        bool(htmx),
+        htmx.history_restore_request,
+        country if country in DELIVERY_METHODS else None,
+        get_language(),
+    )
+
+
+def _page_from_response(response: HttpResponse, drawn_at: float) -> WholePage:
+    patch_vary_headers(response, ["Cookie"])
+    return WholePage(
+        response.content,
+        tuple(response.items()),
+        getattr(response, "product_id", None),
+        getattr(response, "counts_as_viewed", False),
+        drawn_at,
+    )
+
+
+def _response_from_page(page: WholePage, request: HttpRequest) -> HttpResponse:
+    response = HttpResponse(_fill_blanks(page, request), headers=dict(page.headers))
+    note_product(response, page.product_id, counts_as_viewed=page.counts_as_viewed)
+    return response
+
+
+def _fill_blanks(page: WholePage, request: HttpRequest) -> bytes:
+    """Return the page as this visitor sees it."""
+    content = page.content
+    if _VIEWED_BEGIN in content:
+        before, _, rest = content.partition(_VIEWED_BEGIN)
+        viewed, _, after = rest.partition(_VIEWED_END)
+        ids = list_viewed_product_ids(request)
+        has_viewed = any(each != page.product_id for each in ids)
+        content = before + (viewed if has_viewed else b"") + after
+    own: dict[str, Callable[[], str]] = {
+        "csrf_token": lambda: get_token(request),
+        "form_key": lambda: str(uuid4()),
+        "page_address": lambda: escape(request.get_full_path()),
+    }
+    for name, make in own.items():
+        if (word := blank(name).encode()) in content:
+            content = content.replace(word, make().encode())
+    return content

@@ -1,0 +1,416 @@
+"""The staff's page of a product's pictures: uploaded, decoded by the worker, described, put in order, removed, put back."""
+
+import json
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from cassandra_db import current_time
+from catalogue import jobs, operations, photos, queries
+from catalogue.entities import PictureUpload, Product, ProductPicture
+from catalogue.errors import DecoderFailed
+from catalogue.operations import picture_uploads
+from catalogue.photos import Photo
+from catalogue.rules import MAX_PICTURES
+from catalogue.variants import fingerprint_pictures, fingerprint_variant
+from storefront import choices
+from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.catalogue.photo_files import make_file, make_zip
+from tests.factories import make_product, make_stock, make_user, sign_in_staff
+from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
+
+
+@pytest.fixture
+def cleo(client: Client) -> Client:
+    return sign_in_staff(client, make_user("Cleo", role="catalogue"))
+
+
+def address(product: Product, name: str = "product_pictures") -> str:
+    return reverse(f"adminpanel:{name}", args=(product.product_id,))
+
+
+def stored(product: Product) -> Product:
+    found = queries.get_product_at_quorum(product.product_id)
+    assert found
+    return found
+
+
+def make_photo() -> str:
+    """The text of a photo; it has no files."""
+    return str(Photo(uuid4().hex, 1600, 1200))
+
+
+def show(product: Product, *alts: str) -> Product:
+    """Put photos on a product's page."""
+    pictures = [ProductPicture(make_photo(), alt) for alt in alts]
+    seen = fingerprint_pictures(product.pictures)
+    return operations.save_pictures(
+        product.product_id, [*product.pictures, *pictures], seen, current_time()
+    )
+
+
+def upload(client: Client, product: Product, *files: tuple[str, bytes]) -> Any:
+    sent = [SimpleUploadedFile(name, content) for name, content in files]
+    return client.post(address(product, "product_upload"), {"files": sent})
+
+
+def decode(product: Product) -> list[PictureUpload]:
+    """Let the worker decode what waits for this product, and return what became of it."""
+    for each in queries.list_uploads(product.product_id):
+        if each.state == "waiting":
+            operations.decode_upload(product.product_id, each.upload_id, current_time())
+    return queries.list_uploads(product.product_id)
+
+
+def typed(product: Product, *new: str, **changes: Any) -> dict[str, Any]:
+    """What the page's form would send as it is shown, with some fields typed anew."""
+    pictures = [*(each.picture for each in product.pictures), *new]
+    lines = {f"line_{number}": each.alt for number, each in enumerate(product.pictures)}
+    version = fingerprint_pictures(product.pictures)
+    return {"version": version, "picture": pictures, "act": "save"} | lines | changes
+
+
+def alts(product: Product) -> list[str]:
+    return [each.alt for each in stored(product).pictures]
+
+
+def test_x101_uploads_are_decoded_by_the_worker_described_and_shown() -> None:
+    user = make_user("Cleo", role="catalogue")
+    cleo = sign_in_staff(Client(), user)
+    product = make_product("Mug", listed=True)
+    files = [(f"{n}.jpg", make_file(width=500, shade=uuid4().int)) for n in range(2)]
+    answer = upload(cleo, product, *files, ("broken.jpg", files[0][1][:500]), ("empty.png", b""))
+    assert (answer.status_code, answer["Location"]) == (303, address(product))
+    page = cleo.get(address(product)).content.decode()
+    assert page.count("Being prepared") == 3
+    assert "This file is empty." in page
+    part = cleo.get(address(product), headers={"HX-Request": "true", "X-Refreshes-Itself": "1"})
+    assert 'hx-trigger="every 2s"' in part.content.decode()
+    assert jobs.has_uploads(current_time())
+    uploads = decode(product)
+    assert [each.state for each in uploads].count("ready") == 2
+    page = cleo.get(address(product)).content.decode()
+    assert "This file is damaged or incomplete." in page
+    assert "every 2s" not in page
+    ready = [each.picture for each in uploads if each.state == "ready"]
+    assert all(f'value="{each}"' in page for each in ready)
+    assert not any(default_storage.exists(each.incoming) for each in uploads if each.incoming)
+    # Without words nothing is shown, and what was typed stays.
+    answer = cleo.post(address(product), typed(product, *ready, line_0="A mug from the side"))
+    assert answer.status_code == 422
+    text = answer.content.decode()
+    assert "Say what the picture shows" in text
+    assert "A mug from the side" in text
+    assert alts(product) == []
+    sent = typed(product, *ready, line_0="A mug from the side", line_1="From above")
+    assert cleo.post(address(product), sent).status_code == 303
+    assert alts(product) == ["A mug from the side", "From above"]
+    assert [each.state for each in queries.list_uploads(product.product_id)] == ["refused"] * 2
+    # Sent twice it is nothing new.
+    assert cleo.post(address(product), sent).status_code in (303, 409)
+    assert alts(product) == ["A mug from the side", "From above"]
+    for each in [each for each in uploads if each.state == "refused"]:
+        cleo.post(address(product), {"dismiss": str(each.upload_id)})
+    assert queries.list_uploads(product.product_id) == []
+    entry = next(
+        each
+        for each in list_entries_this_month(user)
+        if each.act == "adminpanel:product_pictures"
+        and each.subject == str(product.product_id)
+        and each.changes
+    )
+    assert "From above" in str(entry.changes)
+
+
+def test_x101_what_cannot_be_taken_is_said_beside_the_field_or_the_file(
+    cleo: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    product = make_product("Mug")
+    for files, told in (
+        ((), "Choose a file."),
+        ([(f"{n}.jpg", b"x") for n in range(11)], "Choose at most 10 files at once."),
+    ):
+        answer = upload(cleo, product, *files)
+        assert answer.status_code == 422
+        assert told in answer.content.decode()
+    full = show(make_product("Jug"), *("Jug" for _ in range(MAX_PICTURES - 1)))
+    two = [(f"{n}.jpg", b"x") for n in range(2)]
+    answer = upload(cleo, full, *two)
+    assert answer.status_code == 422
+    assert "at most 50 pictures" in answer.content.decode()
+    assert upload(cleo, full, two[0]).status_code == 303
+    assert upload(cleo, full, two[0]).status_code == 422, "one that waits counts as well"
+    large = b"x" * (photos.MAX_PHOTO_BYTES + 1)
+    polyglot = make_file() + make_zip()
+    upload(cleo, product, ("large.jpg", large), ("../../more.jpg", polyglot), ("a.svg", b"<svg/>"))
+    decode(product)
+    page = cleo.get(address(product)).content.decode()
+    for name, told in (
+        ("large.jpg", "more than 15 MB"),
+        ("more.jpg", "more than a picture in this file"),
+        ("a.svg", "no JPEG, PNG, WebP or AVIF"),
+    ):
+        assert re.search(rf"{re.escape(name)}.{{0,40}}: [^<]*{told}", page), name
+    assert "../" not in page
+
+    def fail(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(default_storage, "save", fail)
+    upload(cleo, product, ("good.jpg", make_file()))
+    assert "Try again later" in cleo.get(address(product)).content.decode()
+
+
+def test_x102_pictures_are_moved_removed_and_put_back(cleo: Client) -> None:
+    product = make_product("Mug", options={"Colour": ["Olive", "Oat"]})
+    product = show(product, "One", "Two", "Three")
+    first = product.pictures[0].picture
+    variant = product.variants[1]
+    answer = cleo.post(
+        reverse("adminpanel:product_variant", args=(product.product_id, variant.variant_id)),
+        {
+            "seen": fingerprint_variant(variant),
+            "sku": variant.sku,
+            "price": "12.00",
+            "sold": "on",
+            "picture": first,
+        },
+    )
+    assert answer.status_code == 303
+    assert stored(product).variants[1].picture == first
+    # What was typed beside another one is saved with the move.
+    cleo.post(address(product), typed(product, act=f"down {first}", line_2="Third"))
+    assert alts(product) == ["Two", "One", "Third"]
+    product = stored(product)
+    cleo.post(address(product), typed(product, act=f"up {product.pictures[2].picture}"))
+    assert alts(product) == ["Two", "Third", "One"]
+    product = stored(product)
+    answer = cleo.post(address(product), typed(product, act=f"remove {first}"))
+    assert alts(product) == ["Two", "Third"]
+    assert stored(product).variants[1].picture == ""
+    page = cleo.get(answer["Location"]).content.decode()
+    found = re.search(r'name="undo" value="([^"]+)"', page)
+    assert found
+    for _sent_twice in range(2):
+        cleo.post(address(product), {"undo": found[1]})
+    assert alts(product) == ["Two", "Third", "One"]
+    assert stored(product).variants[1].picture == first
+    assert 'name="undo"' not in cleo.get(answer["Location"]).content.decode()
+    other = make_product("Jug")
+    cleo.post(address(other), {"undo": found[1]})
+    cleo.post(address(other), {"undo": "nonsense"})
+    assert alts(other) == []
+
+
+def test_x102_of_two_who_change_the_pictures_the_later_sees_both_states(cleo: Client) -> None:
+    product = show(make_product("Mug"), "One", "Two")
+    sent = typed(product, line_0="Mine")
+    cleo.post(address(product), typed(product, line_1="Theirs"))
+    answer = cleo.post(address(product), sent)
+    assert answer.status_code == 409
+    text = answer.content.decode()
+    assert "Theirs" in text
+    assert 'value="Mine"' in text
+    assert alts(product) == ["One", "Theirs"]
+    # The words are there even if the picture is not.
+    other = show(make_product("Jug"), "One", "Two")
+    cleo.post(address(other), typed(other, act=f"remove {other.pictures[1].picture}"))
+    gone = cleo.post(address(other), typed(other, line_1="Two from the side"))
+    assert gone.status_code == 409
+    assert "Two from the side" in gone.content.decode()
+    # And what is to be removed is still there when that was refused.
+    file = SimpleUploadedFile("a.jpg", make_file(shade=uuid4().int))
+    operations.add_upload(other.product_id, file, current_time())
+    [ready] = decode(other)
+    removes = typed(other, ready.picture, act=f"remove {ready.picture}")
+    assert cleo.post(address(other), removes).status_code == 409
+    assert queries.list_uploads(other.product_id) == [ready]
+    removes = typed(stored(other), ready.picture, act=f"remove {ready.picture}")
+    assert cleo.post(address(other), removes).status_code == 303
+    assert queries.list_uploads(other.product_id) == []
+    found = re.search(r'name="overwrite" value="([^"]+)"', text)
+    assert found
+    assert cleo.post(address(product), sent | {"overwrite": found[1]}).status_code == 303
+    assert alts(product) == ["Mine", "Two"]
+    # Of what is no picture of this product nothing is saved.
+    sent = typed(stored(product), make_photo(), line_2="Strange")
+    cleo.post(address(product), sent)
+    assert alts(product) == ["Mine", "Two"]
+
+
+def test_x103_shoppers_see_all_pictures_with_their_words(client: Client) -> None:
+    product = make_product("Mug", options={"Colour": ["Olive", "Oat"]}, listed=True)
+    make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    product = show(product, "A mug on a table", "Its handle")
+    operations.save_product(
+        replace_pictures_of_variants(stored(product), "", product.pictures[1].picture),
+        current_time(),
+    )
+    product = stored(product)
+    page = client.get(reverse("product", args=(product.slug,)))
+    text = page.content.decode()
+    gallery = text.partition('class="product__gallery"')[2].partition("<h1>")[0]
+    assert gallery.index("A mug on a table") < gallery.index("Its handle")
+    assert gallery.count("image/avif") == 3, "the first one large, and both small"
+    links = re.findall(r'href="([^"]+)"', gallery)
+    assert len(links) == 2
+    second = client.get(links[1].replace("&amp;", "&")).content.decode()
+    assert 'alt="Its handle" width="1600" height="1200" loading="eager"' in second
+    data = json.loads(re.search(r'ld\+json">(.*?)</script>', text)[1])  # type: ignore[index]
+    images = next(each["image"] for each in data if each["@type"] == "Product")
+    assert [each.rpartition("/")[2] for each in images] == ["1280.jpg"] * 2
+    assert f'property="og:image" content="{images[0]}"' in text
+    card = queries.product_card(product)
+    assert (card.picture, card.swatches) == (product.pictures[0].picture, ())
+    assert product.variant_columns(product.variants[0])["picture"] == product.pictures[0].picture
+    assert product.variant_columns(product.variants[1])["picture"] == product.pictures[1].picture
+    # A value to choose has the picture that its variant is shown by; and the one that is shown leads to no other variant.
+    first, second = (each.picture for each in product.pictures)
+    [colours] = choices.list_option_choices(product, product.variants[0], {})
+    assert [each.picture for each in colours] == [first, second]
+    same = replace_pictures_of_variants(product, "", first)
+    shown = choices.list_picture_choices(same, same.variants[0], first)[0]
+    assert same.variants[0].sku in shown.url
+
+
+def replace_pictures_of_variants(product: Product, *pictures: str) -> Product:
+    variants = tuple(
+        replace(each, picture=picture)
+        for each, picture in zip(product.variants, pictures, strict=True)
+    )
+    return replace(product, variants=variants)
+
+
+def test_x101_an_upload_that_is_killed_at_any_write_is_decoded_once_or_gone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decoded = Photo(uuid4().hex, 400, 300)
+    monkeypatch.setattr(picture_uploads, "take_in_photo", lambda raw, name: decoded)
+    content = make_file()
+
+    def take_in(product: Product, now: datetime) -> None:
+        file = SimpleUploadedFile("a.jpg", content)
+        added = operations.add_upload(product.product_id, file, now)
+        operations.decode_upload(product.product_id, added.upload_id, now)
+
+    now = current_time()
+    recorded = make_product("Mug")
+    writes = first_and_last_writes(record_writes(lambda: take_in(recorded, now)))
+    assert len(writes) == 5
+    states = []
+    for target in writes:
+        product = make_product("Mug")
+        assert kill_at_write(target, lambda product=product: take_in(product, now))  # type: ignore[misc]
+        waiting = [
+            each
+            for each in queries.list_waiting_uploads([now.date()], 1000)
+            if each.product_id == product.product_id
+        ]
+        for each in waiting:
+            operations.decode_upload(
+                product.product_id, each.upload_id, now + timedelta(minutes=11)
+            )
+        found = queries.list_uploads(product.product_id)
+        states.append([each.state for each in found])
+        left = queries.list_waiting_uploads([now.date()], 1000)
+        assert product.product_id not in {each.product_id for each in left}, target
+        assert not any(default_storage.exists(each.incoming) for each in found), target
+    assert states == [[], [], ["ready"], ["ready"], ["ready"]]
+
+
+def test_x101_a_picture_that_kills_its_worker_again_and_again_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product, now = make_product("Mug"), current_time()
+    file = SimpleUploadedFile("a.jpg", make_file())
+    added = operations.add_upload(product.product_id, file, now)
+
+    def decode_once() -> str:
+        operations.decode_upload(product.product_id, added.upload_id, now)
+        return queries.list_uploads(product.product_id)[0].state
+
+    def fail(error: BaseException) -> None:
+        def failing(raw: bytes, name: str) -> Photo:
+            raise error
+
+        monkeypatch.setattr(picture_uploads, "take_in_photo", failing)
+        with pytest.raises(type(error)):
+            decode_once()
+
+    # A storage that is away is not the picture's fault.
+    for _try in range(5):
+        fail(OSError())
+    for error in (KeyboardInterrupt(), DecoderFailed(), DecoderFailed()):
+        fail(error)
+    assert picture_uploads.MAX_TRIES == 3
+    assert decode_once() == "refused"
+    assert "can’t be read" in queries.list_uploads(product.product_id)[0].reason
+
+
+def test_x101_what_nobody_has_decoded_within_a_day_is_swept() -> None:
+    product, now = make_product("Mug"), current_time()
+    added = operations.add_upload(product.product_id, SimpleUploadedFile("a.jpg", b"x"), now)
+    assert default_storage.exists(added.incoming)
+    jobs.sweep_incoming(current_time())
+    assert default_storage.exists(added.incoming)
+    with time_machine.travel(now + timedelta(days=1, minutes=1), tick=True):
+        assert jobs.sweep_incoming(current_time())
+    assert not default_storage.exists(added.incoming)
+    # Whoever has another folder must not take what is in this one for gone.
+    with pytest.raises(FileNotFoundError):
+        operations.decode_upload(product.product_id, added.upload_id, now)
+    later = now + picture_uploads.RAW_DURATION
+    operations.decode_upload(product.product_id, added.upload_id, later)
+    assert "gone" in queries.list_uploads(product.product_id)[0].reason
+
+
+def test_x101_an_upload_that_cannot_be_read_keeps_none_of_the_others_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product, now = make_product("Mug"), current_time()
+    first, second, third = (
+        operations.add_upload(product.product_id, SimpleUploadedFile(f"{n}.jpg", b"x"), now)
+        for n in range(3)
+    )
+    # What other tests have left waits as well.
+    rows = [
+        SimpleNamespace(product_id=product.product_id, upload_id=each.upload_id)
+        for each in (first, second, third)
+    ]
+    monkeypatch.setattr(queries, "list_waiting_uploads", lambda days, most: rows)
+    default_storage.delete(first.incoming)
+    with pytest.raises(FileNotFoundError):
+        jobs.decode_uploads(now)
+    found = {each.upload_id: each.state for each in queries.list_uploads(product.product_id)}
+    assert found == {
+        first.upload_id: "waiting",
+        second.upload_id: "refused",
+        third.upload_id: "refused",
+    }
+    # A run is short, so that the worker's other jobs wait for no more than that.
+    monkeypatch.setattr(jobs, "DECODING_SECONDS", -1.0)
+    rows = rows[1:]
+    assert jobs.decode_uploads(now).startswith("1 ")
+
+
+def test_s82_pictures_are_for_the_catalogues_staff_alone(client: Client) -> None:
+    product = make_product("Mug")
+    assert upload(Client(), product, ("a.jpg", make_file()))["Location"].startswith(
+        "/account/login/"
+    )
+    bob = sign_in_staff(client, make_user("Bob", role="support"))
+    assert upload(bob, product, ("a.jpg", make_file())).status_code == 403
+    cleo = sign_in_staff(Client(), make_user("Cleo", role="catalogue"))
+    page = cleo.post(address(product), {"file": SimpleUploadedFile("a.jpg", b"x")})
+    assert page.status_code == 400, "the page itself takes no files"
+    assert queries.list_uploads(product.product_id) == []

@@ -1,0 +1,152 @@
+"""The pictures of docs/first-day.md, made by walking through it in a browser.
+
+    STOA_DEMO=0 PORT=8199 make run
+    echo 'a long row of words' | .venv/bin/python manage.py staff add ada@example.com --role admin --name Ada --password-stdin
+    .venv/bin/python -m tests.browser.first_day http://127.0.0.1:8199 ada@example.com 'a long row of words'
+
+The shop has to be empty, and the account without a second factor.
+"""
+
+import io
+import re
+import sys
+import time
+
+import pyotp
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from tests.environment import ROOT
+
+FOLDER = ROOT / "docs" / "first-day"
+# Where an empty shop on this machine puts its mails (devtools.shop_run).
+MAIL_FOLDER = ROOT / ".run" / "mail"
+CHROMIUM = "/usr/bin/chromium-headless-shell"
+WIDTH, HEIGHT = 1100, 720
+ADDRESS = {
+    "email": "ada@example.com",
+    "name": "Ada Miller",
+    "street": "12 Harbour Street",
+    "postal_code": "10115",
+    "city": "Berlin",
+}
+
+
+def take_picture(page: Page, name: str) -> None:
+    """Save what the window shows as a small WebP file."""
+    page.wait_for_load_state("networkidle")
+    FOLDER.mkdir(exist_ok=True)
+    picture = Image.open(io.BytesIO(page.screenshot()))
+    picture.convert("RGB").save(FOLDER / f"{name}.webp", quality=60, method=6)
+
+
+def submit(page: Page, words: str) -> None:
+    """Press the first button with these words, and wait for the page that follows."""
+    page.locator("main button", has_text=words).first.click()
+    page.wait_for_load_state()
+
+
+def fill(page: Page, **values: str) -> None:
+    """Type into the fields of these names."""
+    for name, value in values.items():
+        page.locator(f"main [name={name}]").first.fill(value)
+
+
+def sign_in(page: Page, shop: str, email: str, password: str) -> None:
+    """Sign in, and set the second factor up."""
+    page.goto(f"{shop}/staff/")
+    fill(page, email=email, password=password)
+    submit(page, "Sign in")
+    page.locator("summary", has_text="Enter the key instead").click()
+    take_picture(page, "1-second-factor")
+    found = re.search(r"(?:[A-Z2-7]{4} ?){6,}", page.locator("main details").inner_text())
+    assert found
+    fill(page, code=pyotp.TOTP(found[0].replace(" ", "")).now())
+    submit(page, "Continue")
+
+
+def make_product(page: Page, shop: str) -> None:
+    """Add a category and a product, put it on sale, and receive units of it."""
+    page.goto(f"{shop}/staff/categories/")
+    page.locator("main a", has_text="Add category").first.click()
+    fill(page, name="Vases", description="Thrown by hand in our workshop.")
+    take_picture(page, "2-category")
+    submit(page, "Add category")
+    page.goto(f"{shop}/staff/products/")
+    page.locator("main a", has_text="Add product").first.click()
+    fill(page, name="Round vase", brand="Miller", sku="VASE-1", price="24", weight_grams="900")
+    page.locator("main [name=category_id]").select_option(label="Vases")
+    take_picture(page, "3-product")
+    submit(page, "Save draft")
+    fill(page, description="A vase for *a few* flowers, glazed in **white**.")
+    fill(page, maker="Miller Pottery, 1 Kiln Lane, 10115 Berlin, hello@example.com")
+    submit(page, "Save product")
+    submit(page, "Put on sale")
+    take_picture(page, "4-on-sale")
+    page.locator("main a", has_text="Receive units").click()
+    fill(page, units="12")
+    submit(page, "Receive")
+    page.locator("body", has_text="12 received").wait_for()
+    take_picture(page, "5-stock")
+
+
+def buy(page: Page, shop: str) -> None:
+    """Order one, to be paid by transfer."""
+    page.goto(f"{shop}/c/vases/")
+    page.locator("main .card a").first.click()
+    take_picture(page, "6-shop")
+    submit(page, "Add to cart")
+    page.locator("[role=status]", has_text="cart").first.wait_for(state="attached")
+    page.goto(f"{shop}/checkout/")
+    for name, value in ADDRESS.items():
+        field = page.locator(f"main [name={name}]:not([type=hidden])")
+        if field.count():
+            field.first.fill(value)
+    submit(page, "Continue to delivery and payment")
+    submit(page, "Review order")
+    submit(page, "Order and pay")
+    take_picture(page, "7-ordered")
+
+
+def send(page: Page, shop: str) -> None:
+    """Confirm the order's address by its mail, note that the money has come, pack the parcel and send it."""
+    page.goto(find_mailed_link())
+    submit(page, "Confirm")
+    page.goto(f"{shop}/staff/?column=to_pay")
+    page.locator("main tbody th a").first.click()
+    page.locator("#received-submit").scroll_into_view_if_needed()
+    take_picture(page, "8-to-pay")
+    submit(page, "Record payment")
+    page.locator("body", has_text="Pack parcel").wait_for()
+    page.locator("summary", has_text="Pack").first.click()
+    submit(page, "Pack parcel")
+    page.locator("main button", has_text="Mark as shipped").first.scroll_into_view_if_needed()
+    take_picture(page, "9-packed")
+
+
+def find_mailed_link() -> str:
+    """Return the link that confirms the order, from its mail, which the worker has put into a file."""
+    for _try in range(60):
+        mails = (
+            each.read_text(encoding="utf-8", errors="replace") for each in MAIL_FOLDER.glob("*")
+        )
+        if found := re.search(r"http\S+/o/\S+/confirm/", "\n".join(mails)):
+            return found[0]
+        time.sleep(1)
+    raise LookupError("no mail about an order")
+
+
+def main(shop: str, email: str, password: str) -> None:
+    """Walk through the first day."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        page = browser.new_context(viewport={"width": WIDTH, "height": HEIGHT}).new_page()
+        sign_in(page, shop, email, password)
+        make_product(page, shop)
+        buy(page, shop)
+        send(page, shop)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

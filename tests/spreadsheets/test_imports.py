@@ -1,0 +1,458 @@
+"""Files of products, prices and stock: what is wrong with them is said, what they change is shown, and what is applied is applied once."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from uuid import uuid4
+
+import pytest
+from cassandra.cqlengine import connection
+from django.core.files.storage import default_storage
+from moneyed import EUR, Money
+
+from catalogue import operations as catalogue
+from catalogue import queries
+from catalogue.bulk_changes import has_mark
+from catalogue.entities import Product, Variant
+from inventory import operations as inventory
+from inventory.entities import WantedLine
+from inventory.operations import receive_stock
+from inventory.queries import get_stock, get_stock_numbers
+from jobs.months import list_months, month_of
+from spreadsheets import operations
+from spreadsheets import queries as spreadsheets
+from spreadsheets.entities import FileRow, SpreadsheetTask
+from spreadsheets.jobs import go_on_with_spreadsheets
+from spreadsheets.layouts import Layout
+from tests.factories import make_category, make_product, make_stock
+from tests.spreadsheets.files import (
+    Lines,
+    apply,
+    csv_of,
+    export,
+    faults_of,
+    go_on,
+    read,
+    rows_of,
+    start,
+    stored,
+    xlsx_of,
+)
+
+PRICES = ["sku", "price", "compare_at"]
+NAUGHTY = [
+    "=1+1",
+    "'=1",
+    "@x",
+    "a,b",
+    'say "x"',
+    " ends ",
+    "a\r\nb",
+    "_x0041_",
+    "\x07bell",
+    "‮",
+    "日本",
+    "-1",
+    "\t",
+]
+
+
+def sku(product: Product) -> str:
+    return product.variants[0].sku
+
+
+def now_of(product: Product) -> Product:
+    found = queries.get_product_at_quorum(product.product_id)
+    assert found
+    return found
+
+
+def price(product: Product) -> Decimal:
+    amount: Decimal = now_of(product).variants[0].price.amount
+    return amount
+
+
+def make_kinds() -> list[Product]:
+    """Products of all kinds, with all that may stand in a cell."""
+    now = datetime.now(UTC)
+    plain = make_product("Quill", listed=True)
+    choice = make_product(
+        "Vase", options={"Size": ["S", "L, tall"], "Colour": ["Olive"]}, listed=True
+    )
+    reduced = make_product("Lamp", price="8.00", compare_at="12.00", listed=True)
+    other = make_category("Other, with a comma")
+    naughty = make_product("Ordinary", listed=True)
+    first = naughty.variants[0]
+    naughty = replace(
+        naughty,
+        name="=HYPERLINK(1)",
+        brand="'+49",
+        description="\n".join(NAUGHTY),
+        details=dict(zip(NAUGHTY[:6], reversed(NAUGHTY), strict=False)),
+        tags=frozenset(NAUGHTY[:7]),
+        category_ids=frozenset({other.category_id}),
+        option_names=("Colour: all", "Ätt"),
+        maker="Kilnbrook\n@home",
+        safety="-\nHot.",
+        length_mm=12,
+        status="draft",
+        active_from=now + timedelta(days=3),
+        search_title="+1",
+        variants=(
+            replace(
+                first, options={"Ätt": "a, b", "Colour: all": '"red"'}, barcode="4006381333931"
+            ),
+            Variant(
+                uuid4(),
+                f"N-{first.sku}",
+                {"Was": "else"},
+                Money(1, EUR),
+                None,
+                "",
+                0,
+                sold=False,
+                position=1,
+            ),
+        ),
+    )
+    return [plain, choice, reduced, catalogue.save_product(naughty, now)]
+
+
+def as_lines(content: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+def test_x105_what_comes_out_goes_back_in_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = make_kinds()
+    for each in kinds:
+        make_stock(5, cork=2, product_id=each.product_id, variant_id=each.variants[0].variant_id)
+    counts = {"products": 4, "prices": 6, "stock": 8}
+    for layout, count in counts.items():
+        for file_format in ("csv", "xlsx"):
+            task = read(export(layout, file_format, kinds), layout)
+            assert (task.counts, faults_of(task)) == ({"unchanged": count}, []), (
+                layout,
+                [each.changes for each in rows_of(task)],
+            )
+    listed = as_lines(export("products", products=kinds))
+    assert len(listed) == 1 + 6
+    assert not any(cell.startswith(("=", "+", "@")) for line in listed for cell in line)
+    # Without a list of products it is all of the shop, part by part.
+    monkeypatch.setattr(operations, "PARTS", 4)
+    whole = {line[0] for line in as_lines(export("prices"))}
+    assert {each.sku for product in kinds for each in product.variants} <= whole
+
+
+def test_x105_prices_go_out_come_in_and_change_what_they_say() -> None:
+    mug, bowl = make_product("Mug", price="12.00"), make_product("Bowl", price="20.00")
+    task = read(export("prices", products=[mug, bowl]).replace(b"12.00", b"11.50"))
+    assert task.counts == {"changed": 1, "unchanged": 1}
+    assert price(mug) == Decimal(12), "nothing changes before somebody has said so"
+    assert not default_storage.exists(task.stored_as)
+    done = apply(task)
+    assert (done.state, done.results) == ("finished", {"done": 1})
+    assert (price(mug), price(bowl)) == (Decimal("11.5"), Decimal(20))
+
+
+def test_x105_products_and_variants_are_made_and_changed_by_a_file() -> None:
+    category = make_category("Mugs")
+    vase = make_product("Vase", options={"Size": ["S"]}, listed=True)
+    name = f"mug-{uuid4().hex[:8]}"
+    head = ["product", "name", "category", "tags", "details", "sku", "options", "price", "sold"]
+    lines: Lines = [
+        head,
+        [
+            name,
+            "Breakfast mug",
+            category.slug,
+            "gift, blue",
+            "Material: clay",
+            f"{name}-1",
+            "Colour: blue",
+            "12.5",
+            "",
+        ],
+        [name, "", "", "", "", f"{name}-2", "Colour: red", "13", "yes"],
+        [vase.slug, "Tall vase", vase_category(vase), "", "", sku(vase), "Size: S", "12.00", "yes"],
+        [vase.slug, "", "", "", "", f"{name}-3", "Size: L", "14.00", "yes"],
+    ]
+    for write in (csv_of, xlsx_of):
+        task = read(write(lines), "products")
+        assert faults_of(task) == []
+    assert task.counts == {"new": 1, "changed": 1}
+    assert apply(task).results == {"done": 2}
+    found = queries.find_product_id_by_slug(name)
+    assert found
+    mug = queries.get_product_at_quorum(found)
+    assert mug
+    assert (mug.status, set(mug.tags), mug.details) == (
+        "draft",
+        {"gift", "blue"},
+        {"Material": "clay"},
+    )
+    assert [(each.sku, each.label, each.price.amount) for each in mug.variants] == [
+        (f"{name}-1".upper(), "blue", Decimal("12.5")),
+        (f"{name}-2".upper(), "red", Decimal(13)),
+    ]
+    assert [each.label for each in now_of(vase).variants] == ["S", "L"]
+    assert now_of(vase).name == "Tall vase"
+    # What a file does not name stays: the details of the vase were empty in it, and so they are.
+    assert now_of(vase).brand == "Kilnbrook"
+
+
+def vase_category(vase: Product) -> str:
+    node = queries.get_category_tree().by_id[vase.category_id]
+    return node.slug
+
+
+def test_x106_each_fault_is_named_with_its_line_and_column() -> None:
+    mug, bowl = make_product("Mug", price="12.00", listed=True), make_product("Bowl", price="20.00")
+    reduced = make_product("Lamp", price="8.00", compare_at="12.00", listed=True)
+    vase = make_product("Vase")
+    lines: Lines = [
+        PRICES,
+        [sku(mug), "-1", ""],
+        [sku(bowl), "1e9", ""],
+        ["NOBODYS", "1.00", ""],
+        [sku(reduced), "8.00", "99.00"],
+        [sku(mug), "13.00", ""],
+        ["", "", ""],
+        [sku(bowl)],
+        [sku(vase), "1.000", "1,000"],
+    ]
+    task = read(csv_of(lines))
+    assert task.counts == {"faulty": 7}
+    assert [(line, column) for line, column, _text in faults_of(task)] == [
+        (2, "price"),
+        (3, "price"),
+        (4, "sku"),
+        (5, "compare_at"),
+        (6, "sku"),
+        (8, ""),
+        (8, "sku"),
+        (8, "price"),
+        (9, "price"),
+        (9, "compare_at"),
+    ]
+    assert {each.line for each in rows_of(task)} == {2, 3, 4, 5, 6, 8, 9}
+    head = ["product", "sku", "price", "name", "category", "barcode", "weight_grams", "sold"]
+    new = f"new-{uuid4().hex[:8]}"
+    lines = [
+        head,
+        [mug.slug, sku(bowl), "12.00", "Mug", vase_category(mug), "", "", "yes"],
+        [new, f"{new}-1", "", "", "nowhere", "123", "-4", "perhaps"],
+        ["Not An Address", f"{new}-2", "1", "Name", vase_category(mug), "", "", "yes"],
+        [new, f"{new}-4", "1", "", "", "", "", "yes"],
+    ]
+    task = read(csv_of(lines), "products")
+    found = {(line, column) for line, column, _text in faults_of(task)}
+    assert found == {
+        (2, "sku"),
+        (3, "category"),
+        (3, "weight_grams"),
+        (3, "sold"),
+        (4, "product"),
+        (5, "product"),
+    }
+    assert task.counts == {"faulty": 4}
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (["sku", "price", "colour"], "no column “colour”"),
+        (["sku", "price", "price"], "there twice"),
+        (["sku", "compare_at"], "“price” is missing"),
+        (["sku", "price"], "no lines below"),
+    ],
+)
+def test_x106_a_head_that_is_not_understood_is_refused_whole(head: list[str], said: str) -> None:
+    lines = [head, ["A", "1", "2"][: len(head)]] if "no lines" not in said else [head]
+    task = read(csv_of(lines))
+    assert task.state == "refused"
+    assert said in task.problem
+
+
+def test_x107_a_hundred_faults_in_an_encoding_of_windows_are_found_and_the_rest_is_applied() -> (
+    None
+):
+    product = make_product("Mug", price="12.00", listed=True)
+    lines = [
+        PRICES,
+        *([f"GRÖSSE-{n}", "1.00", ""] for n in range(300)),
+        [sku(product), "11.00", ""],
+    ]
+    task = start(csv_of(lines, "cp1252", ";"))
+    operations.run_task(task, 60)
+    assert stored(task).handled in range(60, 100), "and the next run goes on there"
+    task = go_on(task, 60)
+    assert (task.encoding, task.counts) == ("cp1252", {"faulty": 300, "changed": 1})
+    assert faults_of(task)[299] == (301, "sku", "No variant has the SKU GRÖSSE-299.")
+    assert apply(task).results == {"done": 1}
+    assert price(product) == Decimal(11)
+
+
+def test_x108_what_others_have_changed_since_is_said_and_stays() -> None:
+    mug, bowl = (make_product(name, price="12.00", listed=True) for name in ("Mug", "Bowl"))
+    task = read(csv_of([PRICES, [sku(mug), "11.00", ""], [sku(bowl), "11.00", ""]]))
+    others = replace(now_of(mug).variants[0], price=Money("13.00", EUR))
+    catalogue.save_product(replace(now_of(mug), variants=(others,)), datetime.now(UTC))
+    # Whatever else of a product has changed is no conflict.
+    catalogue.save_product(replace(now_of(bowl), name="Deep bowl"), datetime.now(UTC))
+    assert apply(task).results == {"changed": 1, "done": 1}
+    assert (price(mug), price(bowl)) == (Decimal(13), Decimal(11))
+    reasons = [each.reason for each in rows_of(task)]
+    assert "13.00" in reasons[0]
+    # Sent twice it is applied once, and again it changes nothing.
+    catalogue.save_product(
+        replace(now_of(bowl), variants=(replace(now_of(bowl).variants[0], price=Money(12, EUR)),)),
+        datetime.now(UTC),
+    )
+    assert operations.start_applying(task, datetime.now(UTC))
+    go_on(task)
+    assert price(bowl) == Decimal(12)
+
+
+def units(product: Product, warehouse: str = "berlin") -> int:
+    return get_stock_numbers(product.variants[0].variant_id, warehouse).available
+
+
+def test_x105_stock_is_corrected_to_what_was_counted() -> None:
+    mug, bowl, vase = (make_product(name, listed=True) for name in ("Mug", "Bowl", "Vase"))
+    for each in (mug, bowl):
+        make_stock(5, product_id=each.product_id, variant_id=each.variants[0].variant_id)
+    lines: Lines = [
+        ["sku", "warehouse", "units"],
+        [sku(mug), "berlin", "9"],
+        [sku(bowl), "Berlin", "2"],
+        [sku(vase), "cork", "4"],
+        [sku(mug), "paris", "1"],
+        [sku(mug), "cork", "-1"],
+        [sku(mug), "cork", "9999999"],
+    ]
+    task = read(xlsx_of(lines), "stock")
+    assert task.counts == {"changed": 2, "new": 1, "faulty": 3}
+    assert [(line, column) for line, column, _text in faults_of(task)] == [
+        (5, "warehouse"),
+        (6, "units"),
+        (7, "sku"),
+        (7, "units"),
+    ]
+    # More of one has come since it was counted.
+    receive_stock(
+        bowl.product_id, bowl.variants[0].variant_id, "berlin", 10, 3, uuid4(), datetime.now(UTC)
+    )
+    assert apply(task).results == {"changed": 1, "done": 2}
+    assert (units(mug), units(bowl), units(vase, "cork")) == (9, 15, 4)
+    assert get_stock(vase.product_id)[vase.variants[0].variant_id].by_warehouse == {"cork": 4}
+    go_on(task)
+    assert units(mug) == 9
+
+
+def test_x105_what_was_shipped_since_a_file_of_stock_was_written_does_not_come_back() -> None:
+    mug = make_product("Mug", listed=True)
+    variant_id = mug.variants[0].variant_id
+    make_stock(10, product_id=mug.product_id, variant_id=variant_id)
+    written = export("stock", products=[mug])
+    wanted = [WantedLine(1, mug.product_id, variant_id, 4)]
+    inventory.ship_stock(inventory.reserve_stock(uuid4(), wanted, datetime.now(UTC), 9))
+    assert units(mug) == 6
+    assert read(written, "stock").counts == {"unchanged": 1}
+    # Two were broken when it was written, and four have left since.
+    task = apply(read(written.replace(b",10,", b",8,"), "stock"))
+    assert (task.results, units(mug)) == ({"done": 1}, 4)
+    task = read(written.replace(b",10,", b",3,"), "stock")
+    assert [(line, column) for line, column, _text in faults_of(task)] == [(2, "units")]
+    # What says nothing of that was counted when it is read.
+    for head in (["sku", "warehouse", "units"], ["sku", "warehouse", "units", "shipped"]):
+        lines = [head, [sku(mug), "berlin", "5", ""][: len(head)]]
+        apply(read(csv_of(lines), "stock"))
+        assert units(mug) == 5
+    apply(read(csv_of([head, [sku(mug), "cork", "2", "7"]]), "stock"))
+    assert units(mug, "cork") == 2
+
+
+def test_x105_the_order_of_the_columns_loses_no_category() -> None:
+    mug, other = make_product("Mug"), make_category("Other")
+    main = vase_category(mug)
+    head = ["product", "other_categories", "category", "sku"]
+    swapped = [mug.slug, main, other.slug, sku(mug)]
+    assert apply(read(csv_of([head, swapped]), "products")).results == {"done": 1}
+    found = now_of(mug)
+    assert found.category_id == other.category_id
+    assert found.category_ids == {mug.category_id}
+
+
+def test_x108_prices_of_one_product_are_one_row_and_leave_one_mark() -> None:
+    vase = make_product("Vase", options={"Size": ["S", "M", "L"]}, price="10.00")
+    other = make_product("Other")
+    lines = [PRICES, *([each.sku, "9.00", ""] for each in vase.variants), ["NO", "1", ""]]
+    # A bucket whose last positions have no row of their own is no end.
+    lines[1:1] = [[f"NO-{n}", "1", ""] for n in range(spreadsheets.BUCKET_LENGTH - 3)]
+    task = read(csv_of([*lines, [sku(other), "7.00", ""]]))
+    assert task.counts == {"changed": 2, "faulty": 98}
+    assert apply(task).results == {"done": 2}
+    assert {each.price.amount for each in now_of(vase).variants} == {Decimal(9)}
+    marks = [operations.mark_of(task.task_id, each) for each in range(task.total)]
+    assert sum(has_mark(vase.product_id, each) for each in marks) == 1
+
+
+def test_x108_a_file_that_fails_holds_up_no_other_and_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mug, now = make_product("Mug"), datetime.now(UTC)
+    bad, good = (start(csv_of([PRICES, [each, "9.00", ""]])) for each in ("NO", sku(mug)))
+    monkeypatch.setattr(
+        spreadsheets, "list_unfinished", lambda _months: [bad.task_id, good.task_id]
+    )
+    run_task = operations.run_task
+
+    def fail(task: SpreadsheetTask, most: int) -> int:
+        if task.task_id == bad.task_id:
+            raise UnicodeEncodeError("utf-8", "x", 0, 1, "no")
+        return run_task(task, most)
+
+    monkeypatch.setattr(operations, "run_task", fail)
+    for number in range(operations.MAX_FAILURES):
+        assert stored(bad).failures == number
+        with pytest.raises(UnicodeEncodeError):
+            go_on_with_spreadsheets(now)
+    assert (stored(bad).state, stored(good).state) == ("refused", "read")
+    monkeypatch.undo()
+    assert bad.task_id not in spreadsheets.list_unfinished(list_months(now))
+    assert not default_storage.exists(bad.stored_as)
+
+
+def test_x107_what_is_written_down_at_once_is_bounded_by_its_letters_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(operations, "MAX_CHUNK_LETTERS", 5000)
+    sizes = []
+    plan = operations._plan_rows
+
+    def count(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
+        sizes.append(len(rows))
+        plan(task, layout, rows)
+
+    monkeypatch.setattr(operations, "_plan_rows", count)
+    head = ["product", "name", "description", "sku"]
+    lines = [[f"p-{n}", "Ä", "x" * 2000, f"{uuid4().hex}"] for n in range(7)]
+    task = read(csv_of([head, *lines]), "products")
+    assert (sizes, task.counts, len(rows_of(task))) == ([2, 2, 2, 1], {"faulty": 7}, 7)
+
+
+def test_x105_an_import_whose_first_cells_have_expired_is_gone() -> None:
+    now = datetime.now(UTC)
+    task = read(csv_of([PRICES, ["NOBODYS", "1", ""]]))
+    columns = ("layout", "file_name", "stored_as", "started_by", "started_at")
+    connection.get_session().execute(
+        f"DELETE {', '.join(columns)} FROM spreadsheet_tasks WHERE month = %s AND task_id = %s",
+        (month_of(task.task_id), task.task_id),
+    )
+    assert spreadsheets.get_task(task.task_id) is None
+    assert task.task_id not in {each.task_id for each in spreadsheets.list_tasks(now)}
+    month = month_of(task.task_id)
+    assert task.task_id not in {each.task_id for each in spreadsheets.iterate_tasks(month)}
