@@ -234,6 +234,8 @@ def shop_environment(keyspace: str, **more: str) -> dict[str, str]:
         "STATIC_ROOT": str(Path(tempfile.gettempdir()) / "stoa-benchmark-static"),
         "WEB_CONCURRENCY": "2",
         "WEB_THREADS": "8",
+        # A worker that is replaced closes the connections of the load, and a page from memory brings that on within a minute.
+        "GUNICORN_CMD_ARGS": "--max-requests 0",
         "LIMIT_ORDER": "0,0,0,600",  # all buyers come from one address
         # All of the load comes from one address.
         "LIMIT_SEARCH": "0,0,0,60",
