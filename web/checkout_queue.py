@@ -31,7 +31,7 @@ MAX_VISITS = 12
 _PATIENCE, _GRACE = 10.0, 1.0
 # In seconds: how long before a visitor asks again, for the first time when their turn is so near that they may ask once more. It may
 # have come closer: once what all wanted is sold out, a queue moves ten times as fast. In a large crowd no more than so many a second ask a process.
-_ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _ASK_AGAIN_CROWD, _MAX_ASKING = 2, 10, 60, 100
+_ASK_AGAIN_LEAST, _ASK_AGAIN_MOST, _ASK_AGAIN_CROWD, _MAX_ASKING = 3, 10, 60, 100
 # A slot that has been free for this part of the time that a request takes goes to whoever asks, whoever was before them.
 _IDLE = 0.25
 # A visitor who is inside for longer than so many seconds gives the slot to another one; so many at most do.

@@ -211,15 +211,15 @@ def test_x84_a_turn_comes_closer_when_requests_take_less() -> None:
     queue = CheckoutQueue(1, 0)
     inside = enter(queue)
     waits = [refused(queue, now=NOW + number / 10**6) for number in range(400)]
-    assert [waits[number].seconds for number in (0, 55, 85, 140)] == [2, 3, 6, 10]
+    assert [waits[number].seconds for number in (0, 55, 85, 140)] == [3, 3, 5, 10]
     late = waits[300]
     for number in range(60):  # all is sold out by now: each takes ten milliseconds
         queue.leave(inside, inside.since + 0.01)
         inside = enter(queue, QueueTicket(NOW - 1, number))
-    assert refused(queue, late.ticket).seconds == 2
+    assert refused(queue, late.ticket).seconds == 3
     elsewhere = CheckoutQueue(1, 0)
     enter(elsewhere)
-    assert refused(elsewhere, late.ticket).seconds == 2
+    assert refused(elsewhere, late.ticket).seconds == 3
     queue.leave(inside, NOW)
     enter(queue, late.ticket, NOW + 1)  # nobody else is there
 
@@ -228,7 +228,7 @@ def test_a_large_crowd_asks_more_rarely() -> None:
     queue = CheckoutQueue(1, 0)
     enter(queue)
     assert [refused(queue, now=NOW + number / 10**6).seconds for number in range(4000)][-1] == 39
-    assert refused(queue, QueueTicket(NOW - 1)).seconds == 2
+    assert refused(queue, QueueTicket(NOW - 1)).seconds == 3
 
 
 def test_whoever_does_not_come_at_their_turn_keeps_nobody() -> None:
@@ -304,7 +304,7 @@ def test_a_page_that_waits_comes_again_by_itself_and_reads_nothing(full: Full) -
     with count_statements() as meter:
         response = client.get(reverse("checkout:details") + "?address=2")
     assert (response.status_code, meter.statement_count) == (200, 0)
-    assert response["Refresh"] == response["Retry-After"] == "2"
+    assert response["Refresh"] == response["Retry-After"] == "3"
     assert response["Cache-Control"] == "no-store"
     page = html.fromstring(response.content)
     assert page.findtext(".//h1") == "You’re in the queue"
