@@ -15,7 +15,7 @@ import fcntl
 import json
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -52,6 +52,8 @@ OVERLAP = timedelta(seconds=15)
 _TYPO_FROM_LETTERS = 5
 # What costs most are typos: a search forgives them in so many words, in those that no product's name has, if there are more.
 MAX_FORGIVEN = 3
+# So many results are kept until the index is looked at again, each of a page's cards.
+_MAX_KEPT = 64
 # So many other queries are tried when nothing was found.
 _NEAR_TRIES = 8
 _BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
@@ -130,6 +132,20 @@ class _Reader:
         self._index: Any = None
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
+        self._found: dict[tuple[Any, ...], SearchResult] = {}
+
+    def recall(
+        self, key: tuple[Any, ...], find: Callable[[Any, Any], SearchResult]
+    ) -> SearchResult:
+        """Return what `find` finds in the current index, or has found since it was last looked at. Raises SearchIndexMissing."""
+        opened = self.searcher()
+        # If another thread looks at the index at this moment, what is found in the former one is kept until the next look.
+        found = self._found
+        if (result := found.get(key)) is None:
+            result = find(*opened)
+            if len(found) < _MAX_KEPT:
+                found[key] = result
+        return result
 
     def searcher(self) -> tuple[Any, Any]:
         """Return (schema, searcher) of the current index. Raises SearchIndexMissing."""
@@ -146,6 +162,7 @@ class _Reader:
         return self._index.schema, self._index.searcher()
 
     def _look(self, home: Path) -> None:
+        self._found = {}
         try:
             path = home / _current_file(home).read_text().strip()
             changed = (path / "meta.json").stat().st_mtime_ns
@@ -173,20 +190,24 @@ def search_products(
     Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
     or more may have one typo, three words at most. Raises SearchIndexMissing.
     """
-    schema, searcher = _reader.searcher()
     words = _query_words(query)
     if not words or offset + limit > DEEPEST:
+        _reader.searcher()
         return SearchResult((), 0)
-    field, down = SORTS[sort]
-    order = (
-        {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
-        if field
-        else {}
-    )
-    wanted = _all([_query(schema, words), _on_sale(schema, current_time())])
-    result = searcher.search(wanted, limit=limit, offset=offset, count=True, **order)
-    found = (searcher.doc(address) for _, address in result.hits)
-    return SearchResult(tuple(_card(document["card"][0]) for document in found), result.count)
+
+    def find(schema: Any, searcher: Any) -> SearchResult:
+        field, down = SORTS[sort]
+        order = (
+            {"order_by_field": field, "order": tantivy.Order.Desc if down else tantivy.Order.Asc}
+            if field
+            else {}
+        )
+        wanted = _all([_query(schema, words), _on_sale(schema, current_time())])
+        result = searcher.search(wanted, limit=limit, offset=offset, count=True, **order)
+        found = (searcher.doc(address) for _, address in result.hits)
+        return SearchResult(tuple(_card(document["card"][0]) for document in found), result.count)
+
+    return _reader.recall((*words, limit, offset, sort), find)
 
 
 def find_products_for_staff(

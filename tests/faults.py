@@ -1805,8 +1805,8 @@ FAULTS = (
     _fault(
         "A product that is not sold any more is still found",
         "catalogue/search.py",
-        "    wanted = _all([_query(schema, words), _on_sale(schema, current_time())])\n",
-        "    wanted = _query(schema, words)\n",
+        "        wanted = _all([_query(schema, words), _on_sale(schema, current_time())])\n",
+        "        wanted = _query(schema, words)\n",
         "tests/catalogue/test_search.py",
     ),
     # ---- Mail

@@ -305,3 +305,17 @@ def test_old_versions_are_removed(index: Path, products: dict[str, Product]) -> 
 def test_an_unknown_product_in_the_changes_is_no_harm() -> None:
     operations.record_product_change(uuid4(), now())
     assert search.refresh_index(now()) >= 1
+
+
+def test_what_was_found_counts_until_the_index_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "LOOK_EVERY_SECONDS", 3600.0)
+    kettles = found("kettle")
+    with monkeypatch.context() as asked:
+        asked.setattr(search, "_query", None)  # a second search would call it
+        assert [card.name for card in search.search_products("kettle").cards] == kettles
+        with pytest.raises(TypeError):
+            search.search_products("kettle", sort="price")
+        with pytest.raises(TypeError):
+            found("kettle")
