@@ -21,7 +21,7 @@ from cart.shipping_country import get_shipping_country, list_shipping_countries
 from cart.undo import RemovedLine, parse_removed_line
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
-from pricing import delivery
+from pricing import delivery, tax
 from pricing.templatetags.money import format_money as in_words
 from promotions.operations import voucher_customer_key
 from web.rendering import render_or_redirect, render_page
@@ -197,7 +197,7 @@ def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
     """Return what the cart comes to in the chosen country, with each delivery method."""
     country, now = get_shipping_country(request), current_time()
     methods = delivery.list_delivery_methods(country)
-    quote = found.compute_quote(country, methods[0])
+    quote = found.compute_quote(tax.get_tax_rates(country), methods[0])
     return {
         "country": country,
         "countries": list_shipping_countries(),

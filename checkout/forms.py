@@ -19,6 +19,7 @@ from pricing.delivery import (
     DeliveryMethod,
     list_delivery_methods,
 )
+from pricing.tax import get_tax_rates
 
 
 class CheckoutForm(AddressFields):
@@ -53,10 +54,10 @@ class CheckoutForm(AddressFields):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = _("We send your order confirmation here")
-        choices = [
-            (method.code, str(method.name))
-            for method in list_delivery_methods(self.shipping_country)
-        ]
+        # Read once: what is offered, shown and ordered are of one moment.
+        self.delivery_methods = list_delivery_methods(self.shipping_country)
+        self.tax_rates = get_tax_rates(self.shipping_country)
+        choices = [(method.code, str(method.name)) for method in self.delivery_methods]
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
         self.payment_methods = list_payment_methods(self.shipping_country)
         self.fields["payment"].choices = [(each.code, each.name) for each in self.payment_methods]  # type: ignore[attr-defined]
@@ -71,7 +72,7 @@ class CheckoutForm(AddressFields):
     def delivery_method(self) -> DeliveryMethod:
         """The delivery method that is chosen now, or the default."""
         chosen = self["delivery"].value()
-        known = list_delivery_methods(self.shipping_country)
+        known = self.delivery_methods
         return next((method for method in known if method.code == chosen), known[0])
 
     @property

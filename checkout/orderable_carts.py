@@ -15,7 +15,7 @@ from cart.priced_cart import PriceConsent, PricedLine, get_priced_cart
 from inventory.entities import Backorder
 from inventory.shortages import get_known_shortages, read_clock, remember_shortages
 from payments import gateways
-from pricing import delivery, quotes
+from pricing import delivery, quotes, tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
 from pricing.templatetags.money import format_money
@@ -114,9 +114,11 @@ class OrderableCart:
         )
         return any((each.key, each.new_price) not in shown_prices for each in self.price_rises)
 
-    def calculate_sums(self, method: delivery.DeliveryMethod, country: str) -> quotes.Quote:
+    def calculate_sums(
+        self, method: delivery.DeliveryMethod, tax_rates: tax.TaxRates
+    ) -> quotes.Quote:
         """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
-        return quotes.compute_quote(self.lines, country, method, self.applied.promotions)
+        return quotes.compute_quote(self.lines, tax_rates, method, self.applied.promotions)
 
     def take_snapshot(self, sums: quotes.Quote, owner_id: UUID, order_id: UUID) -> CheckoutSnapshot:
         """Return the snapshot of a page that shows this."""

@@ -91,7 +91,7 @@ class CheckoutVisit:
 
     def calculate_sums(self, orderable: orderable_carts.OrderableCart) -> quotes.Quote:
         """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
-        return orderable.calculate_sums(self.form.delivery_method, self.form.shipping_country)
+        return orderable.calculate_sums(self.form.delivery_method, self.form.tax_rates)
 
     def take_snapshot(
         self, orderable: orderable_carts.OrderableCart, step: str
@@ -120,6 +120,7 @@ class CheckoutVisit:
             delivery_address=address,
             billing_address=self.billing.cleaned_address() if self.billing else address,
             method=self.form.delivery_method,
+            tax_rates=self.form.tax_rates,
             lines=orderable.lines,
             cart_id=self.cart.cart_id,
             fingerprint=snapshot.review_fingerprint,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
 
@@ -24,8 +25,7 @@ from orders.payment_failures import PAYMENT_FAILURES, PaymentFailure
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import MANUAL_METHODS, TRANSFER, is_paid_afterwards
-from pricing.delivery import DeliveryMethod
-from pricing.delivery import get_delivery_method as delivery_method
+from pricing.delivery import PromisedDelivery
 from pricing.money import to_minor_units
 from pricing.quotes import Discount, added_tax_by_line
 from pricing.tax import TaxPart
@@ -53,11 +53,12 @@ class Order:
     total: Money
     tax: Money
     taxes: tuple[TaxPart, ...]
+    tax_rates: Mapping[str, Decimal]  # per cent by tax class, as it was placed
     item_count: int
     country: str
     delivery_address: Address
     billing_address: Address
-    delivery_method: str
+    method: PromisedDelivery
     first_item_name: str
     first_item_picture: str
     cart_id: UUID | None
@@ -118,7 +119,7 @@ class Order:
             *((line.tax_class, line.line_total - line.discount) for line in lines),
             ("standard", self.delivery),
         ]
-        shares = added_tax_by_line(taxed, self.taxes, self.country)
+        shares = added_tax_by_line(taxed, self.taxes, self.tax_rates)
         return tuple(
             replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False)
         )
@@ -361,10 +362,6 @@ class Order:
         """Whether there is an invoice: once it is confirmed, and for good if it was paid."""
         unconfirmed = (states.PENDING, states.CANCELLED, states.EXPIRED)
         return self.state not in unconfirmed or self.has_been_paid
-
-    @property
-    def method(self) -> DeliveryMethod:
-        return delivery_method(self.country, self.delivery_method)
 
     @cached_property
     def history(self) -> tuple[Event, ...]:

@@ -32,7 +32,6 @@ from orders.events import Event
 from orders.items import Item
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import from_minor_units as amount_of
-from pricing.tax import RATES
 from pricing.templatetags.money import format_money
 
 # FiraGO, regular and bold, as its package names them.
@@ -145,7 +144,7 @@ class _Page(FPDF):
             (_("Invoice date"), _day(_confirmation_event(order).at)),
             (_("Ordered"), _day(order.placed_at)),
             (_("Shipped"), _day(sent.at) if sent else _("not yet")),
-            (_("Delivery"), f"{order.method.name}, {order.method.carrier}"),
+            (_("Delivery"), order.method.label),
         ]
 
     def write_parties(self) -> None:
@@ -173,7 +172,7 @@ class _Page(FPDF):
             [
                 str(item.quantity),
                 self._printable(f"{item.label}\n{item.sku}"),
-                f"{RATES[self.order.country][item.tax_class]}%",
+                f"{self.order.tax_rates[item.tax_class]}%",
                 format_money(item.unit_price),
                 format_money(item.line_total),
             ]
@@ -195,7 +194,7 @@ class _Page(FPDF):
         if order.discount.amount and not order.discounts:
             rows.append((_("Discount"), -order.discount))
         rows.append(
-            (_("Delivery, %(method)s") % {"method": str(order.method.name).lower()}, order.delivery)
+            (_("Delivery, %(method)s") % {"method": order.method.name.lower()}, order.delivery)
         )
         added = order.total - (order.subtotal + order.delivery - order.discount)
         if added.amount:

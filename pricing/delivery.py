@@ -62,6 +62,66 @@ class DeliveryMethod:
         today = timezone.localdate(now)
         return _after(today, self.days[0]), _after(today, self.days[1])
 
+    def promise(self, now: datetime) -> PromisedDelivery:
+        """Return what an order keeps of it that is placed now."""
+        first, last = self.delivery_estimate(now)
+        return PromisedDelivery(
+            self.code, str(self.name), self.carrier, timezone.localdate(now), first, last
+        )
+
+
+@dataclass(frozen=True)
+class PromisedDelivery:
+    """A delivery method as an order was placed with it, whatever has become of the method since.
+
+    From `first` to `last` it was expected on the day it was placed, in the shop's time zone. The sum is the order's own.
+    """
+
+    code: str
+    name: str
+    carrier: str
+    placed_on: date
+    first: date
+    last: date
+
+    @property
+    def label(self) -> str:
+        """Its name and its carrier."""
+        return method_label(self.name, self.carrier)
+
+    def delivery_estimate(self, confirmed_at: datetime) -> tuple[date, date]:
+        """Return the first and the last day on which the parcel can be expected, for an order confirmed then.
+
+        As many working days after the confirmation as were promised after the order.
+        """
+        day = timezone.localdate(confirmed_at)
+        if day <= self.placed_on:
+            return self.first, self.last
+        return (
+            _after(day, _working_days_between(self.placed_on, self.first)),
+            _after(day, _working_days_between(self.placed_on, self.last)),
+        )
+
+
+def former_promise(country: str, code: str, placed_at: datetime) -> PromisedDelivery:
+    """Return what was promised of an order that was placed before orders kept it: its method as it was then."""
+    method = next((each for each in DELIVERY_METHODS.get(country, ()) if each.code == code), None)
+    if method is not None:
+        return method.promise(placed_at)
+    day = timezone.localdate(placed_at)
+    return PromisedDelivery(code, code.capitalize(), "", day, day, day)
+
+
+def method_label(name: str, carrier: str) -> str:
+    """Return a delivery method in words: "Standard, DHL"."""
+    return ", ".join(filter(None, (name, carrier)))
+
+
+def _working_days_between(start: date, end: date) -> int:
+    return sum(
+        (start + timedelta(days=each)).weekday() < 5 for each in range(1, (end - start).days + 1)
+    )
+
 
 def _after(day: date, working_days: int) -> date:
     while working_days:

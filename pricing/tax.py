@@ -5,7 +5,7 @@ net, and tax comes on top. Either way it is computed from the sum of all that ha
 rounded half up to the cent once for each rate: so net and tax add up to what is paid, to the cent.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
@@ -54,28 +54,47 @@ class TaxPart:
     tax: Money
 
 
-def tax_added_countries() -> frozenset[str]:
-    """Return the countries where prices are net, with tax on top."""
-    return frozenset(settings.TAX_ADDED_IN)
+@dataclass(frozen=True)
+class TaxRates:
+    """The rates of a country at a time, in per cent by tax class, and whether prices are net there, with tax on top."""
+
+    by_class: Mapping[str, Decimal]
+    is_added: bool = False
 
 
-def split_included_tax(sums: Iterable[tuple[str, Money]], country: str) -> tuple[TaxPart, ...]:
-    """Split sums of (tax class, gross) by rate, the highest first. Raises KeyError for a country we do not deliver to."""
-    return tuple(_split(rate, gross) for rate, gross in _by_rate(sums, country))
+def get_tax_rates(country: str) -> TaxRates:
+    """Return the rates of a country. Raises KeyError for one whose rates are not known."""
+    return TaxRates(RATES[country], country in settings.TAX_ADDED_IN)
 
 
-def compute_added_tax(sums: Iterable[tuple[str, Money]], country: str) -> tuple[TaxPart, ...]:
-    """Return the tax on sums of (tax class, net) by rate, the highest first. Raises KeyError as `split_included_tax` does."""
+def former_tax_rates(country: str) -> Mapping[str, Decimal]:
+    """Return the rates of an order that was placed before orders kept theirs. Raises KeyError as `get_tax_rates` does."""
+    return RATES[country]
+
+
+def split_included_tax(
+    sums: Iterable[tuple[str, Money]], rates: Mapping[str, Decimal]
+) -> tuple[TaxPart, ...]:
+    """Split sums of (tax class, gross) by rate, the highest first; `rates` are by tax class."""
+    return tuple(_split(rate, gross) for rate, gross in _by_rate(sums, rates))
+
+
+def compute_added_tax(
+    sums: Iterable[tuple[str, Money]], rates: Mapping[str, Decimal]
+) -> tuple[TaxPart, ...]:
+    """Return the tax on sums of (tax class, net) by rate, the highest first; `rates` are by tax class."""
     return tuple(
         TaxPart(rate, net, _rounded(_cents(net) * rate / 100, net.currency.code))
-        for rate, net in _by_rate(sums, country)
+        for rate, net in _by_rate(sums, rates)
     )
 
 
-def _by_rate(sums: Iterable[tuple[str, Money]], country: str) -> list[tuple[Decimal, Money]]:
+def _by_rate(
+    sums: Iterable[tuple[str, Money]], rates: Mapping[str, Decimal]
+) -> list[tuple[Decimal, Money]]:
     found: dict[Decimal, Money] = {}
     for tax_class, amount in sums:
-        rate = RATES[country][tax_class]
+        rate = rates[tax_class]
         found[rate] = found[rate] + amount if rate in found else amount
     return [(rate, found[rate]) for rate in sorted(found, reverse=True) if found[rate].amount]
 

@@ -40,7 +40,7 @@ from catalogue.templatetags.pictures import public_picture_url
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from payments.gateways import list_enabled_methods
-from pricing.tax import tax_added_countries
+from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from storefront import choices, recently_viewed, structured_data
 from storefront.card_lists import list_url, next_page_url, requested_card_count
@@ -193,7 +193,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "shown_url": public_picture_url(shown) if parse_photo(shown) else "",
         "unknown_variant": bool(wanted_sku) and not is_known,
         "country": country,
-        "tax_added": country in tax_added_countries(),
+        "tax_added": get_tax_rates(country).is_added,
         "today": localdate(),
         "promotions": list_running_promotions(now, found.category_id),
         "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
