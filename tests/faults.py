@@ -62,7 +62,7 @@ FAULTS = (
     _fault(
         "Abroad the delivery of the country at home is shown from memory",
         "storefront/whole_pages.py",
-        "        country if country in DELIVERY_METHODS else None,\n",
+        "        country if country in COUNTRIES else None,\n",
         "        None,\n",
         "tests/storefront/test_whole_pages.py",
     ),
@@ -1273,7 +1273,7 @@ FAULTS = (
         "orders/operations/withdrawals.py",
         """        statement.statement_id,
         "unmatched",
-        settings.SELLER["email"],""",
+        get_terms().email,""",
         """        statement.statement_id,
         "unmatched",
         statement.email,""",
@@ -1930,7 +1930,7 @@ FAULTS = (
     _fault(
         "An invoice stays as it was drawn first, whatever happens to its order",
         "orders/drawn_invoices.py",
-        "repr((order, items, settings.SELLER))",
+        "repr((order, items, terms))",
         "repr(order.number)",
         "tests/orders/test_invoice.py",
     ),
