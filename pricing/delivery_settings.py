@@ -191,11 +191,14 @@ def _check(snapshot: SettingsSnapshot, today: date) -> None:
     for one, other in combinations(found, 2):
         if countries := find_overlap(one, other):
             raise SettingRefused(
-                _("%(name)s is already offered to %(countries)s in this time, by %(carrier)s.")
+                _(
+                    "%(name)s would be offered to %(countries)s twice at the same time, by %(one)s and by %(other)s."
+                )
                 % {
-                    "name": other.name,
+                    "name": one.name,
                     "countries": ", ".join(country_name(each) for each in countries),
-                    "carrier": other.carrier or one.carrier or _("pick-up"),
+                    "one": one.carrier or _("pick-up"),
+                    "other": other.carrier or _("pick-up"),
                 },
                 "countries",
             )
@@ -218,7 +221,8 @@ DELIVERY = SettingKind("delivery", _parse_setting, _dump_setting, list_first_set
 
 def find_overlap(one: DeliverySetting, other: DeliverySetting) -> tuple[str, ...]:
     """Return the countries to which two settings are one method at the same time: it would have two prices there."""
-    if one.code != other.code or not (one.is_active and other.is_active):
+    is_one = one.code == other.code or one.name.casefold() == other.name.casefold()
+    if not is_one or not (one.is_active and other.is_active):
         return ()
     starts = max(one.valid_from or date.min, other.valid_from or date.min)
     ends = min(one.valid_until or date.max, other.valid_until or date.max)

@@ -117,13 +117,13 @@ def test_x157_saves_side_by_side_are_all_kept_and_a_stale_one_is_not() -> None:
 
 @pytest.mark.usefixtures("own_settings")
 def test_x159_what_cannot_be_together_is_refused() -> None:
-    with pytest.raises(SettingRefused, match="already offered to Austria"):
+    with pytest.raises(SettingRefused, match="offered to Austria twice"):
         save("standard-de", countries=("AT", "DE"))
     # One after the other is no overlap, and switched off none either.
     save("standard-at", valid_until=date(2030, 6, 30))
     save("standard-de", countries=("AT", "DE"), valid_from=None, is_active=False)
     first = methods()["standard-de"]
-    with pytest.raises(SettingRefused, match="already offered to Austria"):
+    with pytest.raises(SettingRefused, match="offered to Austria twice"):
         save("standard-de", is_active=True)
     with pytest.raises(SettingRefused, match="no tax rates for Norway"):
         save("standard-fr", countries=("FR", "NO"))
@@ -168,7 +168,10 @@ def test_i30_settings_that_cannot_be_read_or_break_their_rules_are_named() -> No
     was = get_settings_at_quorum().stored["delivery"]
     update = "UPDATE shop_settings SET value = %s WHERE shop = 'shop' AND kind = 'delivery' AND key = 'standard-de'"
     for value, fault in (
-        ({"countries": ["AT", "DE"]}, "break their rules (Standard is already offered to Austria"),
+        (
+            {"countries": ["AT", "DE"]},
+            "break their rules (Standard would be offered to Austria twice",
+        ),
         ({"price": "a lot"}, "cannot be read (InvalidOperation)"),
     ):
         cql(update, json.dumps({**was["standard-de"], **value}))
