@@ -58,6 +58,8 @@ ACTS = {
     "adminpanel:delivery_method_new": gettext_lazy("Added a delivery method"),
     "adminpanel:delivery_method": gettext_lazy("Changed a delivery method"),
     "adminpanel:delivery_method_remove": gettext_lazy("Removed a delivery method"),
+    "adminpanel:warehouse_new": gettext_lazy("Added a warehouse"),
+    "adminpanel:warehouse": gettext_lazy("Changed a warehouse"),
     "adminpanel:terms_new": gettext_lazy("Planned the shop’s terms"),
     "adminpanel:terms_detail": gettext_lazy("Changed the shop’s terms"),
     "adminpanel:country_tax": gettext_lazy("Changed a country’s tax rates"),

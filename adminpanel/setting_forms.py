@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.addresses import COUNTRIES
 from accounts.forms import email_field
+from inventory.warehouses import WAREHOUSE, Warehouse
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
 from shop_settings.kinds import SettingKind
@@ -238,6 +239,48 @@ class DeliveryForm(SettingForm[DeliverySetting]):
             valid_until=clean["valid_until"],
             position=clean["position"],
         )
+
+
+class WarehouseForm(SettingForm[Warehouse]):
+    """A warehouse: where it is, and when orders take from it. Its key follows from its first name."""
+
+    kind = WAREHOUSE
+    template = "adminpanel/warehouse.html"
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=40)
+    country = forms.ChoiceField(
+        label=gettext_lazy("Country"),
+        choices=list(COUNTRIES.items()),
+        error_messages={"invalid_choice": gettext_lazy("Choose a country")},
+    )
+    position = _count(
+        gettext_lazy("Order of preference"),
+        gettext_lazy(
+            "Orders are sent in as few parcels as possible. Among equals, the warehouse with the lowest number sends."
+        ),
+        most=99,
+    )
+    is_open = forms.BooleanField(
+        label=gettext_lazy("It is open"),
+        required=False,
+        initial=True,
+        help_text=gettext_lazy("A closed one gets no new stock."),
+    )
+
+    def get_fields(self, setting: Warehouse) -> dict[str, Any]:
+        """Return a warehouse's values by the names of the fields."""
+        return {name: getattr(setting, name) for name in ("name", "country", "position", "is_open")}
+
+    def clean_name(self) -> str:
+        """See that a key can be made of the name."""
+        name = str(self.cleaned_data["name"])
+        if not slugify(name):
+            raise forms.ValidationError(_("Enter a name with letters or digits"))
+        return name
+
+    def build_setting(self, key: str) -> Warehouse:
+        """Return the warehouse that the valid form describes."""
+        values = {name: each for name, each in self.cleaned_data.items() if name != "version"}
+        return Warehouse(key, **values)
 
 
 class TermsForm(SettingForm[Terms]):

@@ -22,7 +22,7 @@ from consistency import (
     lists,
     orders,
     sales,
-    settings,
+    shop_settings,
     spreadsheets,
     stock,
     users,
@@ -40,7 +40,7 @@ CHECKS: tuple[Check, ...] = (
     *users.CHECKS,
     *catalogue.CHECKS,
     *spreadsheets.CHECKS,
-    *settings.CHECKS,
+    *shop_settings.CHECKS,
     *lists.CHECKS,
     *dates.CHECKS,
 )

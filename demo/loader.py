@@ -29,6 +29,7 @@ from catalogue.prices import PricePoint
 from demo import catalogue_data
 from demo.logins import LOGINS, Login
 from inventory.operations import copy_stock, receive_stock
+from inventory.warehouses import WAREHOUSE, Warehouse
 from orders.recommendations import list_bought_together
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, DatedRates, TaxSetting
@@ -159,7 +160,7 @@ FORMER_RATES = DatedRates(date(2024, 9, 1), (Decimal("25.5"), Decimal(14)))
 
 
 def load_settings(now: datetime, step: Step) -> None:
-    """Add the demo shop's delivery methods and its former tax rates; what the staff has set stays as it is."""
+    """Add the demo shop's delivery methods, former tax rates and third warehouse; what the staff has set stays as it is."""
     has_saved = get_settings_at_quorum().revision is not None
     if not has_saved:
         do_again_if_late(
@@ -173,6 +174,16 @@ def load_settings(now: datetime, step: Step) -> None:
     if not has_saved:
         do_again_if_late(lambda: change_settings(TAX, _with_former_rates, now))
     step()
+    if not has_saved:
+        do_again_if_late(lambda: change_settings(WAREHOUSE, _with_all_warehouses, now))
+    step()
+
+
+def _with_all_warehouses(warehouses: Mapping[str, Warehouse]) -> dict[str, Warehouse]:
+    return {
+        each.slug: warehouses.get(each.slug) or Warehouse(each.slug, each.name, each.country, place)
+        for place, each in enumerate(catalogue_data.WAREHOUSES)
+    }
 
 
 def _with_former_rates(taxes: Mapping[str, TaxSetting]) -> dict[str, TaxSetting]:

@@ -23,6 +23,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.http import quote_etag
+from django.utils.text import get_text_list
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -39,6 +40,7 @@ from catalogue.previews import is_preview_token
 from catalogue.templatetags.pictures import public_picture_url
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
+from inventory.warehouses import list_open_warehouses
 from payments.gateways import list_enabled_methods
 from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
@@ -359,7 +361,11 @@ def delivery(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "storefront/delivery.html",
-        {"table": make_delivery_table(), "weights": weight_rows()},
+        {
+            "table": make_delivery_table(),
+            "weights": weight_rows(),
+            "places": get_text_list([each.name for each in list_open_warehouses()], _("or")),
+        },
     )
 
 

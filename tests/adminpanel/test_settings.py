@@ -12,15 +12,26 @@ from django.urls import reverse
 from django.utils.timezone import localdate
 
 from accounts.audit_log import STAFF
-from adminpanel.setting_forms import DeliveryForm, SettingForm, TaxForm, TermsForm
+from adminpanel.setting_forms import (
+    DeliveryForm,
+    SettingForm,
+    TaxForm,
+    TermsForm,
+    WarehouseForm,
+)
+from cassandra_db import current_time
+from consistency.stock import CHECKS
+from inventory.warehouses import WAREHOUSE, list_warehouses
+from orders.operations import place_order
 from pricing.delivery import list_delivery_methods
 from pricing.delivery_settings import DELIVERY
 from pricing.tax import TAX, get_tax_rates
 from shop_settings.kinds import SettingKind
+from shop_settings.operations import change_settings
 from shop_settings.queries import get_settings_at_quorum
 from shop_settings.terms import TERMS, get_terms
 from tests.adminpanel.audit_entries import list_entries_this_month
-from tests.factories import make_product, make_user, sign_in_staff
+from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
 from tests.shop_settings.saved import own_settings
 
 __all__ = ["own_settings"]
@@ -261,3 +272,59 @@ def test_s91_the_shop_is_set_by_admins_alone() -> None:
         sent = of("standard-de", price="0")
         assert staff.post(address("delivery_method", "standard-de"), sent).status_code == 403
     assert values(DELIVERY)["standard-de"].price == Decimal("4.90")
+
+
+def test_x163_warehouses_have_an_order_and_a_closed_one_gets_nothing_new(ada: Client) -> None:
+    new, places = reverse("adminpanel:warehouse_new"), reverse("adminpanel:warehouses")
+    sent = {"name": "Lyon", "country": "FR", "position": "0", "is_open": "on"}
+    for fields, sentence in (
+        ({"name": "cork"}, "Another warehouse has this name already"),
+        ({"name": "Take"}, "A warehouse can’t be called take"),
+        ({"name": "—"}, "Enter a name with letters or digits"),
+        ({"country": "US"}, "Choose a country"),
+    ):
+        answer = ada.post(new, sent | fields)
+        assert (answer.status_code, sentence in words(answer)) == (422, True), sentence
+    for _ in range(2):
+        assert ada.post(new, sent)["Location"] == places
+    assert list_warehouses() == ("berlin", "lyon", "cork")
+    berlin = address("warehouse", "berlin")
+    form = typed(WarehouseForm(values(WAREHOUSE)["berlin"]), is_open=None)
+    asked = ada.post(berlin, form)
+    assert (asked.status_code, "Berlin gets no new stock" in words(asked)) == (422, True)
+    confirmed = asked.context["confirmed"]
+    assert ada.post(berlin, form | {"confirmed": confirmed})["Location"] == places
+    assert list_warehouses() == ("lyon", "cork", "berlin")
+    assert "from our warehouse in Lyon or Cork" in words(Client().get("/help/delivery/"))
+    # What lies there is sold on, and sent after what the others have.
+    product = make_product()
+    variant_id = product.variants[0].variant_id
+    make_stock(3, cork=2, product_id=product.product_id, variant_id=variant_id)
+    orders = [place_order(make_draft((product, 1)), current_time()) for _ in range(4)]
+    assert [list(each.reserved_units) for each in orders] == [["cork"]] * 2 + [["berlin"]] * 2
+    stock = reverse("adminpanel:product_stock", args=(product.product_id,))
+    received = {
+        "variant": str(variant_id),
+        "warehouse": "berlin",
+        "units": "1",
+        "receive": "1",
+        "key": str(uuid4()),
+        "seen": "3",
+    }
+    refused = ada.post(stock, received)
+    assert (refused.status_code, "This warehouse is closed" in words(refused)) == (422, True)
+    cork = address("warehouse", "cork")
+    ada.post(cork, typed(WarehouseForm(values(WAREHOUSE)["cork"]), name="Cork harbour"))
+    assert list_warehouses() == ("lyon", "cork", "berlin")
+    for key in ("cork", "lyon"):
+        form = typed(WarehouseForm(values(WAREHOUSE)[key]), is_open=None)
+        asked = ada.post(address("warehouse", key), form)
+        last = ada.post(address("warehouse", key), form | {"confirmed": asked.context["confirmed"]})
+    assert (last.status_code, "One warehouse has to stay open" in words(last)) == (422, True)
+    # A warehouse that is gone from the settings is missed where something lies.
+    (check,) = (each for each in CHECKS if "I31" in each.rules)
+    assert [each.rule for each in check.find_violations((variant_id, "cork"))] == []
+    known = {key: each for key, each in values(WAREHOUSE).items() if key != "cork"}
+    change_settings(WAREHOUSE, lambda _: known, current_time())
+    (named,) = (each for each in check.find_violations((variant_id, "cork")))
+    assert (named.rule, named.fault) == ("I31", "lies where there is no warehouse any more")

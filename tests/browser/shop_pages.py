@@ -271,6 +271,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a country's rates": ShopPage(
             "adminpanel:country_tax", "/staff/settings/taxes/FI/", "admin"
         ),
+        "warehouses": ShopPage("adminpanel:warehouses", "/staff/settings/warehouses/", "admin"),
+        "a warehouse": ShopPage(
+            "adminpanel:warehouse", "/staff/settings/warehouses/cork/", "admin"
+        ),
+        "a new warehouse, refused": ShopPage(
+            "adminpanel:warehouse_new", "/staff/settings/warehouses/new/", "admin", 422, _NOTHING
+        ),
         "terms": ShopPage("adminpanel:terms", "/staff/settings/terms/", "admin"),
         "first terms": ShopPage("adminpanel:terms_detail", "/staff/settings/terms/first/", "admin"),
         "new terms": ShopPage("adminpanel:terms_new", "/staff/settings/terms/new/", "admin"),

@@ -228,6 +228,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:category_remove": [ask({"version": "x"}, category_id="{category}")],
     "adminpanel:delivery_method": [ask({"name": "Mine"}, key="standard-de")],
     "adminpanel:delivery_method_remove": [ask({"version": "x"}, key="express-de")],
+    "adminpanel:warehouse": [ask({"name": ""}, key="cork")],
     "adminpanel:country_tax": [ask({"standard_0": "0"}, key="DE")],
     "adminpanel:terms_detail": [ask({"seller_name": "Mine"}, key="first")],
     "adminpanel:front_page_row": [ask({"pin": "{product}"}, row="deals")],

@@ -16,7 +16,7 @@ from moneyed import EUR, Money
 from cassandra_db import CassandraUnavailable, count_statements
 from cassandra_db import session as sessions
 from consistency.findings import Scope
-from consistency.settings import KINDS
+from consistency.shop_settings import KINDS
 from pricing.delivery import list_delivery_countries, list_delivery_methods
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, DatedRates, get_tax_rates

@@ -11,6 +11,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from inventory.warehouses import Warehouse
 from pricing.delivery_settings import (
     DeliverySetting,
     LostCountry,
@@ -107,6 +108,20 @@ def _loss_text(lost: LostCountry, today: date) -> str:
     return (
         _("From %(day)s on, nobody can order to %(country)s: no delivery method is left.") % words
     )
+
+
+def describe_closed_warehouses(
+    before: Mapping[str, Warehouse], after: Mapping[str, Warehouse]
+) -> list[str]:
+    """Say what follows for the warehouses that a change closes."""
+    return [
+        _(
+            "%(name)s gets no new stock. What lies there is still sold and sent from there, after what all other warehouses have. Transfer it if it is to be sent from elsewhere."
+        )
+        % {"name": each.name}
+        for key, each in after.items()
+        if not each.is_open and key in before and before[key].is_open
+    ]
 
 
 @dataclass(frozen=True)

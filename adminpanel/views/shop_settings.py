@@ -9,6 +9,7 @@ from uuid import uuid4
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.text import slugify
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -16,14 +17,22 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.setting_forms import DeliveryForm, SettingForm, TaxForm, TermsForm
-from adminpanel.settings import (
+from adminpanel.setting_forms import (
+    DeliveryForm,
+    SettingForm,
+    TaxForm,
+    TermsForm,
+    WarehouseForm,
+)
+from adminpanel.setting_pages import (
+    describe_closed_warehouses,
     describe_coming_gaps,
     describe_lost_countries,
     list_delivery_lines,
     list_tax_lines,
 )
 from cassandra_db import current_time
+from inventory.warehouses import WAREHOUSE, sort_warehouses
 from pricing.delivery_settings import DELIVERY, country_name
 from pricing.tax import TAX
 from shop_settings import operations
@@ -47,6 +56,7 @@ def setting_list(request: HttpRequest) -> HttpResponse:
     context = {
         "delivery_count": len(settings.get_values(DELIVERY)),
         "tax_count": len(settings.get_values(TAX)),
+        "warehouses": sort_warehouses(settings),
         "terms": get_terms(),
     }
     return render_page(request, "adminpanel/settings.html", context)
@@ -129,6 +139,42 @@ def country_tax(request: HttpRequest, key: str) -> HttpResponse:
     """Show a country's tax rates by the days from which on they hold, and change them."""
     form = TaxForm(_get_setting(TAX, key), request.POST if request.method == "POST" else None)
     return _edit(request, form, key, "adminpanel:tax_rates", title=country_name(key))
+
+
+# ---- Warehouses
+
+
+@staff_required((ADMIN,))
+@require_safe
+def warehouses(request: HttpRequest) -> HttpResponse:
+    """Show all warehouses in the order in which orders take from them."""
+    lines = [
+        (each, country_name(each.country)) for each in sort_warehouses(get_settings_at_quorum())
+    ]
+    return render_page(request, "adminpanel/warehouses.html", {"lines": lines})
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def create_warehouse(request: HttpRequest) -> HttpResponse:
+    """Add a warehouse."""
+    form, key = WarehouseForm(None, request.POST if request.method == "POST" else None), ""
+    if form.is_valid():
+        key = slugify(form.cleaned_data["name"])
+        known = get_settings_at_quorum().get_values(WAREHOUSE).get(key)
+        if known not in (None, form.build_setting(key)):
+            form.add_error("name", _("Another warehouse has this name already."))
+    return _edit(request, form, key, "adminpanel:warehouses")
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
+    """Show a warehouse, and change it; what closing it means is said before."""
+    form = WarehouseForm(
+        _get_setting(WAREHOUSE, key), request.POST if request.method == "POST" else None
+    )
+    return _edit(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
 
 
 # ---- The seller, returns and limits

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from django.utils.timezone import localdate
 
 from consistency.findings import Check, Scope, Violation
+from inventory.warehouses import WAREHOUSE
 from pricing import delivery_settings, tax
 from shop_settings import terms
 from shop_settings.errors import SettingRefused
 from shop_settings.queries import get_settings_at_quorum
 
-KINDS = {kind.name: kind for kind in (delivery_settings.DELIVERY, tax.TAX, terms.TERMS)}
+KINDS = {kind.name: kind for kind in (delivery_settings.DELIVERY, tax.TAX, terms.TERMS, WAREHOUSE)}
 
 
 def _iterate_tables(scope: Scope | None) -> Iterator[str]:
