@@ -46,7 +46,7 @@ class SettingsSnapshot:
 
     def get_values(self, kind: SettingKind[T]) -> Mapping[str, T]:
         """Return the settings of a kind by key; the first values where none was ever saved."""
-        return self.compute(kind.name, lambda: self._read(kind))
+        return self.compute(("values", kind.name), lambda: self._read(kind))
 
     def _read(self, kind: SettingKind[T]) -> Mapping[str, T]:
         stored = self.stored.get(kind.name)

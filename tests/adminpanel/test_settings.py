@@ -58,7 +58,7 @@ def typed(form: SettingForm[Any], **changes: Any) -> dict[str, Any]:
     shown = {
         name: value
         for name in form.fields
-        if (value := form[name].value()) not in (None, False, "")
+        if (value := form[name].value()) is not False and value not in (None, "")
     }
     return {name: value for name, value in (shown | changes).items() if value is not None}
 
