@@ -61,8 +61,8 @@ class CheckoutForm(AddressFields):
         # Read once: what is offered, shown and ordered are of one moment.
         self.delivery_methods = list_delivery_methods(self.shipping_country)
         self.tax_rates = get_tax_rates(self.shipping_country)
-        offered = [*self.delivery_methods, *([ordered] if ordered else [])]
-        choices = [(method.code, method.name) for method in offered]
+        choices = [(method.code, method.name) for method in self.delivery_methods]
+        choices += [(ordered.code, ordered.name)] if ordered else []
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
         self.payment_methods = list_payment_methods(self.shipping_country)
         self.fields["payment"].choices = [(each.code, each.name) for each in self.payment_methods]  # type: ignore[attr-defined]

@@ -62,7 +62,7 @@ def _check(snapshot: SettingsSnapshot, today: date) -> None:
         raise SettingRefused(_("There can be %(most)d warehouses.") % {"most": MAX_WAREHOUSES})
     if taken := RESERVED_KEYS & found.keys():
         raise SettingRefused(
-            _("A warehouse can’t be called %(name)s.") % {"name": taken.pop()}, "name"
+            _("A warehouse can’t be called %(name)s.") % {"name": min(taken)}, "name"
         )
     names = [each.name.casefold() for each in found.values()]
     if len(set(names)) < len(names):

@@ -2884,8 +2884,8 @@ FAULTS = (
     _fault(
         "An order whose delivery method was removed cannot be paid by the submit that placed it",
         "checkout/forms.py",
-        "        offered = [*self.delivery_methods, *([ordered] if ordered else [])]\n",
-        "        offered = [*self.delivery_methods]\n",
+        "        choices += [(ordered.code, ordered.name)] if ordered else []\n",
+        "",
         "tests/checkout/test_settings.py",
     ),
     _fault(

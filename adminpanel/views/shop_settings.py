@@ -230,7 +230,7 @@ def _edit(
     key: str,
     list_page: str,
     consequences: Consequences[Any] = lambda before, after: [],
-    **more: object,
+    **more: Any,
 ) -> HttpResponse:
     """Show the form of a setting, or save what was sent: once its consequences were confirmed, if it has any."""
     if request.method != "POST":
@@ -265,7 +265,7 @@ def _edit(
 
 
 def _conflict_page(
-    request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: object
+    request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: Any
 ) -> HttpResponse:
     """Show what is saved now beside what was typed, which stays in the form."""
     fields = compare_fields(type(form)(saved).describe() if saved else {}, form.describe())
@@ -274,7 +274,7 @@ def _conflict_page(
 
 
 def _page(
-    request: HttpRequest, form: SettingForm[Any], key: str, status: int = 200, **more: object
+    request: HttpRequest, form: SettingForm[Any], key: str, status: int = 200, **more: Any
 ) -> HttpResponse:
     context = {"form": form, "key": key, "setting": form.setting, **more}
     return render_page(request, form.template, context, status=status)

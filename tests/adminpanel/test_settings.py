@@ -134,7 +134,7 @@ def test_x157_what_shoppers_are_shown_follows_at_once(ada: Client) -> None:
 
 def test_x157_bad_input_is_said_beside_its_field_and_stays_typed(ada: Client) -> None:
     where, before = address("delivery_method", "standard-fr"), values(DELIVERY)
-    violations = []
+    violations: list[Any] = []
     for fields, sentence in (
         ({"name": ""}, "Enter name"),
         ({"countries": []}, "Choose at least one country"),
