@@ -20,7 +20,7 @@ from orders import states
 from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
 from orders.numbers import normalize_order_number
-from orders.presentation import last_event_id
+from orders.presentation import delivery_estimate, last_event_id
 from orders.queries import get_order_by_number
 from orders.submits import find_submitted_event, handle_once
 from web.rendering import render_or_redirect, render_page
@@ -172,6 +172,7 @@ def _context(
         "payment_word": queries.payment_label(found.payment),
         "payment_tone": queries.payment_tone(found.payment),
         "fulfilment_word": queries.fulfilment_label(found.fulfilment),
+        "expected": delivery_estimate(found),
         "delivery_lines": delivery,
         "billing_lines": billing,
         "move_form": TransitionForm(initial={"version": found.version}),

@@ -35,7 +35,7 @@ from orders.operations import copies, placement, transitions
 from orders.operations.placement import OrderDraft
 from orders.payment_attempts import derive_payment_id
 from orders.states import TRANSITION_RULES, NextStatus, board_column
-from pricing import delivery
+from pricing import delivery, tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
 from storefront.sitemap import write_sitemap
@@ -396,6 +396,7 @@ def _draft(number: int, products: int, dice: Random, now: datetime) -> OrderDraf
         delivery_address=home,
         billing_address=home,
         method=delivery.list_delivery_methods(home.country)[0],
+        tax_rates=tax.get_tax_rates(home.country),
         lines=tuple(
             _line(each, dice) for each in {each.product_id: each for each in bought}.values()
         ),
@@ -455,7 +456,8 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
         country=draft.delivery_address.country,
         delivery_address=draft.delivery_address,
         billing_address=draft.billing_address,
-        delivery_method=draft.method.code,
+        method=draft.method.promise(placed_at),
+        tax_rates=draft.tax_rates.by_class,
         first_item_name=draft.lines[0].name,
         first_item_picture=draft.lines[0].picture,
         cart_id=None,

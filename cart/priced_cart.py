@@ -23,7 +23,7 @@ from inventory.products_with_stock import (
     get_products_with_stock,
 )
 from inventory.queries import get_reserved_units
-from pricing import delivery, quotes
+from pricing import delivery, quotes, tax
 from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
 from promotions import queries as promotions
@@ -151,11 +151,13 @@ class PricedCart:
     def price_consents(self) -> list[PriceConsent]:
         return [each.price_consent for each in self.dearer_lines]
 
-    def compute_quote(self, country: str, method: delivery.DeliveryMethod) -> quotes.Quote | None:
-        """Return what it comes to, delivered to a country; None if nothing of it can be ordered."""
+    def compute_quote(
+        self, tax_rates: tax.TaxRates, method: delivery.DeliveryMethod
+    ) -> quotes.Quote | None:
+        """Return what it comes to, with delivery and tax; None if nothing of it can be ordered."""
         return (
             quotes.compute_quote(
-                self.quoted_lines, country, method, self.applied_promotions.promotions
+                self.quoted_lines, tax_rates, method, self.applied_promotions.promotions
             )
             if self.quoted_lines
             else None

@@ -21,7 +21,6 @@ from orders import operations
 from orders.access import remember_guest_order
 from orders.entities import Order
 from payments import gateways
-from pricing import delivery
 from pricing.money import to_minor_units
 from web.rendering import render_page
 
@@ -100,6 +99,7 @@ def _describe_changes(
         previous_snapshot,
         orderable,
         visit.calculate_sums(orderable) if counted and is_from_checkout else None,
+        snapshot.promise if counted and is_from_checkout else (),
     )
     if counted and not found and previous_snapshot != snapshot:
         return [_("Something has changed. Check your order before you place it.")]
@@ -130,7 +130,7 @@ def _orderable_context(
                 orderable.applied.delivery_price(orderable.lines, method),
                 *method.delivery_estimate(now),
             )
-            for method in delivery.list_delivery_methods(form.shipping_country)
+            for method in form.delivery_methods
         ],
         "method": form.delivery_method,
         "arrives": form.delivery_method.delivery_estimate(now),

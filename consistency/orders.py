@@ -1,4 +1,4 @@
-"""I2, I3, I6, I7 and I9: an order's stock, copies, code, figures and sums follow from what stands in its partition."""
+"""I2, I3, I6, I7, I9 and I29: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def _check_order(order_id: UUID) -> Iterator[Violation]:
     yield from copies.iterate_unequal_copies(order)
     yield from _check_figures(order, items)
     yield from _check_sums(order, items)
+    yield from _check_promise(order)
     yield from vouchers.iterate_missing_uses(order)
 
 
@@ -180,10 +181,33 @@ def _check_sums(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
         )
 
 
+# ---- I29: what was promised
+
+
+def _check_promise(order: Order) -> Iterator[Violation]:
+    method = order.method
+    rates = {part.rate for part in order.taxes if to_minor_units(part.net + part.tax)}
+    for is_wrong, fault, actual in (
+        (not method.name, "its delivery method has no name", method.code),
+        (
+            not method.placed_on <= method.first <= method.last,
+            "it was expected before it was placed, or before itself",
+            f"{method.first} to {method.last}",
+        ),
+        (
+            not rates <= set(order.tax_rates.values()),
+            "it was taxed at other rates than those it was placed with",
+            ", ".join(f"{each}%" for each in sorted(rates)),
+        ),
+    ):
+        if is_wrong:
+            yield Violation("I29", describe_order(order), fault, actual)
+
+
 CHECKS = (
     Check(
         "orders",
-        ("I2", "I3", "I6", "I7", "I9"),
+        ("I2", "I3", "I6", "I7", "I9", "I29"),
         _iterate_order_ids,
         _check_order,
         lambda order_id: order_id,

@@ -27,7 +27,7 @@ from orders.operations import (
     transition_order,
 )
 from orders.transitions import Transition
-from pricing import delivery
+from pricing import delivery, tax
 from pricing.quotes import QuotedLine
 
 ORDER_COUNT = 200
@@ -160,6 +160,7 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
             email=LOGINS[0].email if is_sam else f"{name.replace(' ', '.')}@mail.example",
             delivery_address=home,
             billing_address=home,
+            tax_rates=tax.get_tax_rates(home.country),
             method=methods[1] if dice.random() < 0.2 else methods[0],
             lines=_random_lines(dice, products, plentiful),
             cart_id=None,

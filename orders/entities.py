@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
 
+from django.utils.timezone import localdate
 from django.utils.translation import gettext
 from moneyed import Money
 
@@ -24,11 +26,11 @@ from orders.payment_failures import PAYMENT_FAILURES, PaymentFailure
 from orders.refunds import Refund
 from orders.returns import Return
 from payments.gateways import MANUAL_METHODS, TRANSFER, is_paid_afterwards
-from pricing.delivery import DeliveryMethod
-from pricing.delivery import get_delivery_method as delivery_method
+from pricing.delivery import PromisedDelivery
 from pricing.money import to_minor_units
 from pricing.quotes import Discount, added_tax_by_line
 from pricing.tax import TaxPart
+from shop_settings.terms import get_terms
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,12 @@ class Order:
     total: Money
     tax: Money
     taxes: tuple[TaxPart, ...]
+    tax_rates: Mapping[str, Decimal]  # per cent by tax class, as it was placed
     item_count: int
     country: str
     delivery_address: Address
     billing_address: Address
-    delivery_method: str
+    method: PromisedDelivery
     first_item_name: str
     first_item_picture: str
     cart_id: UUID | None
@@ -118,7 +121,7 @@ class Order:
             *((line.tax_class, line.line_total - line.discount) for line in lines),
             ("standard", self.delivery),
         ]
-        shares = added_tax_by_line(taxed, self.taxes, self.country)
+        shares = added_tax_by_line(taxed, self.taxes, self.tax_rates)
         return tuple(
             replace(line, tax_added=added) for line, added in zip(lines, shares, strict=False)
         )
@@ -204,7 +207,13 @@ class Order:
 
     def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
         """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
-        return returns.returnable_units(self._parcels, self.returns, now)
+        since = now - timedelta(days=self.return_days) if now else None
+        return returns.returnable_units(self._parcels, self.returns, since)
+
+    @property
+    def return_days(self) -> int:
+        """For how many days after it has arrived a thing may be sent back, as it was when the order was placed."""
+        return get_terms(localdate(self.placed_at)).return_days
 
     @property
     def has_packed_parcel(self) -> bool:
@@ -361,10 +370,6 @@ class Order:
         """Whether there is an invoice: once it is confirmed, and for good if it was paid."""
         unconfirmed = (states.PENDING, states.CANCELLED, states.EXPIRED)
         return self.state not in unconfirmed or self.has_been_paid
-
-    @property
-    def method(self) -> DeliveryMethod:
-        return delivery_method(self.country, self.delivery_method)
 
     @cached_property
     def history(self) -> tuple[Event, ...]:

@@ -40,11 +40,18 @@ class Order(Model):
     total = columns.BigInt(static=True)
     tax = columns.BigInt(static=True)  # included in the total, whether prices include it or not
     taxes = columns.Text(static=True)  # JSON: a list of {rate, net, tax} in minor units
+    tax_rates = columns.Text(static=True)  # JSON: per cent by tax class, as it was placed
     item_count = columns.Integer(static=True)
     country = columns.Text(static=True)
     delivery_address = columns.Map(columns.Text, columns.Text, static=True)
     billing_address = columns.Map(columns.Text, columns.Text, static=True)
+    # How it is sent, as it was promised when it was placed: the method's code, its words, and the days on which it was
+    # expected in the shop's time zone. The price is `delivery`. Of orders of former days the code alone is there.
     delivery_method = columns.Text(static=True)
+    delivery_title = columns.Text(static=True)
+    carrier = columns.Text(static=True)  # '' if it is picked up
+    estimated_from = columns.Date(static=True)
+    estimated_delivery = columns.Date(static=True)
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
@@ -214,7 +221,7 @@ class OrderIdByNumber(Model):
 class UnpaidUnits(Model):
     """How many units are on the unpaid orders of one mailbox, or of one network: a row for each order.
 
-    Bound: as many rows as units that a bucket takes (settings.UNPAID_UNITS), each with a TTL.
+    Bound: as many rows as units that a bucket takes (shop_settings.terms), each with a TTL.
     Writer: orders.operations.unpaid_units, by conditional writes alone. The truth is in the orders; a row without one goes
     by its TTL, and an order whose row is gone too early counts no more.
     """

@@ -46,7 +46,9 @@ def _order_data(order: Order) -> dict[str, Any]:
         "name": order.name,
         "delivery_address": order.delivery_address.stored_fields(),
         "billing_address": order.billing_address.stored_fields(),
-        "delivery_method": order.delivery_method,
+        "delivery_method": order.method.label,
+        "estimated_from": order.method.first,
+        "estimated_delivery": order.method.last,
         "lines": [
             {
                 "sku": item.sku,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID
+
+from django.utils.timezone import localdate
 
 from accounts.addresses import address_from_fields
 from cassandra_db import QUORUM, PendingResult, Row, page_key, page_token, read, scan
@@ -16,18 +18,19 @@ from orders import states
 from orders.entities import BoardOrder, CappedCount, Order, OrderSummary
 from orders.events import Event
 from orders.items import Item
+from pricing.delivery import PromisedDelivery, former_promise
 from pricing.money import from_minor_units
 from pricing.quotes import Discount, snapshot_columns
-from pricing.tax import TaxPart
+from pricing.tax import TaxPart, former_tax_rates
 
 # Q12, Q14: an order with its events; the header stands in every row.
 ORDER = read(
     "Q12",
     """SELECT order_id, event_id, number, owner_id, user_id, email, name, state, payment, fulfilment, version, placed_at,
               pay_until, currency, subtotal, delivery, discount, total, tax, taxes, item_count, country,
-              delivery_address, billing_address, delivery_method, first_item_name, first_item_picture, cart_id,
-              allocations, fingerprint, payment_id, payment_method, captured, refunded, voucher, discounts, kind, actor,
-              note, public, board_after, details, request_id, submit_id
+              delivery_address, billing_address, delivery_method, delivery_title, carrier, estimated_from, estimated_delivery,
+              tax_rates, first_item_name, first_item_picture, cart_id, allocations, fingerprint, payment_id, payment_method,
+              captured, refunded, voucher, discounts, kind, actor, note, public, board_after, details, request_id, submit_id
        FROM orders WHERE order_id = :order_id""",
     consistency=QUORUM,
 )
@@ -75,11 +78,12 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
             )
             for part in json.loads(head.taxes)
         ),
+        tax_rates=_tax_rates(head),
         item_count=head.item_count,
         country=head.country,
         delivery_address=address_from_fields(head.delivery_address or {}),
         billing_address=address_from_fields(head.billing_address or {}),
-        delivery_method=head.delivery_method,
+        method=_promised_delivery(head),
         first_item_name=head.first_item_name,
         first_item_picture=head.first_item_picture,
         cart_id=head.cart_id,
@@ -96,6 +100,26 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         ),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
     )
+
+
+def _promised_delivery(head: Row) -> PromisedDelivery:
+    """Return what was promised; of an order of former days, whose row does not say so, what its method said then."""
+    if head.delivery_title is None:
+        return former_promise(head.country, head.delivery_method, head.placed_at)
+    return PromisedDelivery(
+        head.delivery_method,
+        head.delivery_title,
+        head.carrier,
+        localdate(head.placed_at),
+        head.estimated_from.date(),
+        head.estimated_delivery.date(),
+    )
+
+
+def _tax_rates(head: Row) -> Mapping[str, Decimal]:
+    if head.tax_rates is None:
+        return former_tax_rates(head.country)
+    return {name: Decimal(rate) for name, rate in json.loads(head.tax_rates).items()}
 
 
 def _event(row: Row) -> Event:

@@ -8,6 +8,7 @@ to the cent: lines + delivery + tax that is added - discount = total (I9), and t
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -116,7 +117,7 @@ class Quote:
 
 def compute_quote(
     lines: Sequence[QuotedLine],
-    country: str,
+    tax_rates: tax.TaxRates,
     method: delivery.DeliveryMethod,
     promotions: Sequence[Promotion] = (),
 ) -> Quote:
@@ -140,8 +141,8 @@ def compute_quote(
         ("standard", price),
     ]
     without_tax = subtotal + price - discount
-    added = country in tax.tax_added_countries()
-    parts = (tax.compute_added_tax if added else tax.split_included_tax)(taxed, country)
+    added, rates = tax_rates.is_added, tax_rates.by_class
+    parts = (tax.compute_added_tax if added else tax.split_included_tax)(taxed, rates)
     return Quote(
         subtotal,
         price,
@@ -150,7 +151,7 @@ def compute_quote(
         parts,
         tuple(Discount(name, from_minor_units(amount, currency)) for name, amount in discounts),
         tuple(from_minor_units(less, currency) for less in off),
-        added_tax_by_line(taxed, parts, country)[: len(lines)]
+        added_tax_by_line(taxed, parts, rates)[: len(lines)]
         if added
         else (subtotal * 0,) * len(lines),
         added,
@@ -179,17 +180,17 @@ def _apply_promotions(
 
 
 def added_tax_by_line(
-    taxed: Sequence[tuple[str, Money]], parts: Iterable[tax.TaxPart], country: str
+    taxed: Sequence[tuple[str, Money]],
+    parts: Iterable[tax.TaxPart],
+    rates: Mapping[str, Decimal],
 ) -> tuple[Money, ...]:
     """Return what each (tax class, net) has of the tax that is added: that of each rate, spread over all that has it.
 
-    Raises KeyError for a country we do not deliver to.
+    `rates` are by tax class.
     """
     shares = [amount * 0 for _, amount in taxed]
     for part in parts:
-        indexes = [
-            index for index, (kind, _) in enumerate(taxed) if tax.RATES[country][kind] == part.rate
-        ]
+        indexes = [index for index, (kind, _) in enumerate(taxed) if rates[kind] == part.rate]
         cents_each = prorate_amount(
             to_minor_units(part.tax), [to_minor_units(taxed[index][1]) for index in indexes]
         )

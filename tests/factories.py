@@ -31,7 +31,7 @@ from inventory.operations.stock_copies import COPY
 from inventory.queries import get_stock_numbers
 from orders.entities import Order
 from orders.operations import OrderDraft, place_order, settle_payment, start_payment
-from pricing import delivery
+from pricing import delivery, tax
 
 
 def make_category(
@@ -227,6 +227,7 @@ def make_draft(
         delivery_address=address,
         billing_address=address,
         method=delivery.get_delivery_method(country, method),
+        tax_rates=tax.get_tax_rates(country),
         lines=tuple(quoted),
         cart_id=cart_id,
         fingerprint=fingerprint,

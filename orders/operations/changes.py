@@ -176,7 +176,7 @@ def _taxes(order: Order, lines: Iterable[Item]) -> tuple[tax.TaxPart, ...]:
         ("standard", order.delivery),
     ]
     return (tax.compute_added_tax if order.tax_added.amount else tax.split_included_tax)(
-        taxed, order.country
+        taxed, order.tax_rates
     )
 
 

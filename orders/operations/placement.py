@@ -18,7 +18,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from cassandra.query import BoundStatement
-from cassandra.util import uuid_from_time
+from cassandra.util import Date, uuid_from_time
 from django.conf import settings
 
 from accounts.addresses import Address
@@ -71,7 +71,7 @@ from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from orders.voucher_customers import find_voucher_customer_key
 from payments import gateways
 from payments.errors import GatewayUnavailable
-from pricing import delivery, quotes
+from pricing import delivery, quotes, tax
 from pricing.money import to_minor_units
 from pricing.quotes import snapshot_columns
 from promotions.errors import VoucherRefused
@@ -100,6 +100,7 @@ class OrderDraft:
     delivery_address: Address
     billing_address: Address
     method: delivery.DeliveryMethod
+    tax_rates: tax.TaxRates
     lines: tuple[quotes.QuotedLine, ...]
     cart_id: UUID | None
     fingerprint: str
@@ -117,9 +118,7 @@ class OrderDraft:
 
     @cached_property
     def sums(self) -> quotes.Quote:
-        return quotes.compute_quote(
-            self.lines, self.delivery_address.country, self.method, self.promotions
-        )
+        return quotes.compute_quote(self.lines, self.tax_rates, self.method, self.promotions)
 
     @property
     def is_paid_afterwards(self) -> bool:
@@ -195,6 +194,8 @@ PLACE = conditional_write(
               delivery = :delivery, discount = :discount, total = :total, tax = :tax, taxes = :taxes,
               item_count = :item_count, country = :country, delivery_address = :delivery_address,
               billing_address = :billing_address, delivery_method = :delivery_method,
+              delivery_title = :delivery_title, carrier = :carrier, estimated_from = :estimated_from,
+              estimated_delivery = :estimated_delivery, tax_rates = :tax_rates,
               first_item_name = :first_item_name, first_item_picture = :first_item_picture, cart_id = :cart_id,
               allocations = :allocations, fingerprint = :fingerprint, payment_method = :payment_method,
               captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts
@@ -534,7 +535,7 @@ def header_values(
     allocations: Iterable[Allocation],
 ) -> dict[str, Any]:
     """Return the values of an order's header when it is placed."""
-    quote = draft.sums
+    quote, promise = draft.sums, draft.method.promise(now)
     taxes = [
         {"rate": str(part.rate), "net": to_minor_units(part.net), "tax": to_minor_units(part.tax)}
         for part in quote.taxes
@@ -560,7 +561,14 @@ def header_values(
         "country": draft.delivery_address.country,
         "delivery_address": draft.delivery_address.stored_fields(),
         "billing_address": draft.billing_address.stored_fields(),
-        "delivery_method": draft.method.code,
+        "delivery_method": promise.code,
+        "delivery_title": promise.name,
+        "carrier": promise.carrier,
+        "estimated_from": Date(promise.first),
+        "estimated_delivery": Date(promise.last),
+        "tax_rates": json.dumps(
+            {name: str(rate) for name, rate in draft.tax_rates.by_class.items()}
+        ),
         "first_item_name": draft.lines[0].name,
         "first_item_picture": draft.lines[0].picture,
         "cart_id": draft.cart_id,

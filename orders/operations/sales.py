@@ -7,6 +7,7 @@ until nothing is left of them. Net is rounded line by line.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from analytics import operations as analytics
 from analytics.figures import SoldLine
@@ -72,7 +73,7 @@ def build_sale(order: Order, items: Sequence[Item]) -> Sale | None:
     # A line of which nothing is left is recorded, too: it may have been recorded as sold before.
     left = {item.line_number: item for item in order.current_lines(items)}
     lines = [
-        _line_sale(left.get(item.line_number) or item.with_quantity(0), order.country)
+        _line_sale(left.get(item.line_number) or item.with_quantity(0), order.tax_rates)
         for item in items
     ]
     skipped = {each.refund_id for each in order.due_refunds} | balance.change_refund_ids(order)
@@ -120,7 +121,7 @@ def _worth(lines: Mapping[int, int], items_by_line: Mapping[int, Item]) -> int:
     )
 
 
-def _line_sale(item: Item, country: str) -> _LineSale:
+def _line_sale(item: Item, rates: Mapping[str, Decimal]) -> _LineSale:
     """Return what was paid for a line."""
     if item.tax_added:
         return _LineSale(
@@ -128,7 +129,7 @@ def _line_sale(item: Item, country: str) -> _LineSale:
             to_minor_units(item.final_total),
             to_minor_units(item.final_total - item.tax_added),
         )
-    parts = tax.split_included_tax([(item.tax_class, item.final_total)], country)
+    parts = tax.split_included_tax([(item.tax_class, item.final_total)], rates)
     return _LineSale(
         item, to_minor_units(item.final_total), sum(to_minor_units(part.net) for part in parts)
     )

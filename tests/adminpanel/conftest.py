@@ -13,7 +13,7 @@ from orders import operations
 from orders.entities import Order
 from orders.operations import OrderDraft
 from orders.transitions import Transition
-from pricing import delivery
+from pricing import delivery, tax
 from tests.factories import make_payment, make_product, make_stock, make_user, sign_in_staff
 
 # Orders of other tests stand on the same board; these are older, so that they stand first.
@@ -41,6 +41,7 @@ def make_order_with_events(
         delivery_address=address,
         billing_address=address,
         method=delivery.get_delivery_method("DE", "standard"),
+        tax_rates=tax.get_tax_rates("DE"),
         lines=(line,),
         cart_id=None,
         fingerprint="one mug",

@@ -487,6 +487,20 @@ def test_i9_a_line_that_is_not_units_at_their_price_is_named() -> None:
     ]
 
 
+def test_i29_what_was_promised_and_cannot_be_is_named() -> None:
+    faults = {
+        "delivery_title = ''": "its delivery method has no name",
+        "estimated_delivery = '2020-01-01'": "it was expected before it was placed, or before itself",
+        'tax_rates = \'{"standard": "16", "reduced": "5"}\'': "it was taxed at other rates than those it was placed with",
+    }
+    for broken, sentence in faults.items():
+        order = make_order()
+        assert found(of(order), "I29") == []
+        cql(f"UPDATE orders SET {broken} WHERE order_id = %s", order.order_id)  # noqa: S608
+        (named,) = found(of(order), "I29")
+        assert sentence in named
+
+
 # ---- While the shop runs
 
 

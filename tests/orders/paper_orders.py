@@ -16,6 +16,7 @@ from orders.items import Item
 from orders.operations.changes import plan_change
 from orders.parcels import plan_packing
 from pricing import tax
+from pricing.delivery import get_delivery_method
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
 
@@ -58,7 +59,7 @@ def make_paper_order(
         *((item.tax_class, item.line_total - item.discount) for item in items),
         ("standard", delivery),
     ]
-    taxes = tax.split_included_tax(taxed, "DE")
+    taxes = tax.split_included_tax(taxed, tax.get_tax_rates("DE").by_class)
     placed = Event(
         uuid_from_time(START), "placed", "shopper", "", public=True, board_after="to_pay"
     )
@@ -85,7 +86,8 @@ def make_paper_order(
         country="DE",
         delivery_address=AT_HOME,
         billing_address=AT_HOME,
-        delivery_method="standard",
+        method=get_delivery_method("DE", "standard").promise(START),
+        tax_rates=tax.get_tax_rates("DE").by_class,
         first_item_name="Mug",
         first_item_picture="mug/c8724c-efeae0",
         cart_id=None,

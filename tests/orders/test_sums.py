@@ -41,7 +41,8 @@ def make_promotion(kind: str, **terms: Any) -> Promotion:
 
 def test_the_included_tax_is_split_by_rate() -> None:
     parts = tax.split_included_tax(
-        [("standard", Money("119.00", EUR)), ("reduced", Money("10.70", EUR))], "DE"
+        [("standard", Money("119.00", EUR)), ("reduced", Money("10.70", EUR))],
+        tax.get_tax_rates("DE").by_class,
     )
     assert [(part.rate, part.net.amount, part.tax.amount) for part in parts] == [
         (Decimal(19), Decimal("100.00"), Decimal("19.00")),
@@ -53,23 +54,30 @@ def test_each_country_has_its_rates(subtests: pytest.Subtests) -> None:
     for country, rates in (("DE", ("19", "7")), ("FR", ("20", "5.5")), ("IE", ("23", "13.5"))):
         with subtests.test(country):
             parts = tax.split_included_tax(
-                [("reduced", Money(1, EUR)), ("standard", Money(1, EUR))], country
+                [("reduced", Money(1, EUR)), ("standard", Money(1, EUR))],
+                tax.get_tax_rates(country).by_class,
             )
             assert [part.rate for part in parts] == [Decimal(rate) for rate in rates]
 
 
 def test_tax_is_rounded_half_up_once_for_each_rate() -> None:
     # 0.23 of 1.23 is tax. A gross of 0.1230 euros has exactly 2.3 cents, so three lines of 0.05 differ from their sum.
-    (part,) = tax.split_included_tax([("standard", Money("0.05", EUR))] * 3, "IE")
+    (part,) = tax.split_included_tax(
+        [("standard", Money("0.05", EUR))] * 3, tax.get_tax_rates("IE").by_class
+    )
     assert (part.net.amount, part.tax.amount) == (Decimal("0.12"), Decimal("0.03"))
     # 20 % of 1.23 gross is 0.205, which is half a cent: up.
-    (part,) = tax.split_included_tax([("standard", Money("1.23", EUR))], "FR")
+    (part,) = tax.split_included_tax(
+        [("standard", Money("1.23", EUR))], tax.get_tax_rates("FR").by_class
+    )
     assert part.tax.amount == Decimal("0.21")
 
 
 def test_delivery_is_taxed_at_the_standard_rate() -> None:
     sums = quotes.compute_quote(
-        [line("10.70", tax_class="reduced")], "DE", delivery.get_delivery_method("DE", "standard")
+        [line("10.70", tax_class="reduced")],
+        tax.get_tax_rates("DE"),
+        delivery.get_delivery_method("DE", "standard"),
     )
     assert [(part.rate, part.net + part.tax) for part in sums.taxes] == [
         (Decimal(19), Money("4.90", EUR)),
@@ -86,7 +94,9 @@ def test_standard_delivery_is_free_from_a_sum_on_and_express_never() -> None:
 
 def test_free_delivery_leaves_no_row_of_tax_for_itself() -> None:
     sums = quotes.compute_quote(
-        [line("70.00", tax_class="reduced")], "DE", delivery.get_delivery_method("DE", "standard")
+        [line("70.00", tax_class="reduced")],
+        tax.get_tax_rates("DE"),
+        delivery.get_delivery_method("DE", "standard"),
     )
     assert [part.rate for part in sums.taxes] == [Decimal(7)]
 
@@ -103,9 +113,9 @@ def test_delivery_costs_more_by_weight() -> None:
     ):
         assert standard.price_for(little, grams) == Money(price, EUR)
     assert express.price_for(little, 5_001) == Money("12.40", EUR)
-    assert quotes.compute_quote([line("1.00", 3, grams=2_000)], "DE", standard).delivery == Money(
-        "7.40", EUR
-    )
+    assert quotes.compute_quote(
+        [line("1.00", 3, grams=2_000)], tax.get_tax_rates("DE"), standard
+    ).delivery == Money("7.40", EUR)
 
 
 def test_what_is_too_heavy_for_one_parcel_goes_in_several() -> None:
@@ -120,9 +130,11 @@ def test_what_is_too_heavy_for_one_parcel_goes_in_several() -> None:
 def test_tax_is_added_where_prices_are_net() -> None:
     lines = [line("10.00", 2), line("1.15", tax_class="reduced")]
     with override_settings(TAX_ADDED_IN=["IE"]):
-        sums = quotes.compute_quote(lines, "IE", delivery.get_delivery_method("IE", "standard"))
+        sums = quotes.compute_quote(
+            lines, tax.get_tax_rates("IE"), delivery.get_delivery_method("IE", "standard")
+        )
         elsewhere = quotes.compute_quote(
-            lines, "DE", delivery.get_delivery_method("DE", "standard")
+            lines, tax.get_tax_rates("DE"), delivery.get_delivery_method("DE", "standard")
         )
     # 23 % of 25.90 and 13.5 % of 1.15, which is 0.15525.
     assert [(part.net, part.tax) for part in sums.taxes] == [
@@ -139,7 +151,7 @@ def test_tax_is_added_where_prices_are_net() -> None:
 def test_what_is_taken_off_is_not_taxed() -> None:
     sums = quotes.compute_quote(
         [line("119.00")],
-        "DE",
+        tax.get_tax_rates("DE"),
         delivery.get_delivery_method("DE", "standard"),
         [make_promotion(PERCENTAGE, percent=Decimal(50))],
     )
@@ -150,7 +162,7 @@ def test_what_is_taken_off_is_not_taxed() -> None:
 def test_a_code_does_not_make_delivery_dearer() -> None:
     sums = quotes.compute_quote(
         [line("65.00")],
-        "DE",
+        tax.get_tax_rates("DE"),
         delivery.get_delivery_method("DE", "standard"),
         [make_promotion(AMOUNT, amount=1000)],
     )
@@ -160,7 +172,7 @@ def test_a_code_does_not_make_delivery_dearer() -> None:
 def test_free_delivery_takes_nothing_off_the_subtotal() -> None:
     sums = quotes.compute_quote(
         [line("10.00")],
-        "DE",
+        tax.get_tax_rates("DE"),
         delivery.get_delivery_method("DE", "express"),
         [make_promotion(FREE_DELIVERY)],
     )
@@ -176,7 +188,7 @@ def test_no_more_is_taken_off_than_the_subtotal() -> None:
     promotions = [make_promotion(AMOUNT, amount=700), make_promotion(AMOUNT, amount=700)]
     sums = quotes.compute_quote(
         [line("5.00"), line("5.00")],
-        "DE",
+        tax.get_tax_rates("DE"),
         delivery.get_delivery_method("DE", "standard"),
         promotions,
     )
@@ -234,7 +246,10 @@ def test_s36_everything_adds_up_to_the_cent(
     ]
     with override_settings(TAX_ADDED_IN=[country] if added else []):
         sums = quotes.compute_quote(
-            lines, country, delivery.get_delivery_method(country, method), promotions
+            lines,
+            tax.get_tax_rates(country),
+            delivery.get_delivery_method(country, method),
+            promotions,
         )
     zero = sums.total * 0
     assert sums.is_tax_added is added

@@ -1,0 +1,97 @@
+"""What an order was placed with stays, whatever becomes of the shop's delivery methods and rates."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from io import BytesIO
+
+from django.test import Client
+from django.urls import reverse
+from moneyed import EUR, Money
+from pypdf import PdfReader
+
+from cassandra_db.session import get_session
+from orders import operations, queries
+from orders.entities import Order
+from orders.links import order_access_token
+from orders.operations.changes import recalculate_sums
+from orders.operations.emails import compose_mail
+from pricing.delivery import DeliveryMethod
+from pricing.tax import TaxRates
+from tests.environment import KEYSPACE
+from tests.factories import (
+    make_draft,
+    make_payment,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
+
+FRIDAY = datetime(2026, 5, 8, 10, tzinfo=UTC)
+# No shop has them: they were changed since.
+METHOD = DeliveryMethod("barge", "Slow boat", "Canal & Co", Money("3.21", EUR), (2, 6))
+RATES = TaxRates({"standard": Decimal("16"), "reduced": Decimal("5.5")})
+
+
+def place_order() -> Order:
+    product = make_product(price="11.60")
+    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    draft = replace(make_draft((product, 1)), method=METHOD, tax_rates=RATES)
+    return operations.place_order(draft, FRIDAY)
+
+
+def read(order: Order) -> Order:
+    found = queries.get_order(order.order_id)
+    assert found
+    return found
+
+
+def words(client: Client, address: str) -> str:
+    return " ".join(client.get(address).content.decode().split())
+
+
+def test_x156_what_was_promised_is_shown_after_the_method_and_the_rates_have_gone() -> None:
+    placed = place_order()
+    assert read(placed) == placed
+    order = make_payment(placed)
+    assert (order.method.first, order.method.last) == (date(2026, 5, 12), date(2026, 5, 18))
+    assert [(part.rate, part.tax) for part in order.taxes] == [(Decimal(16), Money("2.04", EUR))]
+    # It was confirmed on Wednesday: as many working days later as was promised.
+    wednesday = datetime(2026, 5, 13, 9, tzinfo=UTC)
+    assert order.method.delivery_estimate(wednesday) == (date(2026, 5, 15), date(2026, 5, 21))
+    guest = Client()
+    guest.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
+    address = reverse("orders:detail", args=[order.number])
+    invoice = guest.get(reverse("orders:invoice", args=[order.number])).content
+    printed = " ".join(PdfReader(BytesIO(invoice)).pages[0].extract_text().split())
+    items = queries.list_items(order)
+    mail = compose_mail(order, next(e for e in order.events if e.kind == "authorized"), items)
+    assert mail
+    staff = sign_in_staff(Client(), make_user("Sue", role="support"))
+    staff_page = words(staff, reverse("adminpanel:order", args=[order.number]))
+    assert any("It should arrive" in paragraph for paragraph in mail.paragraphs)
+    for where, text in (("page", words(guest, address)), ("invoice", printed)):
+        assert "Slow boat, Canal &" in text.replace("&amp;", "&"), where
+        assert "3.21" in text, where
+    assert "16%" in printed
+    assert "Slow boat, Canal &amp; Co" in staff_page
+    # Fewer units are summed up at the rates of the order.
+    assert recalculate_sums(order, items, order.quantities)["taxes"] == [
+        {"rate": "16", "net": 1277, "tax": 204}
+    ]
+
+
+def test_x156_an_order_of_former_days_says_what_its_method_said_then() -> None:
+    order = place_order()
+    names = ("delivery_title", "carrier", "estimated_from", "estimated_delivery", "tax_rates")
+    emptied = ", ".join(f"{name} = null" for name in names)
+    for code, label in (("standard", "Standard, DHL"), ("barge", "Barge")):
+        get_session().execute(
+            f"UPDATE {KEYSPACE}.orders SET {emptied}, delivery_method = %s WHERE order_id = %s",  # noqa: S608
+            (code, order.order_id),
+        )
+        former = read(order)
+        assert former.method.label == label
+        assert former.tax_rates == {"standard": Decimal(19), "reduced": Decimal(7)}
+        assert former.method.placed_on == FRIDAY.date()
