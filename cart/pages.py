@@ -26,6 +26,8 @@ from cart.undo import RemovedLine, parse_removed_line
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
 from pricing import delivery
+from pricing.delivery_words import describe_delivery_price
+from pricing.quotes import lines_weight
 from pricing.templatetags.money import format_money as in_words
 from promotions.operations import voucher_customer_key
 from web.rendering import render_page
@@ -221,6 +223,11 @@ def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
         "country": country,
         "countries": list_shipping_countries(),
         "sums": quote,
+        "delivery_note": describe_delivery_price(
+            quote, methods[0], lines_weight(found.quoted_lines)
+        )
+        if quote
+        else "",
         "ways": [
             (
                 method,

@@ -1,6 +1,7 @@
 """What delivery costs and how long it takes, as the pages show it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -13,13 +14,17 @@ from pricing.delivery import BANDS, DELIVERY_METHODS, DeliveryMethod
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """What a delivery method to a country costs, tax included, and how many working days it takes."""
+    """What a delivery method to a country costs, tax included, and how many working days it takes.
+
+    `arrives_by` is the last of them, for what is ordered at a moment; None where the row is about any order.
+    """
 
     country: str
     method: str
     days: str
     price: Money
     free_from: Money | None
+    arrives_by: date | None = None
 
 
 @dataclass(frozen=True)
@@ -38,10 +43,17 @@ def delivery_rows() -> list[list[DeliveryRow]]:
     ]
 
 
-def usual_delivery_rows(first: str) -> list[DeliveryRow]:
-    """Return a row for each country, for the usual method; the country with the code `first` stands before the others."""
+def usual_delivery_rows(first: str, now: datetime) -> list[DeliveryRow]:
+    """Return a row for each country, for the usual method and an order placed now; the country with the code `first` leads.
+
+    They are those of the day of `now` in the shop's time zone.
+    """
     codes = sorted(DELIVERY_METHODS, key=lambda code: code != first)
-    return [_row(COUNTRIES[code], DELIVERY_METHODS[code][0]) for code in codes]
+    return [
+        replace(_row(COUNTRIES[code], method), arrives_by=method.delivery_estimate(now)[1])
+        for code in codes
+        for method in DELIVERY_METHODS[code][:1]
+    ]
 
 
 def weight_rows() -> list[WeightRow]:
