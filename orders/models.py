@@ -16,7 +16,7 @@ class Order(Model):
 
     __table_name__ = "orders"
     __personal_data__ = {
-        "columns": ("user_id", "email", "name"),
+        "columns": ("user_id", "email", "name", "customer_notes"),
         "on_erase": "pseudonymised",
         "why": "tax law asks for numbers, sums and days, not for names",
     }
@@ -45,6 +45,7 @@ class Order(Model):
     delivery_address = columns.Map(columns.Text, columns.Text, static=True)
     billing_address = columns.Map(columns.Text, columns.Text, static=True)
     delivery_method = columns.Text(static=True)
+    customer_notes = columns.Text(static=True)  # what the shopper says about the delivery
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)

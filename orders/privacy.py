@@ -47,6 +47,7 @@ def _order_data(order: Order) -> dict[str, Any]:
         "delivery_address": order.delivery_address.stored_fields(),
         "billing_address": order.billing_address.stored_fields(),
         "delivery_method": order.delivery_method,
+        "delivery_notes": order.customer_notes,
         "lines": [
             {
                 "sku": item.sku,

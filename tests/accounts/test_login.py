@@ -324,12 +324,12 @@ def test_x59_errors_stand_in_a_summary_and_at_their_field_and_the_title_says_so(
 
 
 def test_a_user_is_read_afresh_in_each_request(client: Client) -> None:
-    from accounts.operations import save_profile
+    from accounts.operations import save_name
 
     alice = make_user()
     client.force_login(alice)
     assert b"Alice" in client.get(reverse("accounts:profile")).content
-    save_profile(alice.pk, "Alicia")
+    save_name(alice.pk, "Alicia")
     assert b"Alicia" in client.get(reverse("accounts:profile")).content
     found = queries.find_user_by_email(alice.email)
     assert isinstance(found, User)
