@@ -69,7 +69,7 @@ FEW_LINES = read(
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
               options, picture, price, quantity, added_at, checkout_id, checkout_number,
               voucher_code
-       FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line' LIMIT 21""",
+       FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line' LIMIT 20""",
 )
 SHARING_PEEK = read(
     "K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1"

@@ -15,7 +15,15 @@ from moneyed import Money
 from cart import queries
 from cart.access import EDIT, require_access
 from cart.entities import Cart, CartBadge, Line
-from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, NotEnoughLeft, TooManyUnits
+from cart.errors import (
+    CartBusy,
+    CartFull,
+    NoSuchCart,
+    NoSuchLine,
+    NotEnoughLeft,
+    SoldOut,
+    TooManyUnits,
+)
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import (
     ActiveCart,
@@ -144,8 +152,8 @@ def add_line(
     the result has the old one. The same `idempotency_key` counts once within a day, whichever cart is active by then.
     `now` is in UTC. `carts` is the person's list of carts, where it is being read already. `available` is how many of the
     variant are left, None for as many as a line takes; what the cart's own checkout has reserved counts with them.
-    Raises NotAllowed, NotEnoughLeft, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was
-    added (after UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
+    Raises NotAllowed, NotEnoughLeft, SoldOut, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then
+    nothing was added (after UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
     """
     left = available
     for attempt in retry_attempts(ATTEMPTS):
@@ -175,6 +183,8 @@ def add_line(
             drop_closed_cart(person_id, cart, now)
         except NotEnoughLeft as short:
             left = count_units_left(cart_id, variant.variant_id, available or 0)
+            if left < 1:
+                raise SoldOut(product.name) from short
             if left <= short.left:
                 raise
         else:

@@ -120,11 +120,10 @@ def add_line(request: HttpRequest) -> HttpResponse:
         if not form.is_valid():
             return _add_refusal(request, form, product_and_variant)
         available = _count_available(found, variant.variant_id)
-        if available < 1:
-            raise SoldOut(product.name)
         quantity, idempotency_key = form.cleaned_data["quantity"], form.cleaned_data["operation"]
         if owner_id is None and quantity > available:
-            raise NotEnoughLeft(available)
+            # Before there is a cart for it.
+            raise NotEnoughLeft(available) if available else SoldOut(product.name)
         added = operations.add_line(
             owner.get_or_create_owner_id(request),
             product,

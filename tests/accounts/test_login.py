@@ -81,6 +81,10 @@ def test_it_logs_in_and_goes_on_to_the_page_that_asked() -> None:
     assert answer["Location"] == "/account/addresses/"
     assert logged_in(client)
     assert client.get(LOGIN)["Location"] == reverse("accounts:profile")
+    found = queries.get_user(alice.pk)
+    assert found
+    assert found.last_login_at >= found.created_at
+    assert "Last signed in" in client.get(reverse("accounts:profile")).content.decode()
 
 
 def test_s32_where_to_go_on_is_a_path_of_this_site_and_never_the_name_of_a_view(

@@ -216,7 +216,7 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
     )
     page_text = pages(render_invoice(order, queries.list_items(order)))[0]
     for words in (
-        "Spring: 2 euro off -€2.00",
+        "Spring: 2 euro off −€2.00",
         "Refunded: €12.00.",
         f"{order.number}-1",
         "Returned: 1 × Mug -€12.00",
