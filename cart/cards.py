@@ -20,6 +20,10 @@ class PendingCard:
     sharing: PendingResult
 
 
+# A cart on the list, its first rows, whether it is shared; and, where it can be summed, its lines and their products.
+_Found = tuple[ListedCart, list[Row], PendingResult, Cart | None, PendingProductsWithStock | None]
+
+
 def prefetch_card(cart_id: UUID) -> PendingCard:
     """Start reading what the list of carts shows of one."""
     return PendingCard(
@@ -41,19 +45,18 @@ def list_cart_cards(
     )
     reading = [(each, begun.get(each.cart_id) or prefetch_card(each.cart_id)) for each in listed]
     products_left = AT_ONCE
-    found = []
+    found: list[_Found] = []
     for each, pending in reading:
         rows = pending.peek.rows()
         # A cart that its owner has deleted is gone for those it was shared with, though it may come back to their lists.
         if each.role and rows and rows[0].deleted_at is not None:
             continue
         cart = _whole_cart(each, rows)
-        product_ids = {line.product_id for line in cart.lines} if cart else set()
-        if cart is None or len(product_ids) > products_left:
-            found.append((each, rows, pending.sharing, None, None))
-            continue
-        products_left -= len(product_ids)
-        found.append((each, rows, pending.sharing, cart, PendingProductsWithStock(product_ids)))
+        products = None
+        if cart and len(ids := {line.product_id for line in cart.lines}) <= products_left:
+            products_left -= len(ids)
+            products = PendingProductsWithStock(ids)
+        found.append((each, rows, pending.sharing, cart, products))
     cards = [_card(*each) for each in found]
     return sorted(cards, key=lambda card: (card.cart.is_active, card.changed_at), reverse=True)
 
