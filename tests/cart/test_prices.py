@@ -319,7 +319,9 @@ def test_x123_a_carts_sum_is_one_number_on_every_page(client: Client) -> None:
     # What two carts come to in one.
     client.post(reverse("cart:make"), {"name": "Second", "operation": str(uuid4())})
     put(client, lamp, 1)
-    merged = client.get(reverse("cart:merge", args=[cart_id]), {"into": cart_of(client).cart_id})
+    merged = client.get(
+        reverse("cart:merge", args=[cart_id]), {"into": str(cart_of(client).cart_id)}
+    )
     sums = html.fromstring(merged.content).xpath("//dl[@class='sums']//dd/text()")
     assert [each for each in sums if "€" in each] == ["€35.00", "€105.00", "€105.00"]
 

@@ -342,7 +342,7 @@ def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
     for expected in (
         "2 × €12.00",
         "Subtotal€29.35",
-        "Delivery, standard€4.90",
+        "Delivery, standardFree from €60.00. Add €30.65 more.€4.90",
         "Total€34.25",
         "at 19%",
         "at 7%",
