@@ -194,6 +194,17 @@ class PasswordConfirmationForm(Form):
         return password
 
 
+def phone_field(help_text: StrOrPromise) -> SingleLineField:
+    """Return the field for a telephone number, which is optional; `help_text` says what it is for (X58)."""
+    return SingleLineField(
+        label=_("Phone"),
+        max_length=30,
+        required=False,
+        help_text=help_text,
+        widget=forms.TextInput({"autocomplete": "tel", "type": "tel"}),
+    )
+
+
 class ProfileForm(Form):
     name = SingleLineField(
         label=_("Your name"),
@@ -201,6 +212,16 @@ class ProfileForm(Form):
         widget=forms.TextInput({"autocomplete": "name"}),
         error_messages={"required": _("Enter your name")},
     )
+    phone = phone_field(
+        _("We fill it in at checkout, where the carrier needs it in case of problems")
+    )
+
+    def clean_phone(self) -> str:
+        """Return the number as it is kept. Raises ValidationError for what is none."""
+        try:
+            return addresses.normalize_phone(self.cleaned_data["phone"])
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
 
 
 class AddressFields(Form):
@@ -256,13 +277,7 @@ class AddressFields(Form):
         required=False,
         widget=forms.Select({"autocomplete": "address-level1"}),
     )
-    phone = SingleLineField(
-        label=_("Phone"),
-        max_length=30,
-        required=False,
-        help_text=_("For the carrier only, in case of problems with your delivery"),
-        widget=forms.TextInput({"autocomplete": "tel", "type": "tel"}),
-    )
+    phone = phone_field(_("For the carrier only, in case of problems with your delivery"))
 
     def __init__(self, *args: Any, section: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

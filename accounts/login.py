@@ -27,6 +27,7 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     clear_second_factor_pass(request.session)
     audit_log.add_entry("login", current_time(), by=user.pk)
     operations.process_sign_in(user, current_time())
+    operations.record_login(user.pk, current_time())
     # Staff who want nothing else go where their work is, by way of the second factor.
     response = HttpResponseRedirect(
         next_url(request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))

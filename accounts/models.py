@@ -37,6 +37,8 @@ class User(DjangoCassandraModel):
     addresses = columns.Map(columns.Text, columns.Map(columns.Text, columns.Text))
     default_address = columns.Text()
     created_at = columns.DateTime()
+    last_login_at = columns.DateTime()
+    phone = columns.Text()  # where carriers reach them; '' and null are none
     # when a mailed link proved that the present e-mail address is this person's
     verified_at = columns.DateTime()
     # the address that the account is moving to; its claim is worth nothing before

@@ -30,10 +30,12 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
             "email_proved_at": user.verified_at,
             "email_to_be": user.email_next,
             "name": user.name,
+            "phone": user.phone,
             "role": user.role,
             "usual_country": user.delivery_country,
             "mail_as_text_only": bool(user.plain_mail),
             "member_since": user.created_at,
+            "last_signed_in_at": user.last_login_at,
         },
         "addresses": [
             each.stored_fields() | {"used_by_default": each.default}

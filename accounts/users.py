@@ -17,7 +17,7 @@ from accounts.operations import (
     change_password_hash,
     register_user,
     rehash_password,
-    save_profile,
+    save_name,
     set_role,
 )
 from accounts.roles import ADMIN, ROLES
@@ -85,7 +85,7 @@ class UserManager:
             if name == "password":
                 change_password_hash(user, read.password, user.password, now)
             elif name == "name":
-                save_profile(user.user_id, user.name)
+                save_name(user.user_id, user.name)
             else:
                 set_role(user.user_id, user.role, now)
             user.loaded_values[name] = getattr(user, name)

@@ -29,7 +29,11 @@ class Line(VariantSnapshot):
 
 @dataclass(frozen=True)
 class Cart:
-    """A cart with its lines, the newest first. The counts and the subtotal equal the lines."""
+    """A cart with its lines, the newest first. The counts and the subtotal equal the lines.
+
+    `subtotal` is that of the lines as they were added, for the cart's own conditions. What people are shown is what can be
+    ordered at today's prices: cart.priced_cart.
+    """
 
     cart_id: UUID
     name: str
@@ -70,7 +74,6 @@ class CartBadge:
 
     name: str = field(default_factory=default_name)
     item_count: int = 0
-    subtotal: Money | None = None
     cart_id: UUID | None = None
     others: tuple[ListedCart, ...] = ()
     limit_message: str = ""  # how many more lines the cart can hold, once that is worth saying
@@ -78,13 +81,17 @@ class CartBadge:
 
 @dataclass(frozen=True)
 class CartCard:
-    """A cart as the list of carts shows it. `pictures` are of a few of its lines."""
+    """A cart as the list of carts shows it. `pictures` are of a few of its lines.
+
+    `subtotal` is what its page says, too (PricedCart.subtotal); None where that is not counted on the list, as of a cart of
+    many lines.
+    """
 
     cart: ListedCart
     line_count: int
     item_count: int
     later_count: int
-    subtotal: Money
+    subtotal: Money | None
     changed_at: datetime
     pictures: tuple[str, ...]
     is_shared: bool

@@ -92,6 +92,18 @@ class TooManyUnits(CartError):
         )
 
 
+class NotEnoughLeft(CartError):
+    """A line would have more units than are left: `left` is how many it can have, `in_cart` how many it has."""
+
+    def __init__(self, left: int, in_cart: int = 0) -> None:
+        words = _("Only %(left)s left.")
+        if in_cart:
+            words = _("Only %(left)s left, and you already have %(count)s in your cart.")
+        super().__init__(words % {"left": left, "count": in_cart})
+        self.left = left
+        self.in_cart = in_cart
+
+
 class TooManyUnitsTogether(CartError):
     """Two lines of one variant would be more than a line can have."""
 

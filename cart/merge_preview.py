@@ -1,6 +1,6 @@
 """What merging one cart into another would give, shown before it is done."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 from moneyed import Money
@@ -51,8 +51,19 @@ class MergePreview:
         return self.target.item_count + self.source.item_count
 
     @property
-    def subtotal(self) -> Money:
-        return sum((each.price * each.line.quantity for each in self.lines), self.target.subtotal)
+    def merged(self) -> Cart:
+        """The target with the source's lines in it. A line that is there keeps its price."""
+        coming = {each.line.key: each for each in self.lines}
+        lines = [
+            replace(line, quantity=coming[line.key].total_quantity) if line.key in coming else line
+            for line in self.target.lines
+        ] + [each.line for each in self.lines if each.existing_line is None]
+        return replace(
+            self.target,
+            lines=tuple(replace(line, total=line.price * line.quantity) for line in lines),
+            line_count=self.line_count,
+            item_count=self.item_count,
+        )
 
     @property
     def obstacles(self) -> list[str]:

@@ -1,13 +1,17 @@
 """The page of a cart: its context, and the responses to a submit."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from moneyed import Money
 
 from cart import owner, people, queries
 from cart.access import VIEW, Access, require_access
@@ -22,11 +26,12 @@ from cart.undo import RemovedLine, parse_removed_line
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
 from pricing import delivery, tax
+from pricing.delivery_words import describe_delivery_price
 from pricing.quotes import lines_weight
 from pricing.templatetags.money import format_money as in_words
 from promotions.operations import voucher_customer_key
 from shop_settings.queries import prefetch_settings
-from web.rendering import render_or_redirect, render_page
+from web.rendering import render_page
 
 # How many lines the page shows unless all are asked for.
 MAX_LINES_DRAWN = 100
@@ -51,12 +56,27 @@ def render_cart_page(
     )
 
 
-def render_changed_cart(request: HttpRequest) -> HttpResponse:
-    """Answer a submit that has changed the cart."""
+def render_changed_cart(
+    request: HttpRequest,
+    sentence: str,
+    *,
+    query: str = "",
+    undo: RemovedLine | None = None,
+    with_sum: bool = True,
+) -> HttpResponse:
+    """Answer a submit that has changed the cart with the cart, and say what was changed.
+
+    The page that a redirect leads to (to the cart's address and `query`) shows the sums; beside a swapped part the message says
+    what the cart comes to, too, if it is `with_sum`.
+    """
     refresh_badge(request)
-    return render_or_redirect(
-        request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
-    )
+    if not getattr(request, "htmx", None):
+        messages.success(request, sentence)
+        return redirect(f"{cart_url(request)}{query}")
+    context = cart_context(request, undo=undo)
+    words = f"{sentence} {describe_page_cart(context)}" if with_sum else sentence
+    messages.success(request, words.strip())
+    return render_page(request, "cart/show.html", context, part="cart")
 
 
 def render_refusal(request: HttpRequest, sentence: str) -> HttpResponse:
@@ -206,6 +226,7 @@ def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
         "country": country,
         "countries": list_shipping_countries(),
         "sums": quote,
+        "delivery_note": describe_delivery_price(quote, methods[0], grams) if quote else "",
         "ways": [
             (
                 method,
@@ -229,26 +250,40 @@ def _lines_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
 
 
 def refresh_badge(request: HttpRequest) -> CartBadge:
-    """Return the active cart's sums as they are now; the header of this response shows the same."""
+    """Return the header's cart as it is now; the header of this response shows the same."""
     reading = get_request_cart(request).prefetch_badge_again(owner.get_or_create_owner_id(request))
     return set_badge(request, queries.collect_badge(reading))
 
 
 def set_badge(request: HttpRequest, badge: CartBadge) -> CartBadge:
-    """Have the header of this response show the active cart's sums as a submit has left them; return them."""
+    """Have the header of this response show the active cart as a submit has left it; return it."""
     get_request_cart(request).badge = badge
     owner.remember_active_cart(request, badge.cart_id)
     return badge
 
 
-def format_badge(badge: CartBadge) -> str:
-    if not badge.item_count:
-        return _("%(cart)s is empty.") % {"cart": badge.name}
+def describe_cart(name: str, item_count: int, subtotal: Money | None) -> str:
+    """Return what is in a cart and what it comes to, in a sentence; without a sum where that is not counted."""
+    if not item_count:
+        return _("%(cart)s is empty.") % {"cart": name}
+    said = {"cart": name, "count": item_count}
+    if subtotal is None:
+        return (
+            ngettext("%(cart)s: %(count)s item.", "%(cart)s: %(count)s items.", item_count) % said
+        )
     return ngettext(
         "%(cart)s: %(count)s item, %(subtotal)s.",
         "%(cart)s: %(count)s items, %(subtotal)s.",
-        badge.item_count,
-    ) % {"cart": badge.name, "count": badge.item_count, "subtotal": in_words(badge.subtotal)}
+        item_count,
+    ) % (said | {"subtotal": in_words(subtotal)})
+
+
+def describe_page_cart(context: Mapping[str, Any]) -> str:
+    """Return what is in the cart of a page, by its context."""
+    found: PricedCart | None = context["priced_cart"]
+    if found is None:
+        return ""
+    return describe_cart(found.cart.name, found.cart.item_count, found.subtotal)
 
 
 def get_voucher_customer_key(request: HttpRequest, person_id: UUID) -> str:

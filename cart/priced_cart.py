@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from uuid import UUID
 
+from django.conf import settings
 from moneyed import Money
 
 from cart import queries
@@ -24,8 +25,8 @@ from inventory.products_with_stock import (
 )
 from inventory.queries import get_reserved_units
 from pricing import delivery, quotes, tax
-from pricing.money import to_minor_units
-from pricing.quotes import QuotedLine
+from pricing.money import from_minor_units, to_minor_units
+from pricing.quotes import QuotedLine, lines_subtotal
 from promotions import queries as promotions
 from promotions.entities import AppliedPromotions
 from promotions.queries import PendingPromotions
@@ -140,7 +141,12 @@ class PricedCart:
 
     @cached_property
     def quoted_lines(self) -> tuple[QuotedLine, ...]:
-        return tuple(quoted for each in self.lines if (quoted := each.quoted_line))
+        return _quote_lines(self.lines)
+
+    @property
+    def subtotal(self) -> Money:
+        """The cart's sum, on every page that names one (X123)."""
+        return sum_lines(self.lines)
 
     @cached_property
     def dearer_lines(self) -> tuple[PricedLine, ...]:
@@ -164,6 +170,40 @@ class PricedCart:
         )
 
 
+def _quote_lines(lines: Iterable[PricedLine]) -> tuple[QuotedLine, ...]:
+    return tuple(quoted for each in lines if (quoted := each.quoted_line))
+
+
+def sum_lines(lines: Iterable[PricedLine]) -> Money:
+    """Return what of some lines can be ordered comes to, at today's prices, without delivery and before discounts.
+
+    This is what every page says that a cart costs, and the subtotal of its order (pricing.quotes.lines_subtotal).
+    """
+    quoted = _quote_lines(lines)
+    return lines_subtotal(quoted) if quoted else from_minor_units(0, settings.CURRENCY)
+
+
+def price_lines(
+    cart: Cart,
+    products: Mapping[UUID, ProductWithStock],
+    available_units: Mapping[UUID, int] | None = None,
+) -> tuple[PricedLine, ...]:
+    """Return a cart's lines with their products; `available_units` is better known stock of some variants.
+
+    Raises CassandraUnavailable.
+    """
+    lines = []
+    for line in cart.lines:
+        product = products[line.product_id]
+        stock = product.stock.get(line.variant_id, Stock())
+        lines.append(
+            PricedLine(line, product, (available_units or {}).get(line.variant_id, stock.available))
+        )
+    if cart.checkout_id and available_units is None:
+        lines = _add_own_reservations(cart.checkout_id, lines)
+    return tuple(lines)
+
+
 def price_cart(
     cart: Cart,
     products: Mapping[UUID, ProductWithStock],
@@ -176,16 +216,7 @@ def price_cart(
 
     `refusal_reason` is why the cart's code is known to take nothing off. Raises CassandraUnavailable.
     """
-    lines = []
-    for line in cart.lines:
-        product = products[line.product_id]
-        stock = product.stock.get(line.variant_id, Stock())
-        lines.append(
-            PricedLine(line, product, (available_units or {}).get(line.variant_id, stock.available))
-        )
-    if cart.checkout_id and available_units is None:
-        lines = _add_own_reservations(cart.checkout_id, lines)
-    found = PricedCart(cart, tuple(lines), AppliedPromotions())
+    found = PricedCart(cart, price_lines(cart, products, available_units), AppliedPromotions())
     return replace(
         found,
         applied_promotions=pending_promotions.collect(
@@ -216,6 +247,19 @@ def _add_own_reservations(checkout_id: UUID, lines: Sequence[PricedLine]) -> lis
         else each
         for each in lines
     ]
+
+
+def count_units_left(cart_id: UUID, variant_id: UUID, available: int) -> int:
+    """Return how many units of a variant a cart could order: those that are left, and what its own checkout has reserved.
+
+    Raises CassandraUnavailable.
+    """
+    cart = queries.get_cart(cart_id)
+    numbers = {line.variant_id: number for number, line in enumerate(cart.lines, 1)}
+    number = numbers.get(variant_id, MAX_PRODUCTS_CHECKED + 1)
+    if cart.checkout_id is None or number > MAX_PRODUCTS_CHECKED:
+        return available
+    return available + get_reserved_units(cart.checkout_id, {variant_id: number})[variant_id]
 
 
 def get_priced_cart(

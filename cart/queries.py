@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 
 from cart import limits
-from cart.entities import Cart, CartBadge, CartCard, Line, ListedCart
+from cart.entities import Cart, CartBadge, Line, ListedCart
 from cart.names import default_name
 from cassandra_db import Chain, PendingResult, Row, read
 from pricing.money import from_minor_units
@@ -55,11 +55,21 @@ LINE = read(
 )
 
 
-# K4: a cart's sums and its first rows, of which the list of carts shows the pictures.
+# K4: a cart's static row and its first lines: all of them where it has few. Lines saved for later come before.
 PEEK = read(
     "K4",
-    """SELECT cart_id, version, line_count, item_count, later_count, subtotal, currency, changed_at, deleted_at, kind, picture
-       FROM items_by_cart WHERE cart_id = :cart_id LIMIT 9""",
+    """SELECT cart_id, version, line_count, item_count, later_count, subtotal, currency, changed_at, deleted_at, checkout_id,
+              checkout_number, voucher_code, kind, key, product_id, variant_id, sku, name, slug, options, picture, price,
+              quantity, added_at
+       FROM items_by_cart WHERE cart_id = :cart_id AND kind <= 'line' LIMIT 60""",
+)
+# Q9: a cart's first lines: all of them where it has few.
+FEW_LINES = read(
+    "Q9",
+    """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
+              options, picture, price, quantity, added_at, checkout_id, checkout_number,
+              voucher_code
+       FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line' LIMIT 20""",
 )
 SHARING_PEEK = read(
     "K4", "SELECT cart_id, kind FROM people_by_cart WHERE cart_id = :cart_id LIMIT 1"
@@ -104,9 +114,8 @@ def badge_from_rows(carts: Iterable[Row], sums: Row | None) -> CartBadge:
         return CartBadge(others=others)
     if sums is None or sums.version is None:
         return CartBadge(found.cart_name, cart_id=found.cart_id, others=others)
-    subtotal = from_minor_units(sums.subtotal, sums.currency)
     message = limits.line_limit_message(sums.line_count)
-    return CartBadge(found.cart_name, sums.item_count, subtotal, found.cart_id, others, message)
+    return CartBadge(found.cart_name, sums.item_count, found.cart_id, others, message)
 
 
 def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
@@ -124,45 +133,6 @@ def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
         if row.cart_id is not None
     ]
     return sorted(found, key=lambda each: each.used_at, reverse=True)
-
-
-def list_cart_cards(carts: Iterable[Row]) -> list[CartCard]:
-    """Return a person's carts with what is in them, the active one first, then the last changed. One round.
-
-    Raises CassandraUnavailable.
-    """
-    reading = [
-        (each, PEEK.start(cart_id=each.cart_id), SHARING_PEEK.start(cart_id=each.cart_id))
-        for each in listed_carts_from_rows(carts)
-    ]
-    # A cart that its owner has deleted is gone for those it was shared with, though it may come back to their lists.
-    read_carts = [(each, rows.rows(), people.rows()) for each, rows, people in reading]
-    found = [
-        _card(each, rows, people)
-        for each, rows, people in read_carts
-        if not (each.role and rows and rows[0].deleted_at is not None)
-    ]
-    return sorted(found, key=lambda card: (card.cart.is_active, card.changed_at), reverse=True)
-
-
-def _card(listed: ListedCart, rows: list[Row], people: list[Row]) -> CartCard:
-    pictures = tuple(row.picture for row in rows if row.kind == "line" and row.picture)[:4]
-    shared = any(row.kind is not None for row in people)
-    if not rows or rows[0].version is None:
-        return CartCard(
-            listed, 0, 0, 0, from_minor_units(0, settings.CURRENCY), listed.used_at, (), shared
-        )
-    sums = rows[0]
-    return CartCard(
-        listed,
-        sums.line_count,
-        sums.item_count,
-        sums.later_count or 0,
-        from_minor_units(sums.subtotal, sums.currency),
-        sums.changed_at,
-        pictures,
-        shared,
-    )
 
 
 def find_active_cart_row(carts: Iterable[Row]) -> Row | None:

@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from accounts.forms import AddressFields, email_field
+from accounts.forms import AddressFields, SingleLineField, email_field
 from checkout.orderable_carts import list_payment_methods
 from checkout.steps import DELIVERY, DETAILS
 from payments import gateways
@@ -23,12 +23,15 @@ from pricing.delivery import (
 from pricing.delivery_settings import country_name
 from pricing.tax import get_tax_rates
 
+# A label and a packing list have room for it, and so has the cookie of a checkout.
+MAX_NOTES_LENGTH = 250
+
 
 class CheckoutForm(AddressFields):
     """Who orders, the delivery address, delivery and payment. Nothing here says what is bought or what it costs: the server knows."""
 
     # The fields of the second step; the first one has all others.
-    DELIVERY_FIELDS = ("delivery", "payment", "same_billing")
+    DELIVERY_FIELDS = ("delivery", "payment", "same_billing", "notes")
 
     # As on the page, so that the summary of errors reads from top to bottom.
     field_order = ("email",)
@@ -51,6 +54,14 @@ class CheckoutForm(AddressFields):
     )
     same_billing = forms.BooleanField(
         label=_("My billing address is the same as my delivery address"), required=False
+    )
+
+    notes = SingleLineField(
+        label=_("Delivery notes"),
+        required=False,
+        max_length=MAX_NOTES_LENGTH,
+        help_text=_("For the carrier, for example where to leave the parcel"),
+        widget=forms.Textarea({"rows": 3, "autocomplete": "off"}),
     )
 
     def __init__(self, *args: Any, ordered: PromisedDelivery | None = None, **kwargs: Any) -> None:

@@ -21,7 +21,9 @@ from orders import operations
 from orders.access import remember_guest_order
 from orders.entities import Order
 from payments import gateways
+from pricing.delivery_words import describe_delivery_price
 from pricing.money import to_minor_units
+from pricing.quotes import lines_weight
 from web.rendering import render_page
 
 # After so many seconds the page of an order that is being placed asks again.
@@ -123,6 +125,9 @@ def _orderable_context(
         "here": step_url(step),
         "lines": [(line, orderable.backorders.get(line.variant_id)) for line in orderable.lines],
         "sums": sums,
+        "delivery_note": describe_delivery_price(
+            sums, form.delivery_method, lines_weight(orderable.lines)
+        ),
         "applied": orderable.applied,
         "ways": [
             (

@@ -7,14 +7,13 @@ from checkout.form_cookie import FIELD_NAMES
 
 
 def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
-    """Return the checkout forms' initial values, by field: for a member also name, e-mail and the first saved address."""
+    """Return the checkout forms' initial values, by field: for a member also name, e-mail, telephone and the first saved address."""
     preset = {"country": country, "same_billing": "on"}
     if visitor is None:
         return preset
     book = accounts.list_addresses(visitor)
-    return (
-        preset | {"email": visitor.email, "name": visitor.name} | (_fields(book[0]) if book else {})
-    )
+    known = {"email": visitor.email, "name": visitor.name} | (_fields(book[0]) if book else {})
+    return preset | known | {"phone": known.get("phone") or visitor.phone or ""}
 
 
 def get_saved_address_fields(visitor: User | None, key: str) -> dict[str, str]:

@@ -168,8 +168,18 @@ def _submit_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpR
     else:
         response = redirect(step_url(next_step(step)))
     if not save_typed_fields(response, visit.owner_id, visit.typed_fields):
-        visit.form.add_error("name", _("The name and address are too long. Shorten them."))
-        return step_page(request, visit, DETAILS, orderable, errors=True, status=422)
+        visit.form.add_error(
+            "notes" if step == DELIVERY else "name",
+            _("What you’ve typed is too long altogether. Shorten the address or the notes."),
+        )
+        return step_page(
+            request,
+            visit,
+            DELIVERY if step == DELIVERY else DETAILS,
+            orderable,
+            errors=True,
+            status=422,
+        )
     return response
 
 

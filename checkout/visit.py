@@ -137,6 +137,7 @@ class CheckoutVisit:
             cart=self.cart,
             checkout_number=self.checkout.number,
             stock=orderable.stock,
+            customer_notes=self.form.cleaned_data["notes"],
             is_email_confirmed=self.is_email_confirmed,
             networks=self.networks,
         )

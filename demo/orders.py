@@ -64,6 +64,13 @@ _NOTES = {
     "cancelled": "Ordered twice by mistake, says the customer.",
 }
 
+# What some say about their delivery.
+_DELIVERY_NOTES = (
+    "The bell is broken. Please knock.",
+    "Leave it with the bakery next door if nobody is in.",
+    "Back house, second floor.",
+)
+
 PEOPLE: Sequence[tuple[str, str, str, str, str]] = tuple(
     tuple(each.values()) for each in catalogue_data.read_data_file("people")["person"]
 )
@@ -165,6 +172,7 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
             lines=_random_lines(dice, products, plentiful),
             cart_id=None,
             fingerprint=FINGERPRINT,
+            customer_notes=_DELIVERY_NOTES[plan.number // 5 % 3] if plan.number % 5 == 3 else "",
         ),
         plan.placed_at,
         PAY_WITHIN,

@@ -63,7 +63,7 @@ def get_products_with_stock(product_ids: Iterable[UUID]) -> dict[UUID, ProductWi
 
 def find_variant_with_stock(
     sku: str | None, product_id: UUID | None = None
-) -> tuple[Product, Variant, Stock | None]:
+) -> tuple[ProductWithStock, Product, Variant]:
     """Return what a SKU names, with its stock: in one round where the caller knows the product, else in two.
 
     Raises NoLongerSold, CassandraUnavailable.
@@ -84,7 +84,7 @@ def find_variant_with_stock(
     variant = get_sellable_variant(found.product, variant_id)
     if variant is None:
         raise NoLongerSold(found.product.name)
-    return found.product, variant, found.stock.get(variant_id)
+    return found, found.product, variant
 
 
 def _get_product_with_stock(product_id: UUID | None) -> ProductWithStock:

@@ -73,6 +73,7 @@ class Order:
     voucher: str
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
+    customer_notes: str = ""  # what its shopper says about the delivery
     # The gateway's name and reference by payment id, once they have been read for it (orders.queries.load_payment_references).
     payment_references: Mapping[UUID, tuple[str, str]] | None = field(
         default=None, compare=False, repr=False

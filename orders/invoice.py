@@ -32,6 +32,7 @@ from orders.events import Event
 from orders.items import Item
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import from_minor_units as amount_of
+from pricing.sum_rows import TOTAL, list_sum_rows
 from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms
 
@@ -194,27 +195,15 @@ class _Page(FPDF):
 
     def write_totals(self) -> None:
         """Write how the lines add up to the total."""
-        order = self.order
-        rows = [(_("Subtotal"), order.subtotal)]
-        rows += [(each.name, -each.amount) for each in order.discounts if each.amount.amount]
-        if order.discount.amount and not order.discounts:
-            rows.append((_("Discount"), -order.discount))
-        rows.append(
-            (_("Delivery, %(method)s") % {"method": order.method.name.lower()}, order.delivery)
-        )
-        added = order.total - (order.subtotal + order.delivery - order.discount)
-        if added.amount:
-            rows.append((_("Tax"), added))
         self.ln(3)
-        for name, amount in rows:
-            self._write_amount(name, amount)
-        self._write_amount(_("Total"), order.total, "B")
+        for row in list_sum_rows(self.order, self.order.method.name):
+            self._write_amount(row.label, row.amount, "B" if row.kind == TOTAL else "")
 
-    def _write_amount(self, name: str, amount: Money, style: str = "") -> None:
+    def _write_amount(self, name: str, amount: str, style: str = "") -> None:
         self.set_font(_FAMILY, style, 11 if style else 9.5)
         self.set_x(90)
         self.cell(74, 6, self._printable(name), align="R")
-        self.cell(0, 6, format_money(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+        self.cell(0, 6, self._printable(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
     def write_taxes(self) -> None:
         """Write the tax of each rate."""
@@ -254,9 +243,8 @@ class _Page(FPDF):
         self._table(
             [_("Credit"), _("Date"), _("Reason"), _("Amount")], rows, (34, 34, 78, 28), "LLLR"
         )
-        self._write_amount(
-            _("Refunded"), -sum((amount for *_, amount in credits), order.total * 0), "B"
-        )
+        refunded = -sum((amount for *_, amount in credits), order.total * 0)
+        self._write_amount(_("Refunded"), format_money(refunded), "B")
 
     def write_missing_letters(self) -> None:
         """Say where to read what the typeface lacks the letters for."""

@@ -16,7 +16,7 @@ class Order(Model):
 
     __table_name__ = "orders"
     __personal_data__ = {
-        "columns": ("user_id", "email", "name"),
+        "columns": ("user_id", "email", "name", "customer_notes"),
         "on_erase": "pseudonymised",
         "why": "tax law asks for numbers, sums and days, not for names",
     }
@@ -52,6 +52,7 @@ class Order(Model):
     carrier = columns.Text(static=True)  # '' if it is picked up
     estimated_from = columns.Date(static=True)
     estimated_delivery = columns.Date(static=True)
+    customer_notes = columns.Text(static=True)  # what the shopper says about the delivery
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)

@@ -49,6 +49,7 @@ def _order_data(order: Order) -> dict[str, Any]:
         "delivery_method": order.method.label,
         "estimated_from": order.method.first,
         "estimated_delivery": order.method.last,
+        "delivery_notes": order.customer_notes,
         "lines": [
             {
                 "sku": item.sku,

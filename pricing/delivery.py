@@ -68,7 +68,10 @@ class DeliveryMethod:
         raise ValueError(f"{grams} g are more than one parcel")
 
     def delivery_estimate(self, now: datetime) -> tuple[date, date]:
-        """Return the first and the last day on which the parcel can be expected, for an order placed now."""
+        """Return the first and the last day on which the parcel can be expected, for an order placed now.
+
+        It depends on the day in the shop's time zone alone: a page that is kept for a day may show it (decision 044).
+        """
         today = timezone.localdate(now)
         return _after(today, self.days[0]), _after(today, self.days[1])
 

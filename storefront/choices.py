@@ -10,6 +10,7 @@ from moneyed import Money
 
 from catalogue.entities import Product, Variant
 from inventory.entities import Stock
+from pricing.delivery_words import format_weight
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,17 @@ class ChosenVariant:
     @property
     def availability(self) -> str:
         return self.stock.availability
+
+    @property
+    def is_sent_at_once(self) -> bool:
+        """Whether it lies in a warehouse: only then a day can be named on which it arrives."""
+        return self.availability in ("in", "few")
+
+    @property
+    def weight(self) -> str:
+        """What one weighs with its packaging, in words; '' where that is not known."""
+        grams = self.variant.weight_grams
+        return format_weight(grams) if grams else ""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What delivery costs and how long it takes, as the pages show it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 from decimal import Decimal
 
 from django.utils.translation import gettext as _
@@ -13,13 +14,17 @@ from pricing.delivery_settings import country_name
 
 @dataclass(frozen=True)
 class DeliveryRow:
-    """What a delivery method to a country costs, tax included, and how many working days it takes."""
+    """What a delivery method to a country costs, tax included, and how many working days it takes.
+
+    `arrives_by` is the last of them, for what is ordered at a moment; None where the row is about any order.
+    """
 
     country: str
     method: str
     days: str
     price: Money
     free_from: Money | None
+    arrives_by: date | None = None
 
 
 @dataclass(frozen=True)
@@ -50,13 +55,17 @@ def make_delivery_table() -> DeliveryTable:
     return DeliveryTable(tuple(names), tuple(rows))
 
 
-def usual_delivery_rows(first: str) -> list[DeliveryRow]:
-    """Return a row for each country, for the usual method; the country with the code `first` stands before the others.
+def usual_delivery_rows(first: str, now: datetime) -> list[DeliveryRow]:
+    """Return a row for each country, for the usual method and an order placed now; the country with the code `first` leads.
 
-    Raises CassandraUnavailable.
+    They are those of the day of `now` in the shop's time zone. Raises CassandraUnavailable.
     """
     codes = sorted(list_delivery_countries(), key=lambda code: code != first)
-    return [_row(country_name(code), list_delivery_methods(code)[0]) for code in codes]
+    usual = ((country_name(code), list_delivery_methods(code)[0]) for code in codes)
+    return [
+        replace(_row(country, method), arrives_by=method.delivery_estimate(now)[1])
+        for country, method in usual
+    ]
 
 
 def weight_rows() -> list[WeightRow]:

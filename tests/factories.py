@@ -215,6 +215,7 @@ def make_draft(
     cart_id: UUID | None = None,
     email: str = "ada@example.com",
     fingerprint: str = "as typed",
+    notes: str = "",
 ) -> OrderDraft:
     """What a checkout would make an order of: the first variant of each product, so many of it."""
     address = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", country)
@@ -231,6 +232,7 @@ def make_draft(
         lines=tuple(quoted),
         cart_id=cart_id,
         fingerprint=fingerprint,
+        customer_notes=notes,
     )
 
 
@@ -242,13 +244,15 @@ def make_order(
     user_id: UUID | None = None,
     price: str = "12.00",
     email: str = "ada@example.com",
+    notes: str = "",
     now: datetime | None = None,
 ) -> Order:
     """An order of one new product, waiting for its payment or paid with the test bank's good card."""
     product = make_product(price=price)
     make_stock(stock, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     now = now or datetime.now(UTC)
-    order = place_order(make_draft((product, quantity), user_id=user_id, email=email), now)
+    draft = make_draft((product, quantity), user_id=user_id, email=email, notes=notes)
+    order = place_order(draft, now)
     return make_payment(order, now=now) if paid else order
 
 

@@ -26,7 +26,12 @@ from accounts.operations.passwords import (
     request_password_reset,
     reset_password,
 )
-from accounts.operations.profile import save_preferences, save_profile
+from accounts.operations.profile import (
+    record_login,
+    save_name,
+    save_preferences,
+    save_profile,
+)
 from accounts.operations.registration import (
     parse_registration_token,
     register_user,

@@ -1,21 +1,39 @@
-"""A member's name and preferences."""
+"""A member's name, telephone number and preferences, and when they came last."""
 
+from datetime import datetime
 from uuid import UUID
 
 from accounts.errors import NoSuchUser
 from cassandra_db import SEND_AGAIN, conditional_write
 
 NAMED = conditional_write("Q6", "UPDATE users SET name = :name WHERE user_id = :user_id IF EXISTS")
+DETAILED = conditional_write(
+    "Q6", "UPDATE users SET name = :name, phone = :phone WHERE user_id = :user_id IF EXISTS"
+)
+LOGGED_IN = conditional_write(
+    "Q6", "UPDATE users SET last_login_at = :now WHERE user_id = :user_id IF EXISTS"
+)
 PREFERRED = conditional_write(
     "Q6",
     """UPDATE users SET delivery_country = :country, plain_mail = :plain_mail WHERE user_id = :user_id IF EXISTS""",
 )
 
 
-def save_profile(user_id: UUID, name: str) -> None:
+def save_name(user_id: UUID, name: str) -> None:
     """Change a member's name. Raises NoSuchUser, CassandraUnavailable."""
     if not NAMED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name):
         raise NoSuchUser
+
+
+def save_profile(user_id: UUID, name: str, phone: str) -> None:
+    """Change a member's name and telephone number ('' for none). Raises NoSuchUser, CassandraUnavailable."""
+    if not DETAILED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name, phone=phone):
+        raise NoSuchUser
+
+
+def record_login(user_id: UUID, now: datetime) -> None:
+    """Note when a member has signed in last, in UTC; of an account that is gone, nothing. Raises CassandraUnavailable."""
+    LOGGED_IN.apply(if_lost=SEND_AGAIN, user_id=user_id, now=now)
 
 
 def save_preferences(user_id: UUID, country: str, *, plain_mail: bool) -> None:

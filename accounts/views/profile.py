@@ -15,12 +15,13 @@ from web.rendering import render_page
 @get_or_post
 @member_required
 def profile(request: HttpRequest) -> HttpResponse:
-    """Show a member's details, and change the name."""
+    """Show a member's details, and change the name and the telephone number."""
     user = current_member(request)
-    form = ProfileForm(request.POST or None, initial={"name": user.name})
+    known = {"name": user.name, "phone": user.phone or ""}
+    form = ProfileForm(request.POST if request.method == "POST" else None, initial=known)
     if form.is_valid():
-        operations.save_profile(user.pk, form.cleaned_data["name"])
-        messages.success(request, _("Name saved."))
+        operations.save_profile(user.pk, form.cleaned_data["name"], form.cleaned_data["phone"])
+        messages.success(request, _("Your details were saved."))
         return redirect("accounts:profile")
     return render_page(
         request, "accounts/profile.html", {"form": form}, status=422 if form.is_bound else 200

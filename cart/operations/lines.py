@@ -14,8 +14,16 @@ from moneyed import Money
 
 from cart import queries
 from cart.access import EDIT, require_access
-from cart.entities import CartBadge, Line
-from cart.errors import CartBusy, CartFull, NoSuchCart, NoSuchLine, TooManyUnits
+from cart.entities import Cart, CartBadge, Line
+from cart.errors import (
+    CartBusy,
+    CartFull,
+    NoSuchCart,
+    NoSuchLine,
+    NotEnoughLeft,
+    SoldOut,
+    TooManyUnits,
+)
 from cart.limits import MAX_LINES, MAX_QUANTITY
 from cart.operations.carts import (
     ActiveCart,
@@ -25,6 +33,7 @@ from cart.operations.carts import (
 )
 from cart.operations.contents import idempotency_row_matcher
 from cart.operations.idempotency import resolve_target_cart
+from cart.priced_cart import count_units_left
 from cart.undo import RemovedLine
 from cassandra_db import PendingResult, applied_if, apply_batch, conditional_write, retry_attempts
 from catalogue.entities import Product, Variant
@@ -110,6 +119,8 @@ class LineResult:
     is_repeated: bool = False
     # The header's cart, where the add has seen it.
     badge: CartBadge | None = None
+    # The cart as it is now, where it has few lines: then its sum can be told.
+    cart: Cart | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +142,7 @@ def add_line(
     *,
     guest: bool = False,
     carts: PendingResult | None = None,
+    available: int | None = None,
 ) -> LineResult:
     """Put units of a variant into a person's active cart, making the first cart if there is none.
 
@@ -138,10 +150,12 @@ def add_line(
 
     A variant that is there already gets more units; if its price has changed since, the whole line takes today's, and
     the result has the old one. The same `idempotency_key` counts once within a day, whichever cart is active by then.
-    `now` is in UTC. `carts` is the person's list of carts, where it is being read already.
-    Raises NotAllowed, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then nothing was added (after
-    UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
+    `now` is in UTC. `carts` is the person's list of carts, where it is being read already. `available` is how many of the
+    variant are left, None for as many as a line takes; what the cart's own checkout has reserved counts with them.
+    Raises NotAllowed, NotEnoughLeft, SoldOut, TooManyUnits, CartFull, TooManyCarts, CartBusy, CassandraUnavailable; then
+    nothing was added (after UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
     """
+    left = available
     for attempt in retry_attempts(ATTEMPTS):
         rows = carts.rows() if carts and not attempt else None
         cart = resolve_target_cart(
@@ -162,10 +176,17 @@ def add_line(
                 owner_id=None if cart.role else person_id,
                 guest=guest,
                 is_new_cart=cart.is_new,
+                available=left,
             )
         except NoSuchCart:
             # Deleted, or not shared any more, and still on the list: the request that takes it off is slow, or crashed.
             drop_closed_cart(person_id, cart, now)
+        except NotEnoughLeft as short:
+            left = count_units_left(cart_id, variant.variant_id, available or 0)
+            if left < 1:
+                raise SoldOut(product.name) from short
+            if left <= short.left:
+                raise
         else:
             return _finish_add(person_id, cart, _line_key(variant), put, now)
     raise CartBusy
@@ -175,7 +196,10 @@ def _finish_add(
     person_id: UUID, cart: ActiveCart, key: str, put: _PutResult, now: datetime
 ) -> LineResult:
     reading = queries.prefetch_carts(person_id) if put.is_first or not cart.rows else None
-    row = queries.LINE.one(cart_id=cart.cart_id, key=key)
+    lines = queries.FEW_LINES.all(cart_id=cart.cart_id)
+    row = next((each for each in lines if each.key == key), None) or queries.LINE.one(
+        cart_id=cart.cart_id, key=key
+    )
     rows = reading.rows() if reading else cart.rows
     if put.is_first and all(each.cart_id != cart.cart_id for each in rows):
         # Cleaned up between the read of the list and the write, which began it anew.
@@ -184,11 +208,14 @@ def _finish_add(
     return LineResult(
         cart.cart_id,
         cart.cart_name,
-        queries.line_from_row(row) if row else None,
+        queries.line_from_row(row) if row and row.key is not None else None,
         put.repriced_from,
         put.is_repeated,
         queries.badge_from_rows(rows, row)
         if row and active and active.cart_id == cart.cart_id
+        else None,
+        queries.cart_from_rows(cart.cart_id, cart.cart_name, lines)
+        if lines and len(lines) == lines[0].line_count
         else None,
     )
 
@@ -369,12 +396,20 @@ def _put_units(
     owner_id: UUID | None = None,
     guest: bool = False,
     is_new_cart: bool = False,
+    available: int | None = None,
 ) -> _PutResult:
     """Add units by the batch that fits: the first is a guess, and a refused one returns which fits.
 
-    A line that is there at another price takes the variant's as a whole, or with `reprice=False` keeps its own.
+    A line that is there at another price takes the variant's as a whole, or with `reprice=False` keeps its own. It never
+    has more units than `available` then.
     """
     key, price = _line_key(variant), to_minor_units(variant.price)
+    most = MAX_QUANTITY if available is None else min(MAX_QUANTITY, available)
+    if quantity > most:
+        if queries.has_idempotency_row(cart_id, idempotency_key):
+            return _PutResult(is_repeated=True)
+        there = queries.get_line(cart_id, key)
+        raise NotEnoughLeft(most, there.quantity if there else 0)
     sums = {"cart_id": cart_id, "now": now}
     insert = NEW_LINE.bind(
         cart_id=cart_id,
@@ -419,8 +454,10 @@ def _put_units(
             batch = new
         elif line.quantity + quantity > MAX_QUANTITY:
             raise TooManyUnits(MAX_QUANTITY, line.quantity)
+        elif line.quantity + quantity > most:
+            raise NotEnoughLeft(most, line.quantity)
         elif line.price == price or not reprice:
-            same = {"quantity": quantity, "price": line.price, "room": MAX_QUANTITY - quantity}
+            same = {"quantity": quantity, "price": line.price, "room": most - quantity}
             more = ADD_UNITS.bind(cart_id=cart_id, key=key, **same)
             batch = (SUMS.bind(lines=0, items=quantity, amount=line.price * quantity, **sums), more)
         else:

@@ -15,16 +15,20 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
+from moneyed import Money
 
 from cart import limits, operations, owner, queries
 from cart.access import EDIT, OWN, VIEW, Access, require_access
+from cart.cards import list_cart_cards, prefetch_card
 from cart.errors import CartError, InvalidCartName, NoSuchCart, NoSuchLine, NotAllowed
 from cart.forms import CartNameForm, IdempotencyForm, TargetCartForm
-from cart.merge_preview import preview_merge
+from cart.merge_preview import MergePreview, preview_merge
+from cart.priced_cart import price_lines, sum_lines
 from cart.request_cart import get_request_cart
 from cart.undo import Undo, parse_undo
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
+from inventory.products_with_stock import get_products_with_stock
 from web.decorators import get_or_post, owner_only, post_only
 from web.rendering import render_page
 
@@ -306,7 +310,10 @@ def _cart_list_page(
     status: int = 200,
 ) -> HttpResponse:
     prefetch_categories()
-    cards = queries.list_cart_cards(_rows(request))
+    # Probably the active one: it is read in parallel with the list.
+    expected_id = owner.get_last_active_cart_id(request)
+    begun = {expected_id: prefetch_card(expected_id)} if expected_id else {}
+    cards = list_cart_cards(_rows(request), begun)
     context = {
         "cards": cards,
         "undo": undo,
@@ -355,13 +362,18 @@ def _merge_page(
         _require_access(
             request, into, VIEW
         )  # the list is a copy: a role may have been withdrawn since
-        context |= {
-            "target": target,
-            "preview": preview_merge(
-                queries.get_cart(found.cart_id, found.name), queries.get_cart(into, target.name)
-            ),
-        }
+        preview = preview_merge(
+            queries.get_cart(found.cart_id, found.name), queries.get_cart(into, target.name)
+        )
+        context |= {"target": target, "preview": preview, "sums": _sum_merge(preview)}
     return render_page(request, "cart/merge.html", context, status=status)
+
+
+def _sum_merge(preview: MergePreview) -> dict[str, Money]:
+    """Return what two carts come to (X123), and what they will come to in one."""
+    products = get_products_with_stock(line.product_id for line in preview.merged.lines)
+    carts = {"source": preview.source, "target": preview.target, "merged": preview.merged}
+    return {name: sum_lines(price_lines(cart, products)) for name, cart in carts.items()}
 
 
 def _move_page(

@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
+from moneyed import Money
 
 from cart import operations, owner, people, queries
 from cart.access import EDIT, VIEW, require_access
-from cart.entities import Cart, CartBadge, Line
-from cart.errors import CartError, NoSuchCart, NoSuchLine, PriceChanged, SoldOut
+from cart.entities import CartBadge, Line
+from cart.errors import CartError, NoSuchCart, NoSuchLine, NotEnoughLeft, PriceChanged, SoldOut
 from cart.forms import (
     AddForm,
     LineForm,
@@ -26,19 +27,25 @@ from cart.forms import (
 )
 from cart.pages import (
     cart_context,
-    cart_url,
-    format_badge,
+    describe_cart,
+    describe_page_cart,
     refresh_badge,
+    render_changed_cart,
     render_refusal,
     set_badge,
 )
+from cart.priced_cart import count_units_left, price_lines, sum_lines
 from cart.shipping_country import remember_shipping_country
 from cart.undo import parse_removed_line
 from cassandra_db import current_time
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import get_product_at_quorum, get_sellable_variant
-from inventory.products_with_stock import find_variant_with_stock
+from inventory.products_with_stock import (
+    ProductWithStock,
+    find_variant_with_stock,
+    get_products_with_stock,
+)
 from pricing.templatetags.money import format_money as in_words
 from web.decorators import owner_only, post_only
 from web.rendering import render_or_redirect, render_page, without_header
@@ -85,14 +92,9 @@ def cart_changes(request: HttpRequest, cart_id: UUID) -> HttpResponse:
     if context["cart"] is None or context["cart"].cart_id != cart_id:
         raise Http404("no such cart")
     messages.info(
-        request,
-        _("This cart was updated. %(cart)s") % {"cart": format_badge(_cart_badge(context["cart"]))},
+        request, _("This cart was updated. %(cart)s") % {"cart": describe_page_cart(context)}
     )
     return render_page(request, "cart/show.html", context, part="cart", with_oob=True)
-
-
-def _cart_badge(cart: Cart) -> CartBadge:
-    return CartBadge(cart.name, cart.item_count, cart.subtotal, cart.cart_id)
 
 
 @require_safe
@@ -113,13 +115,15 @@ def add_line(request: HttpRequest) -> HttpResponse:
     carts = queries.prefetch_carts(owner_id) if owner_id else None
     product_and_variant = None
     try:
-        product, variant, stock = find_variant_with_stock(form["variant"].value(), form.product_id)
+        found, product, variant = find_variant_with_stock(form["variant"].value(), form.product_id)
         product_and_variant = product, variant
         if not form.is_valid():
             return _add_refusal(request, form, product_and_variant)
-        if stock is None or stock.available < 1:
-            raise SoldOut(product.name)
+        available = _count_available(found, variant.variant_id)
         quantity, idempotency_key = form.cleaned_data["quantity"], form.cleaned_data["operation"]
+        if owner_id is None and quantity > available:
+            # Before there is a cart for it.
+            raise NotEnoughLeft(available) if available else SoldOut(product.name)
         added = operations.add_line(
             owner.get_or_create_owner_id(request),
             product,
@@ -129,14 +133,17 @@ def add_line(request: HttpRequest) -> HttpResponse:
             current_time(),
             guest=owner.is_guest(request),
             carts=carts,
+            available=available,
         )
     except (CartError, NoLongerSold) as error:
         form.add_error("quantity" if product_and_variant else None, str(error))
-        return _add_refusal(request, form, product_and_variant)
+        return _add_refusal(request, form, product_and_variant, _set_to(error))
     badge = set_badge(request, added.badge) if added.badge else refresh_badge(request)
-    messages.success(request, _added_in_words(added, badge))
+    subtotal = _sum_after_add(added, found) if badge.cart_id == added.cart_id else None
+    messages.success(request, _added_in_words(added, badge, subtotal))
     context = {
         "added": added,
+        "subtotal": subtotal,
         "form": build_add_form(product.product_id, variant.sku),
         "quantity": quantity,
     }
@@ -155,22 +162,21 @@ def change_line_quantity(request: HttpRequest) -> HttpResponse:
             return _change_refusal(request, form)
         cart_id, line = _named_line(request, form)
         # By its ids: its SKU may be another variant's by now.
-        product = get_product_at_quorum(line.product_id)
-        variant = get_sellable_variant(product, line.variant_id)
+        found = get_products_with_stock([line.product_id])[line.product_id]
+        variant = get_sellable_variant(found.product, line.variant_id)
         if variant is None:
             raise NoLongerSold(line.name)
+        quantity = form.cleaned_data["quantity"]
+        _check_units_left(cart_id, line, _count_available(found, line.variant_id), quantity)
         changed = operations.change_line_quantity(
-            _owner_id(request), cart_id, variant, form.cleaned_data["quantity"], current_time()
+            _owner_id(request), cart_id, variant, quantity, current_time()
         )
     except (NoSuchCart, NoSuchLine) as error:
         return render_refusal(request, str(error))
     except (CartError, NoLongerSold) as error:
         form.add_error("quantity", str(error))
-        return _change_refusal(request, form)
-    messages.success(request, _changed_in_words(changed, refresh_badge(request)))
-    return render_or_redirect(
-        request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
-    )
+        return _change_refusal(request, form, is_too_many=isinstance(error, NotEnoughLeft))
+    return render_changed_cart(request, _changed_in_words(changed))
 
 
 @post_only("cart:show")
@@ -188,10 +194,7 @@ def accept_prices(request: HttpRequest) -> HttpResponse:
     except CartError as error:
         return render_refusal(request, str(error))
     message = _("New price accepted.") if len(consents) == 1 else _("New prices accepted.")
-    messages.success(request, f"{message} {format_badge(refresh_badge(request))}")
-    return render_or_redirect(
-        request, cart_url(request), "cart/show.html", lambda: cart_context(request), part="cart"
-    )
+    return render_changed_cart(request, message)
 
 
 @post_only("cart:show")
@@ -205,11 +208,8 @@ def remove_line(request: HttpRequest) -> HttpResponse:
     except CartError as error:
         return render_refusal(request, str(error))
     removed = _("%(name)s was removed.") % {"name": undo.name}
-    messages.success(request, f"{removed} {format_badge(refresh_badge(request))}")
-    to = f"{cart_url(request)}?{urlencode({'removed': undo.token()})}"
-    return render_or_redirect(
-        request, to, "cart/show.html", lambda: cart_context(request, undo=undo), part="cart"
-    )
+    query = f"?{urlencode({'removed': undo.token()})}"
+    return render_changed_cart(request, removed, query=query, undo=undo)
 
 
 @post_only("cart:show")
@@ -225,20 +225,11 @@ def restore_line(request: HttpRequest) -> HttpResponse:
         variant = get_sellable_variant(found, undo.variant_id)
         if found is None or variant is None:
             raise NoLongerSold(undo.name)
-        restored = operations.restore_line(_owner_id(request), undo, found, variant, current_time())
+        operations.restore_line(_owner_id(request), undo, found, variant, current_time())
     except (CartError, NoLongerSold) as error:
         return render_refusal(request, str(error))
-    badge = refresh_badge(request)
     words = _("%(name)s is back in your cart.") % {"name": undo.name}
-    messages.success(request, f"{words} {format_badge(badge)}")
-    context = {"restored": restored.line.key if restored.line else ""}
-    return render_or_redirect(
-        request,
-        cart_url(request),
-        "cart/show.html",
-        lambda: cart_context(request) | context,
-        part="cart",
-    )
+    return render_changed_cart(request, words)
 
 
 def _owner_id(request: HttpRequest) -> UUID:
@@ -261,18 +252,59 @@ def _named_line(request: HttpRequest, form: LineForm) -> tuple[UUID, Line]:
     return cart_id, line
 
 
+def _count_available(found: ProductWithStock, variant_id: UUID) -> int:
+    stock = found.stock.get(variant_id)
+    return stock.available if stock else 0
+
+
+def _check_units_left(cart_id: UUID, line: Line, available: int, quantity: int) -> None:
+    """Raise SoldOut or NotEnoughLeft if a line should have more units than are left for its cart."""
+    if quantity <= available:
+        return
+    left = count_units_left(cart_id, line.variant_id, available)
+    if left < 1:
+        raise SoldOut(line.name)
+    if quantity > left:
+        raise NotEnoughLeft(left)
+
+
+def _set_to(error: Exception) -> dict[str, Any] | None:
+    """Return what the button sends that puts as many into the cart as are left: so many more, as a submit of its own."""
+    if not isinstance(error, NotEnoughLeft) or error.in_cart >= error.left:
+        return None
+    return {"left": error.left, "more": error.left - error.in_cart, "operation": uuid4()}
+
+
+def _sum_after_add(added: operations.LineResult, found: ProductWithStock) -> Money | None:
+    """Return what the cart comes to now (X123), where it has few lines; `found` is the product that was added."""
+    if added.cart is None or found.product is None:
+        return None
+    known = {found.product.product_id: found}
+    others = {line.product_id for line in added.cart.lines} - set(known)
+    return sum_lines(price_lines(added.cart, known | get_products_with_stock(others)))
+
+
 def _add_refusal(
-    request: HttpRequest, form: AddForm, product_and_variant: tuple[Product, Variant] | None
+    request: HttpRequest,
+    form: AddForm,
+    product_and_variant: tuple[Product, Variant] | None,
+    set_to: dict[str, Any] | None = None,
 ) -> HttpResponse:
     # The next submit gets a new key: it goes to the cart that is active then.
     form.data = {name: form.data[name] for name in form.data} | {"operation": str(uuid4())}
-    context: dict[str, Any] = {"form": form, "quantity": form["quantity"].value() or ""}
+    context: dict[str, Any] = {
+        "form": form,
+        "quantity": form["quantity"].value() or "",
+        "set_to": set_to,
+    }
     if product_and_variant:
         context |= {"product": product_and_variant[0], "variant": product_and_variant[1]}
     return render_page(request, "cart/add.html", context, part="answer", status=422)
 
 
-def _change_refusal(request: HttpRequest, form: LineQuantityForm) -> HttpResponse:
+def _change_refusal(
+    request: HttpRequest, form: LineQuantityForm, *, is_too_many: bool = False
+) -> HttpResponse:
     """Show the cart as it is, with the error and what was typed at the line's quantity."""
     if "cart" in form.errors or "line" in form.errors:
         return render_refusal(request, str(NoSuchLine()))
@@ -280,6 +312,7 @@ def _change_refusal(request: HttpRequest, form: LineQuantityForm) -> HttpRespons
         "key": str(form.cleaned_data["line"]),
         "typed": form["quantity"].value(),
         "errors": form.errors["quantity"],
+        "is_too_many": is_too_many,
     }
     return render_page(
         request,
@@ -299,14 +332,14 @@ def _price_in_words(added: operations.LineResult) -> str:
     }
 
 
-def _added_in_words(added: operations.LineResult, badge: CartBadge) -> str:
+def _added_in_words(added: operations.LineResult, badge: CartBadge, subtotal: Money | None) -> str:
     name = added.line.label if added.line else _("Item")
     words = _("%(name)s was added to your cart.") % {"name": name}
-    return " ".join(filter(None, (words, _price_in_words(added), format_badge(badge))))
+    cart = describe_cart(badge.name, badge.item_count, subtotal)
+    return " ".join(filter(None, (words, _price_in_words(added), cart)))
 
 
-def _changed_in_words(changed: operations.LineResult, badge: CartBadge) -> str:
+def _changed_in_words(changed: operations.LineResult) -> str:
     name = changed.line.label if changed.line else _("Item")
     count = changed.line.quantity if changed.line else 0
-    words = _("%(name)s: quantity changed to %(count)s.") % {"name": name, "count": count}
-    return f"{words} {format_badge(badge)}"
+    return _("%(name)s: quantity changed to %(count)s.") % {"name": name, "count": count}

@@ -236,7 +236,6 @@ def _shared_cart_page(
         "seen": found,
         "cart": found.cart,
         "priced_cart": priced_cart,
-        "total": sum((each.total for each in priced_cart.lines), found.cart.subtotal * 0),
         "token": token,
         "operation": uuid4(),
         "refused": refused,

@@ -1,6 +1,5 @@
 """The code in a cart: put in, and taken out again."""
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
@@ -47,13 +46,13 @@ def set_voucher(request: HttpRequest) -> HttpResponse:
         return render_too_many_attempts(request, error)
     except CartError as error:
         return render_refusal(request, str(error))
-    messages.success(
+    return render_changed_cart(
         request,
         _("Code %(code)s added to your cart.") % {"code": found.code}
         if found
         else _("Code removed."),
+        with_sum=False,  # what a code takes off is not in the subtotal
     )
-    return render_changed_cart(request)
 
 
 def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:

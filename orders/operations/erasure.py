@@ -23,7 +23,7 @@ from orders.states import ERASED
 BLANK_ORDER = conditional_write(
     "Q12",
     """UPDATE orders SET email = '', name = '', user_id = :nobody, owner_id = :order_id, delivery_address = :nowhere,
-              billing_address = :nowhere, cart_id = :nobody, fingerprint = '', version = :version
+              billing_address = :nowhere, cart_id = :nobody, customer_notes = '', fingerprint = '', version = :version
        WHERE order_id = :order_id IF version = :seen AND placing = null""",
 )
 # What staff noted may be about the person, and so may what an event is about.

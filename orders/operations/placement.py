@@ -105,6 +105,7 @@ class OrderDraft:
     cart_id: UUID | None
     fingerprint: str
     payment_method: str = "card"
+    customer_notes: str = ""  # what the shopper says about the delivery
     voucher: str = ""  # the code as it was typed; its effect is in `promotions`
     promotions: tuple[quotes.Promotion, ...] = ()
     cart: Cart | None = None  # as it was when it was reviewed: if it has changed, nothing is placed
@@ -198,7 +199,7 @@ PLACE = conditional_write(
               estimated_delivery = :estimated_delivery, tax_rates = :tax_rates,
               first_item_name = :first_item_name, first_item_picture = :first_item_picture, cart_id = :cart_id,
               allocations = :allocations, fingerprint = :fingerprint, payment_method = :payment_method,
-              captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts
+              captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts, customer_notes = :customer_notes
        WHERE order_id = :order_id IF placing = :me AND state = null""",
 )
 
@@ -576,6 +577,7 @@ def header_values(
         "fingerprint": draft.fingerprint,
         "payment_method": draft.payment_method,
         "voucher": draft.voucher,
+        "customer_notes": draft.customer_notes,
         "discounts": json.dumps(
             [{"name": each.name, "amount": to_minor_units(each.amount)} for each in quote.discounts]
         ),

@@ -198,7 +198,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "unknown_variant": bool(wanted_sku) and not is_known,
         "country": country,
         "tax_added": get_tax_rates(country).is_added,
-        "today": localdate(),
+        "today": localdate(now),
         "settings_revision": get_settings_revision(),
         "promotions": list_running_promotions(now, found.category_id),
         "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
@@ -209,7 +209,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
         "chosen": chosen,
     }
-    derived = _derived_context(found, stock, chosen, shown, trail, country, preview)
+    derived = _derived_context(found, stock, chosen, shown, trail, country, preview, now)
     response = render_page(request, "storefront/product.html", context | derived, part="chosen")
     note_product(response, product_id, counts_as_viewed=not preview)
     return response
@@ -223,6 +223,7 @@ def _derived_context(
     trail: list[CategoryNode],
     country: str,
     preview: str,
+    now: datetime,
 ) -> dict[str, Any]:
     """Return what the page makes of what was read: only when it is drawn anew (web.templatetags.fragments)."""
     url = reverse("product", args=(found.slug,))
@@ -236,7 +237,7 @@ def _derived_context(
             lambda: choices.list_picture_choices(found, chosen.variant, shown, preview)
         ),
         "add_form": SimpleLazyObject(lambda: build_add_form(found.product_id, chosen.sku)),
-        "delivery_rows": SimpleLazyObject(lambda: usual_delivery_rows(country)),
+        "delivery_rows": SimpleLazyObject(lambda: usual_delivery_rows(country, now)),
         "json_ld": SimpleLazyObject(
             lambda: structured_data.json_ld_script(
                 structured_data.product_data(found, stock),

@@ -1,6 +1,7 @@
 """The address book and what each country asks of an address."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -11,6 +12,7 @@ from accounts.addresses import COUNTRIES, Address, normalize_phone, normalize_po
 from accounts.errors import AddressBookFull, NoSuchAddress
 from accounts.forms import AddressFields
 from accounts.models import User
+from checkout.prefill import get_prefill
 from pricing import delivery, tax
 from tests.factories import make_user
 
@@ -390,13 +392,26 @@ def test_s27_what_is_typed_is_shown_as_text() -> None:
     assert book(alice)[0].name == evil
 
 
-def test_the_name_is_changed_and_an_empty_one_refused() -> None:
+def test_name_and_telephone_are_changed_and_what_is_none_is_refused() -> None:
     client, alice = member()
-    assert client.post(reverse("accounts:profile"), {"name": " Alice  B. "}).status_code == 303
+    page = reverse("accounts:profile")
+    assert client.post(page, {"name": " Alice  B. ", "phone": "030 / 12-34 56"}).status_code == 303
     found = queries.get_user(alice.pk)
     assert found is not None
-    assert found.name == "Alice B."
-    assert client.post(reverse("accounts:profile"), {"name": " "}).status_code == 422
+    assert (found.name, found.phone) == ("Alice B.", "030123456")
+    assert client.post(page, {"name": " "}).status_code == 422
+    wrong = client.post(page, {"name": "Alice", "phone": "ring me"})
+    assert wrong.status_code == 422
+    assert "Enter a phone number" in wrong.content.decode()
+    assert 'value="ring me"' in wrong.content.decode()
+    # The checkout has it, where no address has another.
+    assert get_prefill(found, "DE")["phone"] == "030123456"
+    operations.save_address(alice.pk, replace(HOME, phone="+35312345"))
+    assert get_prefill(queries.get_user(alice.pk), "DE")["phone"] == "+35312345"
+    assert client.post(page, {"name": "Alice", "phone": ""}).status_code == 303
+    found = queries.get_user(alice.pk)
+    assert found is not None
+    assert found.phone == ""
 
 
 def test_s56_personal_pages_are_kept_by_no_cache() -> None:

@@ -81,6 +81,10 @@ def test_it_logs_in_and_goes_on_to_the_page_that_asked() -> None:
     assert answer["Location"] == "/account/addresses/"
     assert logged_in(client)
     assert client.get(LOGIN)["Location"] == reverse("accounts:profile")
+    found = queries.get_user(alice.pk)
+    assert found
+    assert found.last_login_at >= found.created_at
+    assert "Last signed in" in client.get(reverse("accounts:profile")).content.decode()
 
 
 def test_s32_where_to_go_on_is_a_path_of_this_site_and_never_the_name_of_a_view(
@@ -324,12 +328,12 @@ def test_x59_errors_stand_in_a_summary_and_at_their_field_and_the_title_says_so(
 
 
 def test_a_user_is_read_afresh_in_each_request(client: Client) -> None:
-    from accounts.operations import save_profile
+    from accounts.operations import save_name
 
     alice = make_user()
     client.force_login(alice)
     assert b"Alice" in client.get(reverse("accounts:profile")).content
-    save_profile(alice.pk, "Alicia")
+    save_name(alice.pk, "Alicia")
     assert b"Alicia" in client.get(reverse("accounts:profile")).content
     found = queries.find_user_by_email(alice.email)
     assert isinstance(found, User)

@@ -20,9 +20,11 @@ from accounts.operations import (
     change_email,
     erase_account,
     person_from_user,
+    record_login,
     register_user,
     request_erasure,
     save_address,
+    save_profile,
 )
 from accounts.operations.erasure import RETRY_AFTER
 from adminpanel.queries import get_order_page, staff_history
@@ -131,10 +133,12 @@ def everything_of(order_id: UUID) -> str:
     return f"{order} {tickets}"
 
 
-def test_s52_the_export_holds_what_each_app_holds_and_no_secret(
+def test_s52_s86_the_export_holds_what_each_app_holds_and_no_secret(
     browser: Client, alice: User
 ) -> None:
-    order = make_done(alice)
+    order = make_done(alice, notes="Ring at number 7")
+    save_profile(alice.pk, "Alice", "+353112345")
+    record_login(alice.pk, datetime.now(UTC))
     answer = browser.post(reverse(EXPORT), {"password": PASSWORD})
     assert answer["Content-Disposition"].startswith('attachment; filename="stoa-data-20')
     assert "no-store" in answer["Cache-Control"]
@@ -146,12 +150,15 @@ def test_s52_the_export_holds_what_each_app_holds_and_no_secret(
         module.__name__.split(".")[0] for module in personal_data.list_privacy_modules()
     } <= set(found)
     assert found["accounts"]["profile"]["email"] == alice.email
+    assert found["accounts"]["profile"]["phone"] == "+353112345"
+    assert found["accounts"]["profile"]["last_signed_in_at"]
     assert found["accounts"]["addresses"][0]["phone"] == "+49301234567"
     assert len(found["accounts"]["sessions"]) == 1
     exported_order = found["orders"]["orders"][0]
     assert exported_order["number"] == order.number
     assert exported_order["total"] == {"amount": f"{order.total.amount:.2f}", "currency": "EUR"}
     assert exported_order["delivery_address"]["street"] == order.delivery_address.street
+    assert exported_order["delivery_notes"] == "Ring at number 7"
     assert datetime.fromisoformat(exported_order["placed_at"]) == order.placed_at
     assert exported_order["payments"][0]["state"] == "captured"
     assert any(row["to"] == alice.email for row in found["mail"]["mails"])
@@ -262,8 +269,11 @@ def test_s52_s53_the_password_is_asked_for_again(browser: Client, alice: User, n
     assert browser.get(reverse(EXPORT)).status_code == 302
 
 
-def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alice: User) -> None:
-    order = make_done(alice)
+def test_s53_s86_erasing_leaves_numbers_and_sums_and_no_person(
+    browser: Client, alice: User
+) -> None:
+    order = make_done(alice, notes="Ring at number 7")
+    assert "Ring at number 7" in everything_of(order.order_id)
     page = browser.get(reverse(ERASE)).content.decode()
     assert "What is deleted" in page
     assert "What stays, and why" in page
@@ -292,7 +302,7 @@ def test_s53_erasing_leaves_numbers_and_sums_and_no_person(browser: Client, alic
     assert orders.list_items(after) == orders.list_items(order)
     assert after.events[0].kind == "erased"
     text = everything_of(order.order_id)
-    for word in (alice.email, "Ada Lovelace", "Torstraße", str(alice.pk), "rang twice"):
+    for word in (alice.email, "Ada Lovelace", "Torstraße", str(alice.pk), "rang twice", "number 7"):
         assert word not in text
     assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
     assert orders.list_order_ids_by_email(alice.email) == []

@@ -12,7 +12,7 @@ from accounts import queries
 from accounts.errors import AccountChanged, EmailTaken, SaveRefused
 from accounts.hashers import CheapArgon2PasswordHasher
 from accounts.models import User
-from accounts.operations import change_password, save_profile
+from accounts.operations import change_password, save_name
 from accounts.roles import ROLES
 from tests.accounts.mails import list_mails_to
 from tests.architecture.routes import ROLES_BY_URL
@@ -176,7 +176,7 @@ def test_what_save_cannot_write_is_refused_as_a_whole(subtests: pytest.Subtests)
 
 def test_an_object_is_read_again() -> None:
     alice = make_user()
-    save_profile(alice.pk, "Alicia")
+    save_name(alice.pk, "Alicia")
     alice.refresh_from_db()
     assert alice.name == "Alicia"
     alice.save()

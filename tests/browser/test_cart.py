@@ -108,6 +108,14 @@ def test_x43_a_quantity_that_is_none_is_explained_at_its_place_and_kept(page: Pa
     page.get_by_role("button", name="Add to cart").click()
     expect(page.locator("#added")).to_contain_text("2 items")
     assert quantity_field(page).get_attribute("aria-invalid") is None
+    # More than is left (X126): how many there are, and one button that takes them.
+    quantity_field(page).fill("999")
+    page.get_by_role("button", name="Add to cart").click()
+    expect(page.locator("#quantity_error")).to_contain_text("left, and you already have 2")
+    expect(quantity_field(page)).to_have_value("999")
+    assert_accessible(page, "more than is left")
+    page.get_by_role("button", name=re.compile("^Set to")).click()
+    expect(page.locator("#added")).to_contain_text(re.compile(r"Quantity: \d+"))
 
 
 def test_x7_the_focus_goes_to_the_new_panel(page: Page) -> None:

@@ -9,8 +9,9 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 
-from cart import jobs, limits, operations, queries
+from cart import cards, jobs, limits, operations, queries
 from cart.errors import CartFull, InvalidCartName, NameTaken, NoSuchCart, TooManyCarts, UndoExpired
 from cart.names import MAX_NAME_LENGTH, adopted_name, clean_name, free_name, name_key
 from cart.operations import carts, cleanup
@@ -370,10 +371,19 @@ def test_the_list_shows_what_is_in_each_cart(client: Client, teapot: Product) ->
     assert "/pictures/" in text
 
 
-def test_the_list_of_carts_takes_a_guest_two_rounds(client: Client, teapot: Product) -> None:
+def test_the_list_of_carts_takes_a_guest_two_rounds_and_one_for_other_carts(
+    client: Client, teapot: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
     submit_add(client, teapot)
-    submit_new_cart(client, "Gifts")
     assert "rounds=2" in client.get(reverse("cart:carts"))["X-Cassandra"]
+    # The products of the other carts cost a round more (decision 047), and those of no cart beyond a hundred are read.
+    submit_new_cart(client, "Gifts")
+    client.get(reverse("cart:carts"))  # the cookie knows the new one from here on
+    assert "rounds=3" in client.get(reverse("cart:carts"))["X-Cassandra"]
+    monkeypatch.setattr(cards, "AT_ONCE", 0)
+    answer = client.get(reverse("cart:carts"))
+    assert "rounds=2" in answer["X-Cassandra"]
+    assert "€" not in html.fromstring(answer.content).xpath("//main")[0].text_content()
 
 
 def test_a_cart_that_is_not_active_has_a_page_and_stays_on_it(

@@ -13,7 +13,15 @@ from cassandra.query import BatchStatement
 
 from cart import operations, queries
 from cart.entities import Cart
-from cart.errors import CartFull, NoSuchCart, NoSuchLine, TooManyCarts, TooManyUnits
+from cart.errors import (
+    CartFull,
+    NoSuchCart,
+    NoSuchLine,
+    NotEnoughLeft,
+    SoldOut,
+    TooManyCarts,
+    TooManyUnits,
+)
 from cart.limits import MAX_CARTS
 from cart.operations import carts, lines
 from cart.undo import parse_removed_line
@@ -135,6 +143,29 @@ def test_a_line_has_999_units_at_most() -> None:
         add(owner, product, quantity=2)
     add(owner, product, quantity=1)
     assert cart_of(owner).item_count == 999
+
+
+def test_x126_adds_at_once_never_hold_more_than_is_left() -> None:
+    owner, product = uuid4(), make_mug()
+    variant = product.variants[0]
+
+    def put(units: int, key: UUID | None = None, left: int = 10) -> bool:
+        try:
+            operations.add_line(owner, product, variant, units, key or uuid4(), NOW, available=left)
+        except NotEnoughLeft:
+            return False
+        return True
+
+    key = uuid4()
+    assert put(1, key)
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(put, [3] * 6)) == 3
+    assert cart_of(owner).item_count == 10
+    # Sent again it has been done, whatever is left by now.
+    assert put(1, key, left=0)
+    with pytest.raises(SoldOut):
+        put(1, left=0)
+    assert cart_of(owner).item_count == 10
 
 
 def test_x45_a_full_cart_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
 import pytest
@@ -17,6 +18,7 @@ from moneyed import EUR, Money
 from cart import operations, queries
 from cart.entities import Cart
 from cart.errors import NoSuchCart, PriceChanged
+from cart.operations import sharing
 from cart.priced_cart import PriceConsent
 from catalogue.entities import Product
 from catalogue.operations import save_product
@@ -274,19 +276,54 @@ def test_x49_what_is_gone_or_sold_out_does_not_count(client: Client) -> None:
     assert page.xpath("//dl[@class='sums']/dd")[0].text_content() == "€35.00"
 
 
-def make_nothing_left(product: Product) -> None:
-    """Let another order reserve all units."""
+def make_nothing_left(product: Product, units: int | None = None) -> None:
+    """Let another order reserve all units, or so many."""
     from inventory.entities import WantedLine
     from inventory.operations import copy_stock, reserve_stock
     from inventory.queries import get_stock
 
     variant_id = product.variants[0].variant_id
-    left = get_stock(product.product_id)[variant_id].available
+    left = units or get_stock(product.product_id)[variant_id].available
     reserve_stock(uuid4(), [WantedLine(1, product.product_id, variant_id, left)], datetime.now(UTC))
     copy_stock(product.product_id)
 
 
 # ---- What it comes to
+
+
+def test_x123_a_carts_sum_is_one_number_on_every_page(client: Client) -> None:
+    mug, lamp, tea, gone = (
+        make_stocked_product("Mug", "40.00"),
+        make_stocked_product("Lamp", "35.00", units=3),
+        make_stocked_product("Tea", "5.00"),
+        make_stocked_product("Gone", "99.00"),
+    )
+    for product, quantity in ((mug, 1), (lamp, 3), (gone, 1)):
+        put(client, product, quantity)
+    # One costs less by now, of one fewer are left, and one is not sold any more: 30 + 2 × 35.
+    save_at(mug, "30.00")
+    make_nothing_left(lamp, 1)
+    save_product(replace(gone, status="archived"), datetime.now(UTC))
+    assert "Subtotal€100.00" in text(load_cart_page(client).get_element_by_id("sums"))
+    cart_id = cart_of(client).cart_id
+    link = sharing.create_link(owner(client), cart_id, "", datetime.now(UTC))
+    carts_page, shared = client.get(reverse("cart:carts")), Client().get(urlsplit(link.url).path)
+    for answer in (carts_page, shared):
+        page_text = text(html.fromstring(answer.content).xpath("//main")[0])
+        assert re.findall("Subtotal ?€([0-9.]+)", page_text) == ["100.00"]
+    sent = {"variant": tea.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+    added = client.post(reverse("cart:add"), sent, headers=HTMX).content.decode()
+    assert "6 items, €105.00" in " ".join(added.split())
+    summary = html.fromstring(client.get(reverse("checkout:details")).content)
+    assert "Subtotal€105.00" in text(summary.get_element_by_id("summary"))
+    # What two carts come to in one.
+    client.post(reverse("cart:make"), {"name": "Second", "operation": str(uuid4())})
+    put(client, lamp, 1)
+    merged = client.get(
+        reverse("cart:merge", args=[cart_id]), {"into": str(cart_of(client).cart_id)}
+    )
+    sums = html.fromstring(merged.content).xpath("//dl[@class='sums']//dd/text()")
+    assert [each for each in sums if "€" in each] == ["€35.00", "€105.00", "€105.00"]
 
 
 def test_x50_subtotal_delivery_and_tax_are_shown_by_country_before_any_question(

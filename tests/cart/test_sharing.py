@@ -13,6 +13,7 @@ from django.core.signing import BadSignature
 from accounts.models import User
 from cart import operations, people, queries
 from cart.access import BUY, EDIT, OWN, VIEW, require_access
+from cart.cards import list_cart_cards
 from cart.errors import (
     AlreadyInvited,
     InvitationOver,
@@ -528,7 +529,7 @@ def test_a_shared_cart_that_was_deleted_stands_on_nobodys_list_of_carts(
 ) -> None:
     ben = make_person(ann, gifts, "viewer")
     undo = operations.delete_cart(ann.user_id, gifts, now())
-    assert queries.list_cart_cards(queries.CARTS.all(owner_id=ben.user_id)) == []
+    assert list_cart_cards(queries.CARTS.all(owner_id=ben.user_id)) == []
     operations.undelete_cart(ann.user_id, undo, now())
-    (card,) = queries.list_cart_cards(queries.CARTS.all(owner_id=ben.user_id))
+    (card,) = list_cart_cards(queries.CARTS.all(owner_id=ben.user_id))
     assert card.item_count == 1

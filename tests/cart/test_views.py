@@ -22,6 +22,8 @@ from cart.entities import Cart
 from cart.operations import claim_guest_carts
 from catalogue.entities import Product
 from catalogue.operations import save_product
+from inventory.entities import WantedLine
+from inventory.operations import copy_stock, reserve_stock
 from tests.factories import make_product, make_stock, make_user
 
 HTMX = {"HX-Request": "true"}
@@ -311,7 +313,9 @@ def test_x46_the_quantity_has_a_button_for_those_without_a_script(
     assert 'inputmode="numeric"' in text
     response = client.post(reverse("cart:change"), line_fields(client, quantity="4"))
     assert response.status_code == 303
-    assert "Mug, small: quantity changed to 4. My cart: 4 items, €48.00." in cart_page_text(client)
+    text = cart_page_text(client)
+    assert "Mug, small: quantity changed to 4." in text
+    assert "<dt>Subtotal</dt><dd>€48.00</dd>" in text
 
 
 def test_a_change_by_htmx_answers_with_the_cart_and_the_badge(client: Client, mug: Product) -> None:
@@ -320,7 +324,7 @@ def test_a_change_by_htmx_answers_with_the_cart_and_the_badge(client: Client, mu
     text = response.content.decode()
     assert response.status_code == 200
     assert text.lstrip().startswith('<section class="stack" id="cart"')
-    assert "€48.00" in text
+    assert "Mug, small: quantity changed to 4. My cart: 4 items, €48.00." in text
     assert 'id="cart-badge"' in text
 
 
@@ -454,12 +458,75 @@ def test_x49_a_gone_variant_stays_flagged_and_out_of_the_total(
 def test_a_line_shows_how_few_are_left(client: Client) -> None:
     lamp = make_product("Lamp")
     make_stock(3, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
-    submit_add(client, lamp, quantity="2")
+    submit_add(client, lamp, quantity="3")
     assert "Only 3 left" in cart_page_text(client)
-    client.post(reverse("cart:change"), line_fields(client, quantity="5"))
+    reserve(lamp, 1)
     text = cart_page_text(client)
-    assert "Only 3 left, so your total includes 3" in text
-    assert "<dt>Subtotal</dt><dd>€36.00</dd>" in text
+    assert "Only 2 left, so your total includes 2" in text
+    assert "<dt>Subtotal</dt><dd>€24.00</dd>" in text
+    assert press(client, client.get(reverse("cart:show")), "set-").status_code == 303
+    assert cart_of(client).item_count == 2
+
+
+def reserve(product: Product, units: int) -> None:
+    """Let another order reserve units of a product's first variant."""
+    variant_id = product.variants[0].variant_id
+    wanted = WantedLine(1, product.product_id, variant_id, units)
+    reserve_stock(uuid4(), [wanted], datetime.now(UTC))
+    copy_stock(product.product_id)
+
+
+def press(
+    client: Client, answer: Any, button_id: str, headers: dict[str, str] | None = None
+) -> Any:
+    """Submit the form of the button whose id begins so."""
+    root = html.fromstring(f"<main>{answer.content.decode()}</main>")
+    (form,) = root.xpath(f"//form[.//button[starts-with(@id, '{button_id}')]]")
+    return client.post(form.action, dict(form.fields), headers=headers)
+
+
+def test_x126_no_more_is_added_than_is_left_and_one_button_sets_it(
+    subtests: pytest.Subtests,
+) -> None:
+    lamp = make_product("Lamp")
+    make_stock(5, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    for headers in ({}, HTMX):
+        with subtests.test(headers=headers):
+            client = Client()
+            refused = submit_add(client, lamp, quantity="9", headers=headers)
+            text = refused.content.decode()
+            assert refused.status_code == 422
+            assert "Only 5 left." in text
+            (field,) = (each for each in QUANTITY.findall(text) if "inputmode" in each)
+            assert 'value="9"' in field
+            assert settings.CART_COOKIE_NAME not in client.cookies
+            assert press(client, refused, "set-to", headers).status_code in (200, 303)
+            assert cart_of(client).item_count == 5
+            full = submit_add(client, lamp, headers=headers)
+            assert "Only 5 left, and you already have 5 in your cart." in full.content.decode()
+            assert 'id="set-to"' not in full.content.decode()
+            client.post(reverse("cart:change"), line_fields(client, quantity="2"))
+            refused = submit_add(client, lamp, quantity="4", headers=headers)
+            assert "Only 5 left, and you already have 2 in your cart." in refused.content.decode()
+            press(client, refused, "set-to", headers)
+            assert cart_of(client).item_count == 5
+
+
+def test_x126_a_line_is_not_set_to_more_than_is_left(subtests: pytest.Subtests) -> None:
+    lamp = make_product("Lamp")
+    make_stock(5, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+    for headers in ({}, HTMX):
+        with subtests.test(headers=headers):
+            client = Client()
+            submit_add(client, lamp, quantity="2")
+            sent = line_fields(client, quantity="9")
+            refused = client.post(reverse("cart:change"), sent, headers=headers)
+            assert refused.status_code == 422
+            assert "Only 5 left." in refused.content.decode()
+            assert 'value="9"' in QUANTITY.findall(refused.content.decode())[0]
+            assert cart_of(client).item_count == 2
+            press(client, refused, "set-", headers)
+            assert cart_of(client).item_count == 5
 
 
 def test_two_tabs_of_a_new_guest_share_one_cart(mug: Product) -> None:

@@ -213,7 +213,7 @@ def test_more_than_a_browser_stores_is_explained(shopper: Shopper) -> None:
     }
     answer = shopper.typed("details", **long)
     assert answer.status_code == 422
-    assert "The name and address are too long" in text(answer)
+    assert "What you’ve typed is too long" in text(answer)
 
 
 def test_s39_no_step_can_be_skipped(shopper: Shopper, mug: Product) -> None:

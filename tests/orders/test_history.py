@@ -437,7 +437,7 @@ def test_x72_each_change_of_an_account_is_confirmed_on_the_screen() -> None:
         "country": "DE",
     }
     for name, sent, words in (
-        ("profile", {"name": "Alice B."}, "Name saved"),
+        ("profile", {"name": "Alice B."}, "Your details were saved"),
         ("preferences", {"country": "IE", "plain_mail": "on"}, "Preferences saved"),
         ("address_add", address, "Address saved"),
         (

@@ -102,7 +102,7 @@ def test_it_names_seller_buyer_items_tax_and_payment() -> None:
         "€12.50",
         "€37.50",
         "€46.50",
-        "Delivery, standard €4.90",
+        "Delivery, Standard €4.90",
         "Total €51.40",
         "19%",
         "7%",
@@ -216,7 +216,7 @@ def test_discounts_and_what_was_given_back_stand_in_it() -> None:
     )
     page_text = pages(render_invoice(order, queries.list_items(order)))[0]
     for words in (
-        "Spring: 2 euro off -€2.00",
+        "Spring: 2 euro off −€2.00",
         "Refunded: €12.00.",
         f"{order.number}-1",
         "Returned: 1 × Mug -€12.00",

@@ -4,7 +4,9 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from html import unescape
+from io import BytesIO
 from itertools import product as combinations
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,6 +19,7 @@ from django.test.utils import override_settings
 from django.urls import reverse
 from lxml import html
 from moneyed import EUR, Money
+from pypdf import PdfReader
 
 from accounts.addresses import Address
 from accounts.operations import register_user, save_address
@@ -31,11 +34,14 @@ from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from inventory import operations as inventory
 from inventory.entities import PREORDER, WantedLine
+from mail.queries import list_recipient_mails
 from orders import links, operations, queries
 from orders.entities import Order
 from orders.transitions import Transition
 from pricing.templatetags.money import format_money
-from tests.factories import make_order, make_product, make_stock
+from promotions.operations import PromotionTerms, create_promotion
+from promotions.rules import PERCENTAGE
+from tests.factories import make_order, make_product, make_stock, make_user, sign_in_staff
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.payments.bank import make_webhook
@@ -303,6 +309,11 @@ def test_what_an_order_reserves_is_not_in_the_way_of_its_own_cart(mug: Product) 
     ann.place()
     assert "Sold out" not in text(ann.client.get(reverse("cart:show")))
     assert "Sold out" in text(ben.client.get(reverse("cart:show")))
+    # It counts at an add, too (X126): all of it is hers, and no more.
+    sent = {"variant": last.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+    refused = ann.client.post(reverse("cart:add"), sent)
+    assert "Only 1 left, and you already have 1 in your cart." in text(refused)
+    assert "Vase is sold out." in text(ben.client.post(reverse("cart:add"), sent))
 
 
 def test_each_step_says_which_lines_wait_for_stock(mug: Product) -> None:
@@ -331,7 +342,7 @@ def test_x65_the_button_names_act_and_sum(mug: Product) -> None:
     for expected in (
         "2 × €12.00",
         "Subtotal€29.35",
-        "Delivery, standard€4.90",
+        "Delivery, StandardFree from €60.00. Add €30.65 more.€4.90",
         "Total€34.25",
         "at 19%",
         "at 7%",
@@ -822,6 +833,67 @@ def test_x67_the_confirmation_says_all_that_one_wants_to_know(mug: Product) -> N
     assert page.xpath("//button[@data-print]")
     assert page.xpath("//time[@datetime]")
     assert "no-store" in answer["Cache-Control"]
+
+
+def test_s86_delivery_notes_are_shown_to_their_shopper_and_to_staff_alone(mug: Product) -> None:
+    shopper, said = Shopper((mug, 1)), "Ring twice, then <b>leave it</b> in the shed"
+    typed = said.replace(", ", ",\r\n")
+    assert said in text(
+        shopper.look(notes=typed).get_element_by_id("ways-title").getparent().getparent()
+    )
+    order, url = shopper.place(notes=typed)
+    assert order.customer_notes == said
+    shopper.pay(url)
+    page = reverse("orders:detail", args=[order.number])
+    assert said in text(shopper.client.get(page))
+    assert Client().get(page).status_code == 404
+    staff = sign_in_staff(Client(), make_user("Wim", role="admin"))
+    seen = html.fromstring(staff.get(reverse("adminpanel:order", args=[order.number])).content)
+    # Beside the address, and where parcels are packed.
+    assert said in text(seen.xpath("//section[@aria-labelledby='who']")[0])
+    assert said in text(seen.xpath("//section[@aria-labelledby='parcels']")[0])
+    refused = Shopper((mug, 1)).typed(notes="x" * 251)
+    assert refused.status_code == 422
+    (field,) = html.fromstring(refused.content).xpath("//textarea[@name='notes']")
+    assert (field.text.strip(), field.get("aria-invalid")) == ("x" * 251, "true")
+
+
+def test_x124_the_rows_of_a_sum_are_the_same_from_the_cart_to_the_invoice(mug: Product) -> None:
+    code, email = f"TEN-{uuid4().hex[:8].upper()}", f"{uuid4().hex}@example.com"
+    terms = PromotionTerms("Ten per cent off", PERCENTAGE, code, percent=Decimal(10))
+    create_promotion(terms, datetime.now(UTC))
+    shopper = Shopper((mug, 2))
+    cart_id = shopper.client.get(reverse("cart:show")).context["cart"].cart_id
+    shopper.client.post(reverse("cart:voucher"), {"cart": str(cart_id), "code": code})
+    wanted = ["Subtotal", "Ten per cent off", "Delivery, Standard", "Total"]
+
+    def labels(page: Any) -> list[str]:
+        rows = [each.text.strip() for each in page.xpath("(//dl[@class='sums'])[1]/dt")]
+        rows = [each for each in rows if not each.startswith("or ")]
+        return rows[: rows.index("Total") + 1]
+
+    cart_page = html.fromstring(shopper.client.get(reverse("cart:show")).content)
+    review = shopper.look(email=email)
+    order, url = shopper.place(email=email)
+    shopper.pay(url)
+    staff = sign_in_staff(Client(), make_user("Wim", role="admin"))
+    pages = {
+        "cart": cart_page,
+        "checkout": review,
+        "order": html.fromstring(visit(order).content),
+        "staff": html.fromstring(
+            staff.get(reverse("adminpanel:order", args=[order.number])).content
+        ),
+    }
+    assert {name: labels(page) for name, page in pages.items()} == dict.fromkeys(pages, wanted)
+    (mail,) = [row for row in list_recipient_mails(email) if "Subtotal" in row.text]
+    invoice = shopper.client.get(reverse("orders:invoice", args=[order.number]))
+    (printed,) = [page.extract_text() for page in PdfReader(BytesIO(invoice.getvalue())).pages]
+    # "Total" stands above the invoice's lines, too.
+    sums_printed = printed[printed.index("Subtotal") :]
+    for written in (mail.text, text(html.fromstring(mail.html)), sums_printed):
+        places = [written.index(each) for each in wanted]
+        assert places == sorted(places), written
 
 
 def test_x15_the_print_has_lines_tax_and_addresses(mug: Product) -> None:

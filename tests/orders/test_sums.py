@@ -1,5 +1,6 @@
 """An order's sums, to the cent."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -13,9 +14,11 @@ from moneyed import EUR, Money
 
 from orders import numbers
 from pricing import delivery, quotes, tax
+from pricing.delivery_words import describe_delivery_price
 from pricing.money import to_minor_units
 from pricing.proration import prorate_amount, prorate_units
 from pricing.quotes import QuotedLine
+from pricing.sum_rows import list_sum_rows
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE, Promotion
 
 
@@ -125,6 +128,44 @@ def test_what_is_too_heavy_for_one_parcel_goes_in_several() -> None:
     # Free delivery is that of the first of them.
     assert standard.price_for(Money(500, EUR), 31_500) == Money(0, EUR)
     assert standard.price_for(Money(500, EUR), 31_501) == Money("4.90", EUR)
+
+
+def test_x125_why_delivery_is_not_free_is_said() -> None:
+    standard, express = delivery.list_delivery_methods("DE")
+    code = make_promotion(AMOUNT, amount=1000)
+
+    def say(price: str, grams: int = 0, *codes: Promotion, way: Any = standard) -> str:
+        lines = [line(price, grams=grams)]
+        quote = quotes.compute_quote(lines, tax.get_tax_rates("DE"), way, codes)
+        return describe_delivery_price(quote, way, quotes.lines_weight(lines))
+
+    assert say("47.70") == "Free from €60.00. Add €12.30 more."
+    # The subtotal counts before a code takes anything off.
+    assert say("47.70", 0, code) == "Free from €60.00 before discounts. Add €12.30 more."
+    assert say("60.00", 31_500, code) == ""
+    assert say("60.00", 40_250) == (
+        "Your items weigh 40.2 kg and go in 2 parcels, as one holds 31.5 kg. The first one is free."
+    )
+    assert say("20.00", 0, make_promotion(FREE_DELIVERY)) == ""
+    assert say("60.00", 40_000, way=express) == ""
+
+
+def test_x124_the_rows_of_a_sum_have_one_order() -> None:
+    codes = (make_promotion(AMOUNT, amount=1000), make_promotion(FREE_DELIVERY))
+    with override_settings(TAX_ADDED_IN=["IE"]):
+        standard = delivery.get_delivery_method("IE", "standard")
+        sums = quotes.compute_quote([line("20.00")], tax.get_tax_rates("IE"), standard, codes)
+    rows = [(row.kind, row.label, row.amount) for row in list_sum_rows(sums, "Standard")]
+    assert rows == [
+        ("subtotal", "Subtotal", "€20.00"),
+        ("discount", "amount", "−€10.00"),
+        ("discount", "free_delivery", "Free delivery"),
+        ("delivery", "Delivery, Standard", "Free"),
+        ("tax", "Tax", "€2.30"),
+        ("total", "Total", "€12.30"),
+    ]
+    unnamed = list_sum_rows(replace(sums, discounts=()), "Standard")
+    assert (unnamed[1].label, unnamed[1].amount) == ("Discount", "−€10.00")
 
 
 def test_tax_is_added_where_prices_are_net() -> None:

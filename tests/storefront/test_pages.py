@@ -358,11 +358,33 @@ def test_x36_delivery_and_returns_stand_beside_the_button(client: Client, jug: P
         "France",
         "Ireland",
         "€4.90",
-        "2 to 3 working days",
         "free from €60.00",
         "30 days",
+        "350 g",
     ):
         assert expected in text
+
+
+def test_x127_the_day_of_arrival_is_that_of_the_shops_clock(
+    client: Client, jug: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 23:30 on Thursday in the shop, and half past midnight: the day is another, and so is the text that was kept.
+    shown = []
+    for moment in (
+        datetime(2026, 11, 26, 23, 30, tzinfo=UTC),
+        datetime(2026, 11, 27, 0, 30, tzinfo=UTC),
+    ):
+        monkeypatch.setattr("storefront.views.pages.current_time", lambda moment=moment: moment)
+        page = tree(client.get(page_of(jug)))
+        shown.append(" ".join(page.cssselect("#delivery + p")[0].text_content().split()))
+        others = page.cssselect("#product table td")[0].text_content()
+        assert others.startswith("by ")
+    assert shown[0].startswith("Arrives in Germany by Tue 1 December if you order today.")
+    assert shown[1].startswith("Arrives in Germany by Wed 2 December if you order today.")
+    # What is not there arrives on no day.
+    sold_out = make_product("Nobody's Jug")
+    text = tree(client.get(page_of(sold_out))).cssselect("#delivery + p")[0].text_content()
+    assert "To Germany in 2 to 3 working days" in text
 
 
 def test_the_add_form_has_a_fresh_id_each_time(client: Client, jug: Product) -> None:

@@ -1,0 +1,68 @@
+"""How what an order comes to is written: the same rows, in the same order, in a cart, an order, a mail and an invoice (X124)."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from django.utils.translation import gettext as _
+from moneyed import Money
+
+from pricing.quotes import Discount
+from pricing.templatetags.money import format_money
+
+SUBTOTAL, DISCOUNT, DELIVERY, TAX, TOTAL = "subtotal", "discount", "delivery", "tax", "total"
+
+
+class Sums(Protocol):
+    """What has sums: a quote, or an order."""
+
+    @property
+    def subtotal(self) -> Money:
+        """The lines before anything is taken off."""
+
+    @property
+    def discounts(self) -> tuple[Discount, ...]:
+        """What is taken off, by its names; none for an order of which only the sum is known."""
+
+    @property
+    def discount(self) -> Money:
+        """All that is taken off."""
+
+    @property
+    def delivery(self) -> Money:
+        """What delivery costs in the end."""
+
+    @property
+    def tax_added(self) -> Money:
+        """Tax on top of the prices; zero where they include it."""
+
+    @property
+    def total(self) -> Money:
+        """What is to be paid."""
+
+
+@dataclass(frozen=True)
+class SumRow:
+    """A row: its kind, what it is called, and its amount in words. What is taken off has a minus."""
+
+    kind: str
+    label: str
+    amount: str
+
+
+def list_sum_rows(sums: Sums, method_name: str) -> list[SumRow]:
+    """Return the rows from the subtotal down to the total; `method_name` is the delivery method's."""
+    rows = [SumRow(SUBTOTAL, _("Subtotal"), format_money(sums.subtotal))]
+    rows += [SumRow(DISCOUNT, each.name, _taken_off(each.amount)) for each in sums.discounts]
+    if sums.discount.amount and not sums.discounts:
+        rows.append(SumRow(DISCOUNT, _("Discount"), _taken_off(sums.discount)))
+    label = _("Delivery, %(method)s") % {"method": method_name}
+    price = format_money(sums.delivery) if sums.delivery.amount else _("Free")
+    rows.append(SumRow(DELIVERY, label, price))
+    if sums.tax_added.amount:
+        rows.append(SumRow(TAX, _("Tax"), format_money(sums.tax_added)))
+    return [*rows, SumRow(TOTAL, _("Total"), format_money(sums.total))]
+
+
+def _taken_off(amount: Money) -> str:
+    # Free delivery is in what delivery costs.
+    return f"−{format_money(amount)}" if amount.amount else _("Free delivery")
