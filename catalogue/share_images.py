@@ -10,6 +10,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
+from threading import Lock
 
 import PIL
 import resvg_py
@@ -19,6 +20,7 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from PIL import Image
 
+from catalogue.errors import ShareImageBusy
 from catalogue.photos import parse_photo, store_file
 from catalogue.pictures import NoSuchPicture, draw_picture, is_drawing
 from catalogue.templatetags.pictures import plain_width, public_picture_url, public_url
@@ -31,6 +33,9 @@ _HEIGHTS = {"": 750}
 _RECIPE = f"1 {version('resvg_py')} {PIL.__version__} "
 _JPEG = {"quality": 82, "optimize": True, "progressive": True}
 _KEY_CHARACTERS = 32
+# One takes a third of a second of a processor: a process makes one at a time, and who waits too long for it is to ask again.
+_ONE_AT_A_TIME = Lock()
+SECONDS_EACH = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +66,36 @@ def find_share_image(picture: str) -> ShareImage:
 def read_share_image(shape: str, colours: str, key: str) -> bytes:
     """Return a JPEG by what stands in its address, made now if it is asked for the first time.
 
-    Raises NoSuchPicture for an address that the shop has not made, and what the storage raises.
+    Raises NoSuchPicture for an address that the shop has not made, ShareImageBusy, and what the storage raises.
     """
     secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     if not any(constant_time_compare(key, _make_key(shape, colours, each)) for each in secrets):
         raise NoSuchPicture("the shop has not made this address")
     source = _read_source(shape, colours)
     name = f"{FOLDER}/{sha256((_RECIPE + source).encode()).hexdigest()}.jpg"
+    return _read_stored(name) or _make(source, name)
+
+
+def _read_stored(name: str) -> bytes | None:
     try:
         with default_storage.open(name) as stored:
             content: bytes = stored.read()
     except FileNotFoundError:
-        content = _render(source)
-        store_file(name, content)
+        return None
+    return content
+
+
+def _make(source: str, name: str) -> bytes:
+    if not _ONE_AT_A_TIME.acquire(timeout=SECONDS_EACH):
+        raise ShareImageBusy
+    try:
+        # Who had the turn before may have made it.
+        content = _read_stored(name)
+        if content is None:
+            content = _render(source)
+            store_file(name, content)
+    finally:
+        _ONE_AT_A_TIME.release()
     return content
 
 

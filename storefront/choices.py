@@ -194,9 +194,9 @@ def describe_look(product: Product, variant: Variant, picture: str) -> str:
         return words
     views = list_drawn_views(product.picture_of(variant))
     if picture in views[1:]:
-        return [_("%(name)s, close up"), _("%(name)s, in its place")][views.index(picture) - 1] % {
-            "name": name
-        }
+        return [_("%(name)s, close up"), _("%(name)s, with other things")][
+            views.index(picture) - 1
+        ] % {"name": name}
     return name
 
 

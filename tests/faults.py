@@ -546,8 +546,8 @@ FAULTS = (
     _fault(
         "A JPEG for other sites is made anew for each of them",
         "catalogue/share_images.py",
-        "        store_file(name, content)",
-        "        pass",
+        "            store_file(name, content)",
+        "            pass",
         "tests/storefront/test_pages.py",
     ),
     _fault(

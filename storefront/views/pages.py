@@ -33,10 +33,11 @@ from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import CardPage, CategoryNode, Product
+from catalogue.errors import ShareImageBusy
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture
 from catalogue.previews import is_preview_token
-from catalogue.share_images import find_share_image, read_share_image
+from catalogue.share_images import SECONDS_EACH, find_share_image, read_share_image
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from payments.gateways import list_enabled_methods
@@ -187,12 +188,15 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     wanted_sku = request.GET.get("variant", "")
     chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
     country = get_shipping_country(request)
+    look = found.picture_of(chosen.variant)
     shown = choices.choose_picture(found, chosen.variant, request.GET.get("picture", ""))
     context = {
         "product": found,
         "stock": tuple(stock.items()),
         "trail": tuple((node.name, node.slug) for node in trail),
         "preview": preview,
+        "look": look,
+        "look_alt": choices.describe_look(found, chosen.variant, look),
         "shown": shown,
         "unknown_variant": bool(wanted_sku) and not is_known,
         "country": country,
@@ -225,7 +229,7 @@ def _derived_context(
     url = reverse("product", args=(found.slug,))
     return {
         "shown_alt": choices.describe_look(found, chosen.variant, shown),
-        "share_image": SimpleLazyObject(lambda: find_share_image(shown)),
+        "share_image": SimpleLazyObject(lambda: find_share_image(found.picture_of(chosen.variant))),
         "page_description": SimpleLazyObject(lambda: structured_data.summarize_product(found)),
         "choices": SimpleLazyObject(
             lambda: choices.list_option_choices(found, chosen.variant, stock)
@@ -314,6 +318,10 @@ def share_image(request: HttpRequest, key: str, shape: str = "", colours: str = 
         content = read_share_image(shape, colours, key)
     except NoSuchPicture as error:
         raise Http404 from error
+    except ShareImageBusy:
+        return HttpResponse(
+            status=HTTPStatus.SERVICE_UNAVAILABLE, headers={"Retry-After": str(SECONDS_EACH)}
+        )
     answer = HttpResponse(content, content_type="image/jpeg")
     answer["Cache-Control"] = CACHE_CONTROL
     return answer

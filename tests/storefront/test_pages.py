@@ -21,6 +21,7 @@ from PIL import Image
 from catalogue import operations, queries, search, share_images
 from catalogue.entities import CategoryNode, Product
 from catalogue.errors import ProductRefused
+from catalogue.share_images import find_share_image
 from pricing.delivery import DELIVERY_METHODS
 from storefront import sitemap
 from storefront.structured_data import product_data
@@ -392,7 +393,7 @@ def test_x134_x135_the_gallery_links_each_look_the_chosen_ones_views_and_the_ful
     own, colours = page_of(jug, 1), jug.variants[1].picture.partition("/")[2]
     others = [page_of(jug, place) for place in (0, 2, 3)]
     links = [others[0], own, f"{own}&picture=3", f"{own}&picture=4", *others[1:]]
-    views = [("mug", "Large"), ("mug-2", "Large, close up"), ("mug-3", "Large, in its place")]
+    views = [("mug", "Large"), ("mug-2", "Large, close up"), ("mug-3", "Large, with other things")]
     for link, (shape, words) in zip(links[1:4], views, strict=True):
         page = tree(client.get(link))
         assert [each.get("href") for each in page.cssselect(".thumbs a")] == links
@@ -577,6 +578,11 @@ def test_x136_s87_other_sites_show_a_jpeg_that_only_the_shop_can_have_made(
         with Image.open(BytesIO(found.content)) as drawn:
             assert drawn.format == "JPEG"
             assert drawn.size == (int(said["og:image:width"]), int(said["og:image:height"]))
+    # A process makes one at a time: who waits too long asks again.
+    monkeypatch.setattr(share_images, "SECONDS_EACH", 0.01)
+    other = find_share_image("mug/123456").url.removeprefix(settings.PUBLIC_URL)
+    with share_images._ONE_AT_A_TIME:
+        assert (client.get(other).status_code, client.get(image).status_code) == (503, 200)
     # It is made once, and an earlier key of the shop's still counts.
     monkeypatch.setattr(share_images, "_render", None)
     with override_settings(SECRET_KEY="k" * 60, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
