@@ -60,12 +60,16 @@ def usual_delivery_rows(first: str, now: datetime) -> list[DeliveryRow]:
 
     They are those of the day of `now` in the shop's time zone. Raises CassandraUnavailable.
     """
-    codes = sorted(list_delivery_countries(), key=lambda code: code != first)
-    usual = ((country_name(code), list_delivery_methods(code)[0]) for code in codes)
+    methods = sorted(usual_delivery_methods(), key=lambda each: each[0] != first)
     return [
-        replace(_row(country, method), arrives_by=method.delivery_estimate(now)[1])
-        for country, method in usual
+        replace(_row(country_name(code), method), arrives_by=method.delivery_estimate(now)[1])
+        for code, method in methods
     ]
+
+
+def usual_delivery_methods() -> list[tuple[str, DeliveryMethod]]:
+    """Return the code of each country that the shop sends to, with the usual method. Raises CassandraUnavailable."""
+    return [(code, list_delivery_methods(code)[0]) for code in list_delivery_countries()]
 
 
 def weight_rows() -> list[WeightRow]:
