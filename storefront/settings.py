@@ -78,6 +78,7 @@ MIDDLEWARE = [
     # Before all that costs something. What was sent is not checked yet, and is only shown to its sender to be sent again.
     "web.middleware.CheckoutQueueMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "web.compression.CompressionMiddleware",
     "web.middleware.StatementCountMiddleware",
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -16,6 +16,7 @@ urlpatterns = [
     path("viewed/", pages.viewed_products, name="viewed"),
     path("viewed/forget/", pages.forget_viewed_products, name="viewed_forget"),
     path("pictures/<slug:shape>/<slug:colours>.svg", pages.picture, name="picture"),
+    path("pictures/<str:pictures>.svg", pages.picture_sheet, name="picture_sheet"),
     path("media/pictures/<str:digest>/<str:name>", pages.photo, name="photo"),
     path("help/", pages.help_page, name="help"),
     path("help/delivery/", pages.delivery, name="delivery"),

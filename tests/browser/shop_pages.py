@@ -334,6 +334,7 @@ _STAFF_ACTIONS = (
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
     "picture": "a drawing",
+    "picture_sheet": "drawings",
     "photo": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
     "adminpanel:spreadsheet_example": "a file",
@@ -389,6 +390,7 @@ URL_ARGUMENTS = {
     "<uuid:task_id>": "{spreadsheet}",
     "<str:name>": "welcome10",
     "<slug:shape>": "mug",
+    "<str:pictures>": "mug.c8724c-efeae0",
     "<str:digest>": "0",
     "<slug:colours>": "c8724c-efeae0",
 }

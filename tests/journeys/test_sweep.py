@@ -265,6 +265,7 @@ OPEN_TO_ALL = {
     "category": "the shop window",
     "product": "the shop window",
     "picture": "a drawing",
+    "picture_sheet": "drawings",
     "photo": "a picture that staff have uploaded",
     "sitemap_part": "the shop window's list",
     "mail:message": "the demo shop's mail reader, which a shop does not have",
