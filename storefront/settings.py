@@ -106,7 +106,10 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "OPTIONS": {
-            "builtins": ["django.templatetags.i18n"],  # each text is marked for translation
+            "builtins": [
+                "django.templatetags.i18n",  # each text is marked for translation
+                "web.templatetags.times",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.csrf",
