@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run dev test prove mutants check lint types templates deploy sbom advisories doctor stop clean lock
+.PHONY: help run dev test prove mutants check lint types templates deploy sbom advisories lighthouse doctor stop clean lock
 SHELL := /bin/sh
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -69,6 +69,10 @@ sbom: .venv/checks  ## what the shop is made of: .run/sbom.xml, as CycloneDX, ch
 advisories: .venv/checks  ## what is known against the pinned packages; asks an advisory service (ARGS="-s osv" another)
 	@$(BIN)/pip-audit --strict --disable-pip --require-hashes --progress-spinner off \
 		-r requirements.txt -r requirements-dev.txt $(ARGS)
+
+# Beside `make run`, and not a part of the CI: scores are those of a quiet machine, and the shop needs no npm.
+lighthouse: .venv/runs  ## what Lighthouse says of five pages of the shop at PORT; needs npm and Chromium (ARGS=…)
+	@$(BIN)/python -m benchmarks.lighthouse --url http://127.0.0.1:$(PORT) $(ARGS)
 
 ##@ Upkeep
 lock: .venv/checks  ## pin requirements*.in anew, with hashes

@@ -323,6 +323,8 @@ class AddressFields(Form):
         fields["area"].error_messages["required"] = gettext("Choose the %(field)s") % {
             "field": area_label.lower()
         }
+        # Django gives each widget that is seen the field's length, and a select has none.
+        fields["area"].widget.attrs.pop("maxlength", None)
         fields["area"].widget.choices = [
             ("", gettext("Choose…") if fields["area"].required else ""),
             *address_format.area_choices,

@@ -396,7 +396,8 @@ class StaffAddressForm(DeliveryAddressForm):
         )
         self.order, self.key = order, "address"
         for field in self.fields.values():
-            field.widget.attrs["autocomplete"] = "off"  # it is not theirs
+            if not field.widget.is_hidden:
+                field.widget.attrs["autocomplete"] = "off"  # it is not theirs
 
     @property
     def typed_values(self) -> list[tuple[str, str]]:

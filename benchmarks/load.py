@@ -45,6 +45,7 @@ class PageRequests:
 
     path: str
     cookie: str
+    is_compressed: bool = False
     answer: bytes = b"200"
 
     def requests(self, host: str) -> Iterator[bytes]:
@@ -53,6 +54,7 @@ class PageRequests:
             f"GET {self.path} HTTP/1.1",
             f"Host: {host}",
             *([f"Cookie: {self.cookie}"] if self.cookie else []),
+            *(["Accept-Encoding: gzip"] if self.is_compressed else []),
         ]
         return repeat("\r\n".join([*lines, "", ""]).encode())
 
@@ -106,9 +108,12 @@ class Load:
         self._here.send(None)
         self._process.join(10)
 
-    def run(self, port: int, path: str, cookie: str, seconds: float) -> Slice:
+    def run(
+        self, port: int, path: str, cookie: str, seconds: float, *, is_compressed: bool = False
+    ) -> Slice:
         """Ask for the page as often as it is answered. Raises RuntimeError for any answer but 200."""
-        return self.run_each(port, [PageRequests(path, cookie)] * self._connections, seconds)
+        asked = PageRequests(path, cookie, is_compressed)
+        return self.run_each(port, [asked] * self._connections, seconds)
 
     def run_each(
         self, port: int, asked: Sequence[PageRequests | CartSubmits], seconds: float

@@ -6,7 +6,8 @@
 
 Both are served by gunicorn with the shop's own configuration: 2 workers, threads, DEBUG off. The slices of all servers are interleaved,
 so that a disturbance meets all of them. The database and the load generator run on the same machine: that is how the bounds
-are meant. CPU a request is what the server's workers used, without the database's part. Nothing is compressed.
+are meant. CPU a request is what the server's workers used, without the database's part. All of that is without compression, whose
+cost stands apart in the last columns: what a page takes more of CPU when a browser accepts gzip, and what is sent then.
 
 "first" is a visitor without cookies, "second" one who has looked at a product before, "cart" a guest with a cart, "member" one who is
 signed in. For the first two, front page, category, product, search and help come from memory (decision 045). The cart's page has no bound.
@@ -39,6 +40,7 @@ from cassandra_db import current_time
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("front", "category", "product", "search", "help", "cart")
 VISITORS = ("first", "second", "cart", "member")
+COMPRESSED = ", gzip"
 MOST_ROUNDS = {"first": 2, "second": 2, "cart": 2, "member": 3}
 
 
@@ -206,14 +208,20 @@ def _count(url: str, cookies: dict[str, str]) -> dict[str, int]:
             sum(each.lookup_count for each in (FRAGMENTS, WHOLE_PAGES)),
         )
         answer = client.get(url)
+        hits, asked = (
+            sum(each.hits for each in (FRAGMENTS, WHOLE_PAGES)) - hits,
+            sum(each.lookup_count for each in (FRAGMENTS, WHOLE_PAGES)) - asked,
+        )
         if answer.status_code != 200:
             raise SystemExit(f"{url} answered {answer.status_code}")
+        compressed = client.get(url, headers={"Accept-Encoding": "gzip"})
     counts = dict(part.split("=") for part in answer["X-Cassandra"].split(", "))
     return {key: int(value) for key, value in counts.items()} | {
         "bytes": len(answer.content),
         "cards": answer.content.count(b'class="card"'),
-        "hits": sum(each.hits for each in (FRAGMENTS, WHOLE_PAGES)) - hits,
-        "asked": sum(each.lookup_count for each in (FRAGMENTS, WHOLE_PAGES)) - asked,
+        "sent": len(compressed.content),
+        "hits": hits,
+        "asked": asked,
     }
 
 
@@ -314,23 +322,24 @@ def _measure(
     bare: dict[str, Server],
     pages: dict[str, dict[str, Any]],
 ) -> dict[tuple[str, str, str], PageFigures]:
-    """Return the figures by who asks (one of VISITORS, or "bare"), keyspace and page."""
+    """Return the figures by who asks (one of VISITORS, alone and with COMPRESSED behind it, or "bare"), keyspace and page."""
     figures: dict[tuple[str, str, str], PageFigures] = {}
     for page in args.pages:
         runs = []
         for keyspace, found in pages.items():
             probe = found[page]
             runs.append(("bare", keyspace, bare[keyspace], f"/bare/{page}", ""))
-            runs += [
-                (who, keyspace, servers[keyspace], probe["url"], _cookie(probe["cookies"][who]))
-                for who in VISITORS
-            ]
+            for who in VISITORS:
+                to, path = servers[keyspace], probe["url"]
+                cookie = _cookie(probe["cookies"][who])
+                runs += [(each, keyspace, to, path, cookie) for each in (who, who + COMPRESSED)]
         for _, _, server, path, cookie in runs:  # both workers warm
             load.run(server.port, path, cookie, 1.0)
         for _ in range(args.slices):
             for who, keyspace, server, path, cookie in runs:
                 before = server.cpu_seconds()
-                got = load.run(server.port, path, cookie, args.seconds)
+                is_compressed = who.endswith(COMPRESSED)
+                got = load.run(server.port, path, cookie, args.seconds, is_compressed=is_compressed)
                 figure = figures.setdefault((who, keyspace, page), PageFigures())
                 figure.slices.append(got)
                 figure.cpu.append((server.cpu_seconds() - before) * 1000 / len(got.latencies))
@@ -351,7 +360,7 @@ def _report(
         f"{os.cpu_count()} processors for database, servers and load together.\n"
     )
     print(
-        f"{'':34}{'req/s':>8}{'p50 ms':>8}{'p99 ms':>8}{'CPU ms':>8}{'rate':>7}{'CPU':>6}{'KB':>6}  statements/rounds, hits/asked"
+        f"{'':34}{'req/s':>8}{'p50 ms':>8}{'p99 ms':>8}{'CPU ms':>8}{'rate':>7}{'CPU':>6}{'KB':>6}{'+gzip':>7}{'KB':>6}  statements/rounds, hits/asked"
     )
     missed: list[str] = []
     small = next(iter(pages))
@@ -362,9 +371,11 @@ def _report(
             for who in VISITORS:
                 shop, counted = figures[who, keyspace, page], found[page]["counted"][who]
                 rate, cpu = shop.rate / bare.rate, shop.cpu_ms / bare.cpu_ms
+                more_ms = figures[who + COMPRESSED, keyspace, page].cpu_ms - shop.cpu_ms
                 print(
                     _row(f"  {who}", shop)
                     + f"{rate:>7.2f}{cpu:>6.2f}{counted['bytes'] / 1000:>6.0f}"
+                    + f"{more_ms:>7.2f}{counted['sent'] / 1000:>6.1f}"
                     + f"  {counted['statements']}/{counted['rounds']}, {counted['hits']}/{counted['asked']}"
                 )
                 missed += _missed(page, keyspace, who, rate, cpu, counted["rounds"])

@@ -94,7 +94,7 @@ class AddForm(Form):
 
     variant = forms.CharField(widget=forms.HiddenInput, max_length=MAX_SKU_LENGTH)
     # Saves the look-up of the variant's product. Whoever sends none, or another's, is served all the same.
-    product = forms.CharField(widget=forms.HiddenInput, required=False)
+    product = forms.CharField(widget=forms.HiddenInput({"id": "add-product"}), required=False)
     quantity = QuantityField()
     operation = IdempotencyKeyField()
 

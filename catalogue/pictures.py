@@ -15,7 +15,7 @@ so that it passes the strictest content security policy.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -24,6 +24,8 @@ from typing import TypeAlias
 
 from catalogue.tone import Tone
 
+# So many pictures come in one document at most.
+MAX_SHEET = 24
 _COLOUR = re.compile(r"[0-9a-f]{6}")
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _WORD = re.compile(r"\.[a-z]+\(|#[0-9a-f]{6}|[a-z]+|-?\.?[0-9]+|\S")
@@ -111,8 +113,8 @@ def list_drawn_views(picture: str) -> tuple[str, ...]:
     return (picture, *(f"{each}/{colours}" for each in further))
 
 
-def draw_picture(shape: str, colours: tuple[str, ...]) -> str:
-    """Return the picture as an SVG document, 600 by 600; raises NoSuchPicture."""
+def draw_picture(shape: str, colours: tuple[str, ...], prefix: str = "g") -> str:
+    """Return the picture as an SVG document, 600 by 600, in which all ids begin with `prefix`; raises NoSuchPicture."""
     check_picture(shape, colours)
     drawing = SHAPES[shape].drawing
     tones = _tones(drawing, colours)
@@ -121,12 +123,40 @@ def draw_picture(shape: str, colours: tuple[str, ...]) -> str:
     defined: dict[str, tuple[str, str]] = {}
     names = []
     for element, rest in drawing.definitions:
-        _, name = defined.setdefault(rest.format(*paints), (element, f"g{len(defined)}"))
+        _, name = defined.setdefault(rest.format(*paints), (element, f"{prefix}{len(defined)}"))
         names.append(name)
     definitions = "".join(
         f'<{element} id="{name}"{rest}' for rest, (element, name) in defined.items()
     )
     return drawing.head + definitions + drawing.marks.format(*paints, *names)
+
+
+def draw_sheet(pictures: Sequence[str]) -> str:
+    """Return pictures as one SVG document; `#p0`, `#p1` … behind its address show each of them. Raises NoSuchPicture."""
+    if not 1 <= len(pictures) <= MAX_SHEET:
+        raise NoSuchPicture(f"a sheet has 1 to {MAX_SHEET} pictures")
+    # Beside one another; what is shown is the first, unless the address names another view.
+    drawn = [
+        draw_picture(*parse_picture(each), prefix=f"p{number}g").replace(
+            "<svg ", f'<svg x="{600 * number}" ', 1
+        )
+        for number, each in enumerate(pictures)
+    ]
+    views = [
+        f'<view id="p{number}" viewBox="{600 * number} 0 600 600"/>' for number in range(len(drawn))
+    ]
+    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 600" width="600" height="600">'
+    return f"{head}{''.join(views)}{''.join(drawn)}</svg>"
+
+
+def join_sheet(pictures: Sequence[str]) -> str:
+    """Return pictures as the address of their sheet names them."""
+    return ",".join(each.replace("/", ".") for each in pictures)
+
+
+def split_sheet(named: str) -> list[str]:
+    """Return the pictures that a sheet's address names."""
+    return [each.replace(".", "/") for each in named.split(",")]
 
 
 def _tones(drawing: Drawing, colours: tuple[str, ...]) -> Tones:

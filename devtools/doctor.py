@@ -26,6 +26,7 @@ from django.core.files.storage import default_storage
 from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.session import ALIAS, get_session
 from catalogue.operations.picture_uploads import INCOMING
+from devtools.chromium import find_chromium
 from devtools.keyspaces import is_outdated, list_models
 from devtools.node import NodeError, control, jars, machine, state
 from devtools.node.java import find_java
@@ -36,7 +37,6 @@ GOOD, ADVICE, WRONG = "good", "advice", "wrong"
 _ENOUGH_MEMORY_MB = 1700
 _ENOUGH_DISK_MB = 2048
 _KEY_LENGTH = 50
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _LOOPBACK = ("127.", "localhost", "::1")
 
 
@@ -100,13 +100,13 @@ def _packages(lock: Path) -> Finding:
 
 
 def _browser() -> Finding:
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, _BROWSERS)), None)
+    found = find_chromium()
     if found and Path(found).exists():
         return Finding(GOOD, f"A browser for the tests: {found}")
     return Finding(
         ADVICE,
         "No Chromium: the browser tests will be skipped",
-        "apt install chromium, or CHROMIUM=/path/to/it",
+        "apt install chromium-headless-shell, or CHROMIUM=/path/to/it",
     )
 
 

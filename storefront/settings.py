@@ -79,6 +79,7 @@ MIDDLEWARE = [
     # Before all that costs something. What was sent is not checked yet, and is only shown to its sender to be sent again.
     "web.middleware.CheckoutQueueMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "web.compression.CompressionMiddleware",
     "web.middleware.StatementCountMiddleware",
     "accounts.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -106,7 +107,10 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "OPTIONS": {
-            "builtins": ["django.templatetags.i18n"],  # each text is marked for translation
+            "builtins": [
+                "django.templatetags.i18n",  # each text is marked for translation
+                "web.templatetags.times",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.template.context_processors.csrf",

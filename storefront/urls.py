@@ -20,6 +20,7 @@ urlpatterns = [
         "pictures/<slug:shape>/<slug:colours>/<str:key>.jpg", pages.share_image, name="share_image"
     ),
     path("pictures/shop/<str:key>.jpg", pages.share_image, name="shop_share_image"),
+    path("pictures/<str:pictures>.svg", pages.picture_sheet, name="picture_sheet"),
     path("media/pictures/<str:digest>/<str:name>", pages.photo, name="photo"),
     path("help/", pages.help_page, name="help"),
     path("help/delivery/", pages.delivery, name="delivery"),

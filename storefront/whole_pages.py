@@ -3,12 +3,16 @@
 Such a visitor has no account, no cart and no order, and no message waits. The CSRF token and the list of viewed products do not count: after
 one product page every browser has them. They are left blank in the page, as are its full address and the form's idempotency key, and put in
 for each; cookies are never kept. All other visitors, and all other answers than 200, are as if this were not here.
+
+What stands between the blanks is compressed once. What is put in is not, so that a page's size does not tell it (S88).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 from time import monotonic
 from typing import ParamSpec
@@ -26,21 +30,26 @@ from django_htmx.middleware import HtmxDetails
 from accounts.addresses import COUNTRIES
 from storefront.recently_viewed import list_viewed_product_ids, remember_viewed
 from web.blanks import blank
+from web.compression import deflate, is_gzip_accepted, join_gzip, send_gzip, store
 from web.decorators import View
 from web.text_cache import WHOLE_PAGES, Content
 
 P = ParamSpec("P")
 # All cookies of the shop have it in their name; those of others say nothing to it.
 _OURS = "stoa_"
-# What stands between these is for those who have looked at something else before.
-_VIEWED_BEGIN, _VIEWED_END = blank("viewed_begin").encode(), blank("viewed_end").encode()
+# What stands between the last two is for those who have looked at something else before.
+_BLANKS = ("csrf_token", "form_key", "page_address", "viewed_begin", "viewed_end")
+_NAMES_BY_BLANK = {blank(name).encode(): name for name in _BLANKS}
+_ANY_BLANK = re.compile(b"(%s)" % b"|".join(_NAMES_BY_BLANK))
 
 
 @dataclass(frozen=True)
 class WholePage:
-    """A page with blanks, its headers and the product that it shows."""
+    """A page, as the texts between its blanks, plain and compressed, and the names of the blanks; its headers and the product that it shows."""
 
-    content: bytes
+    texts: tuple[bytes, ...]
+    deflated: tuple[bytes, ...]
+    blanks: tuple[str, ...]
     headers: tuple[tuple[str, str], ...]
     product_id: UUID | None
     counts_as_viewed: bool
@@ -67,8 +76,7 @@ def is_drawn_for_all(request: HttpRequest) -> bool:
 
 def list_blanks() -> dict[str, object]:
     """Return the blanks of a page that is drawn for all, by the names that templates know."""
-    names = ("csrf_token", "form_key", "page_address", "viewed_begin", "viewed_end")
-    return {name: blank(name) for name in names}
+    return {name: blank(name) for name in _BLANKS}
 
 
 def note_product(
@@ -104,7 +112,7 @@ class WholePageMiddleware:
             request.is_drawn_for_all = False  # type: ignore[attr-defined]
             page = _page_from_response(response, drawn_at)
             if response.status_code != HTTPStatus.OK or response.cookies:
-                response.content = _fill_blanks(page, request)
+                _put_page(response, page, request)
                 return response
             WHOLE_PAGES.put(key, page)
         # As if the view had been called: who may keep the answer, and the log, go by it.
@@ -159,8 +167,12 @@ def _page_key(request: HttpRequest, match: ResolverMatch) -> Content:
 
 def _page_from_response(response: HttpResponse, drawn_at: float) -> WholePage:
     patch_vary_headers(response, ["Cookie"])
+    parts = _ANY_BLANK.split(response.content)
+    texts = tuple(parts[::2])
     return WholePage(
-        response.content,
+        texts,
+        tuple(map(deflate, texts)),
+        tuple(_NAMES_BY_BLANK[each] for each in parts[1::2]),
         tuple(response.items()),
         getattr(response, "product_id", None),
         getattr(response, "counts_as_viewed", False),
@@ -169,26 +181,37 @@ def _page_from_response(response: HttpResponse, drawn_at: float) -> WholePage:
 
 
 def _response_from_page(page: WholePage, request: HttpRequest) -> HttpResponse:
-    response = HttpResponse(_fill_blanks(page, request), headers=dict(page.headers))
+    response = HttpResponse(headers=dict(page.headers))
+    _put_page(response, page, request)
     note_product(response, page.product_id, counts_as_viewed=page.counts_as_viewed)
     return response
 
 
-def _fill_blanks(page: WholePage, request: HttpRequest) -> bytes:
-    """Return the page as this visitor sees it."""
-    content = page.content
-    if _VIEWED_BEGIN in content:
-        before, _, rest = content.partition(_VIEWED_BEGIN)
-        viewed, _, after = rest.partition(_VIEWED_END)
-        ids = list_viewed_product_ids(request)
-        has_viewed = any(each != page.product_id for each in ids)
-        content = before + (viewed if has_viewed else b"") + after
+def _put_page(response: HttpResponse, page: WholePage, request: HttpRequest) -> None:
+    """Let a response have the page as this visitor sees it, compressed if the browser takes that."""
+    parts = _fill_blanks(page, request)
+    if is_gzip_accepted(request):
+        send_gzip(response, join_gzip(parts))
+    else:
+        response.content = b"".join(text for text, _ in parts)
+
+
+def _fill_blanks(page: WholePage, request: HttpRequest) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the parts of the page as this visitor sees it, each as it is and as a part of a gzip file."""
     own: dict[str, Callable[[], str]] = {
-        "csrf_token": lambda: get_token(request),
-        "form_key": lambda: str(uuid4()),
+        "csrf_token": cache(lambda: get_token(request)),
+        "form_key": cache(lambda: str(uuid4())),
         "page_address": lambda: escape(request.get_full_path()),
     }
-    for name, make in own.items():
-        if (word := blank(name).encode()) in content:
-            content = content.replace(word, make().encode())
-    return content
+    is_shown = True
+    for text, deflated, name in zip(page.texts, page.deflated, (*page.blanks, ""), strict=True):
+        if is_shown:
+            yield text, deflated
+        if name == "viewed_begin":
+            ids = list_viewed_product_ids(request)
+            is_shown = any(each != page.product_id for each in ids)
+        elif name == "viewed_end":
+            is_shown = True
+        elif name and is_shown:
+            value = own[name]().encode()
+            yield value, store(value)

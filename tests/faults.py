@@ -41,9 +41,44 @@ FAULTS = (
     _fault(
         "Visitors of one page share the CSRF token of the first",
         "storefront/whole_pages.py",
-        'names = ("csrf_token", "form_key",',
-        'names = ("form_key",',
+        '_BLANKS = ("csrf_token", "form_key",',
+        '_BLANKS = ("form_key",',
         "tests/storefront/test_whole_pages.py",
+    ),
+    _fault(
+        "A visitor's token is compressed with the page of all, whose size then tells it",
+        "storefront/whole_pages.py",
+        "yield value, store(value)",
+        "yield value, deflate(value)",
+        "tests/web/test_compression.py",
+    ),
+    _fault(
+        "The size of a page of one's own tells what is in it",
+        "web/compression.py",
+        "    def process_response(",
+        "    max_random_bytes = 0\n\n    def process_response(",
+        "tests/web/test_compression.py",
+    ),
+    _fault(
+        "Each category on the front page is a request for a drawing",
+        "catalogue/templatetags/pictures.py",
+        "images.get(each.picture) or picture(each.picture)",
+        "picture(each.picture)",
+        "tests/architecture/test_look.py",
+    ),
+    _fault(
+        "Moments in pages have microseconds, which HTML does not take",
+        "web/templatetags/times.py",
+        'isoformat(timespec="seconds")',
+        "isoformat()",
+        "tests/accounts/test_pages.py",
+    ),
+    _fault(
+        "A select of provinces has a length",
+        "accounts/forms.py",
+        '        fields["area"].widget.attrs.pop("maxlength", None)\n',
+        "",
+        "tests/accounts/test_addresses.py",
     ),
     _fault(
         "Forms of one product that were drawn once share an idempotency key",
@@ -83,8 +118,8 @@ FAULTS = (
     _fault(
         "The recently viewed products of one visitor show on the pages of all",
         "storefront/whole_pages.py",
-        '(viewed if has_viewed else b"")',
-        "viewed",
+        "is_shown = any(",
+        "is_shown = True or any(",
         "tests/storefront/test_whole_pages.py",
     ),
     _fault(

@@ -1,6 +1,8 @@
 """Pictures of products in a page."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 from urllib.parse import urljoin
 
 from django import template
@@ -13,6 +15,7 @@ from django.utils.translation import ngettext
 
 from catalogue.entities import Product, Variant
 from catalogue.photos import CONTENT_TYPES, Photo, parse_photo, photo_url
+from catalogue.pictures import MAX_SHEET, is_drawing, join_sheet
 
 register = template.Library()
 # A list draws the same few hundred pictures again and again, and this is a third of what a list costs: cached.
@@ -43,16 +46,13 @@ def picture(
     row of a list, `first` for the main picture of a page. Raises NoReverseMatch for a text that is no picture.
     """
     photo = parse_photo(picture)
-    image = format_html(
-        '<img class="picture{}" src="{}"{} alt="{}" width="{}" height="{}" loading="{}" fetchpriority="{}" decoding="async">',
-        f" picture--{size}" if size else "",
+    image = _image(
         picture_url(picture) or static("icons/no-picture.svg"),
-        _files(photo, "jpg", size) if photo else "",
         alt,
-        photo.width if photo else 600,
-        photo.height if photo else 600,
-        "eager" if eager or first else "lazy",
-        "high" if first else "auto",
+        size,
+        eager=eager,
+        first=first,
+        photo=photo,
     )
     if not photo:
         return image
@@ -62,6 +62,42 @@ def picture(
         ((CONTENT_TYPES[ending], _files(photo, ending, size)) for ending in ("avif", "webp")),
     )
     return format_html("<picture>{}{}</picture>", sources, image)
+
+
+def _image(
+    source: str,
+    alt: str = "",
+    size: str = "",
+    *,
+    eager: bool = False,
+    first: bool = False,
+    photo: Photo | None = None,
+) -> SafeString:
+    return format_html(
+        '<img class="picture{}" src="{}"{} alt="{}" width="{}" height="{}" loading="{}" fetchpriority="{}" decoding="async">',
+        f" picture--{size}" if size else "",
+        source,
+        _files(photo, "jpg", size) if photo else "",
+        alt,
+        photo.width if photo else 600,
+        photo.height if photo else 600,
+        "eager" if eager or first else "lazy",
+        "high" if first else "auto",
+    )
+
+
+@register.filter
+def with_images(things: Sequence[Any]) -> list[tuple[Any, SafeString]]:
+    """Pair each of these things with the image of its `picture`. All that are drawn come in one file, so a row of them is one request.
+
+    The images have no words: the names of the things stand beside them. Raises NoReverseMatch for a text that is no picture.
+    """
+    drawn = list(dict.fromkeys(each.picture for each in things if is_drawing(each.picture)))
+    if not 1 < len(drawn) <= MAX_SHEET:
+        return [(each, picture(each.picture)) for each in things]
+    sheet = reverse("picture_sheet", args=(join_sheet(drawn),))
+    images = {each: _image(f"{sheet}#p{number}") for number, each in enumerate(drawn)}
+    return [(each, images.get(each.picture) or picture(each.picture)) for each in things]
 
 
 def _files(photo: Photo, ending: str, size: str) -> SafeString:

@@ -1,4 +1,4 @@
-"""Cassandra's jars: pinned by a lock file, fetched through a Maven client, trusted only by their checksum.
+"""Cassandra's jars, and those of other programs: pinned by a lock file, fetched through a Maven client, trusted only by their checksum.
 
 The lock file names coordinates and SHA-256 sums; the client (`jgo`) knows where Maven artifacts live, or its
 configuration file names a mirror. The jars are kept once per user, so that a second checkout fetches nothing.
@@ -103,9 +103,8 @@ def fetch_jars(
     """
     absent = list_missing_jars(jars, store)
     if absent:
-        say(
-            f"Fetching {len(absent)} of Cassandra's {len(jars)} jars (about 66 MB in all), kept in {store}"
-        )
+        name = jars[0].coordinates.split(":")[1]
+        say(f"Fetching {len(absent)} of the {len(jars)} jars of {name}, kept in {store}")
         store.mkdir(parents=True, exist_ok=True)
         _fetch_all(absent, store, say, download or _download)
     return [store / jar.path for jar in jars]
@@ -152,7 +151,7 @@ def _fetch_one(jar: Jar, store: Path, download: Download, give_up: threading.Eve
         raise failure
     if isinstance(failure, requests.ConnectionError | requests.Timeout):
         raise JarsMissing(
-            "Cassandra's jars are not all here, and no Maven repository answers: this machine seems to be offline.\n"
+            f"{jar.coordinates} is not here, and no Maven repository answers: this machine seems to be offline.\n"
             f"Go online once and run the same command again, or copy {store} from a machine that has it."
         ) from failure
     raise JarsMissing(f"{jar.coordinates} could not be fetched: {failure}") from failure
@@ -167,17 +166,22 @@ def _context(folder: Path) -> MavenContext:
     return MavenContext(repo_cache=folder, remote_repos=mirrors or None, timeout=60)
 
 
-def write_lock_file(store: Path, path: Path = LOCK, say: Say = print) -> int:
-    """Resolve CASSANDRA anew, write the lock file and return the number of jars in it.
+def write_lock_file(
+    wanted: str = CASSANDRA,
+    path: Path = LOCK,
+    command: str = "manage.py cassandra lock",
+    say: Say = print,
+) -> int:
+    """Resolve `wanted` anew, write its lock file and return the number of jars in it; the file names the command that writes it.
 
     For upgrades only: what it writes is to be read by a person before it is committed.
     """
     lines = []
     with tempfile.TemporaryDirectory(prefix=".lock-") as folder:
         context = _context(Path(folder))
-        say(f"Resolving {CASSANDRA}")
-        wanted, transitive = context.resolver.resolve([context.create_dependency(CASSANDRA)])
-        needed = [it for it in (*wanted, *transitive) if it.scope != "test" and not it.optional]
+        say(f"Resolving {wanted}")
+        roots, transitive = context.resolver.resolve([context.create_dependency(wanted)])
+        needed = [it for it in (*roots, *transitive) if it.scope != "test" and not it.optional]
         for done, dependency in enumerate(needed, start=1):
             artifact = dependency.artifact
             jar = ":".join(
@@ -190,8 +194,8 @@ def write_lock_file(store: Path, path: Path = LOCK, say: Say = print) -> int:
             if done % 25 == 0:
                 say(f"  {done} of {len(needed)}")
     header = (
-        f"# {CASSANDRA} and all it needs to run, in class path order.\n"
-        "# Written by `manage.py cassandra lock`; a jar with another checksum is refused.\n"
+        f"# {wanted} and all it needs to run, in class path order.\n"
+        f"# Written by `{command}`; a jar with another checksum is refused.\n"
     )
     path.write_text(header + "".join(lines), encoding="utf-8")
     return len(lines)

@@ -1,6 +1,6 @@
 """The storefront: front page, lists, products, and what stands beside them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -21,8 +21,8 @@ from django.http import (
 )
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.cache import patch_vary_headers
 from django.utils.functional import SimpleLazyObject
-from django.utils.http import quote_etag
 from django.utils.text import get_text_list
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
@@ -36,7 +36,7 @@ from catalogue import queries
 from catalogue.entities import CardPage, CategoryNode, Product
 from catalogue.errors import ShareImageBusy
 from catalogue.photos import FOLDER, find_content_type
-from catalogue.pictures import NoSuchPicture, draw_picture
+from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
 from catalogue.previews import is_preview_token
 from catalogue.share_images import SECONDS_EACH, find_share_image, read_share_image
 from inventory.entities import Stock
@@ -54,6 +54,9 @@ from storefront.whole_pages import is_drawn_for_all, note_product, whole_page
 from web.decorators import get_or_post, owner_only, public
 from web.rendering import render_page, without_header
 
+# So many products stand in each row of the front page: all of its pictures come in a first view (X140).
+FRONT_PAGE_ROW = 4
+
 
 @require_safe
 @whole_page()
@@ -66,7 +69,7 @@ def home(request: HttpRequest) -> HttpResponse:
     queries.prefetch_categories()
     prefetch_automatic_promotions()
     rows: dict[str, Any] = {
-        name: tuple(queries.card_from_row(row) for row in each.rows())
+        name: tuple(queries.card_from_row(row) for row in each.rows()[:FRONT_PAGE_ROW])
         for name, each in reading.items()
     }
     now = current_time()
@@ -305,8 +308,22 @@ def forget_viewed_products(request: HttpRequest) -> HttpResponse:
 @public
 def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
     """Draw a variant's picture. The same address always gives the same picture."""
+    return _drawing_answer(request, _drawing, shape, colours)
+
+
+@require_safe
+@without_header
+@public
+def picture_sheet(request: HttpRequest, pictures: str) -> HttpResponse:
+    """Draw several pictures in one file. The same address always gives the same pictures."""
+    return _drawing_answer(request, _sheet, pictures)
+
+
+def _drawing_answer(
+    request: HttpRequest, draw: Callable[..., tuple[bytes, str]], *words: str
+) -> HttpResponse:
     try:
-        drawing, etag = _drawing(shape, colours)
+        drawing, etag = draw(*words)
     except NoSuchPicture as error:
         raise Http404 from error
     known = etag in request.headers.get("If-None-Match", "")
@@ -315,6 +332,8 @@ def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
     )
     answer["ETag"] = etag
     answer["Cache-Control"] = CACHE_CONTROL
+    # Also where it is not modified: it may be compressed.
+    patch_vary_headers(answer, ["Accept-Encoding"])
     return answer
 
 
@@ -366,8 +385,18 @@ def _no_picture() -> bytes:
 
 @lru_cache(maxsize=1024)
 def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
-    drawing = draw_picture(shape, tuple(colours.split("-"))).encode()
-    return drawing, quote_etag(blake2b(drawing, digest_size=8).hexdigest())
+    return _tagged(draw_picture(shape, tuple(colours.split("-"))))
+
+
+@lru_cache(maxsize=64)
+def _sheet(pictures: str) -> tuple[bytes, str]:
+    return _tagged(draw_sheet(split_sheet(pictures)))
+
+
+def _tagged(drawing: str) -> tuple[bytes, str]:
+    """Return a drawing and its ETag: a weak one, it is the same drawing when it is compressed."""
+    content = drawing.encode()
+    return content, f'W/"{blake2b(content, digest_size=8).hexdigest()}"'
 
 
 @require_safe

@@ -53,7 +53,8 @@ def test_x19_times_are_written_for_people_and_for_machines() -> None:
     client.force_login(make_user())
     page = client.get(reverse("accounts:profile")).content.decode()
     assert re.search(
-        r'<time datetime="20\d\d-\d\d-\d\dT[^"]+">\d{1,2} [A-Z][a-z]+ 20\d\d</time>', page
+        r'<time datetime="20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d">\d{1,2} [A-Z][a-z]+ 20\d\d</time>',
+        page,
     )
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.messages import constants, get_messages
@@ -13,7 +14,7 @@ from django.template import TemplateSyntaxError
 from django.template.loader import render_to_string
 from moneyed import Money
 
-from catalogue.templatetags.pictures import picture, swatches
+from catalogue.templatetags.pictures import picture, swatches, with_images
 from pricing.templatetags.money import format_money
 from tests.architecture.apps import ROOT
 from tests.rules import for_each
@@ -177,6 +178,24 @@ def test_x22_x30_a_picture_keeps_its_space_and_says_how_soon_it_is_wanted() -> N
     first = picture("mug/4f6d7a-e8d9c5", "Mug", first=True)
     assert 'loading="eager" fetchpriority="high"' in first
     assert 'src="/pictures/mug/4f6d7a-e8d9c5.svg"' in first
+
+
+def test_x140_drawings_of_a_row_come_in_one_file_and_photos_by_themselves() -> None:
+    photo = f"photo/{'0' * 32}-800x600"
+    pictures = ["mug/c8724c", photo, "cup/4f6d7a", "", "mug/c8724c"]
+    things = [SimpleNamespace(picture=each) for each in pictures]
+    paired = with_images(things)
+    assert [thing for thing, _ in paired] == things
+    images = [image for _, image in paired]
+    sheet = "/pictures/mug.c8724c,cup.4f6d7a.svg"
+    assert [re.findall(r'src="([^"]+)"', each)[0] for each in (images[0], images[2])] == [
+        f"{sheet}#p0",
+        f"{sheet}#p1",
+    ]
+    assert images[4] == images[0]
+    assert images[1:4:2] == [picture(photo), picture("")]
+    assert 'width="600" height="600" loading="lazy"' in images[0]
+    assert with_images(things[:2]) == [(each, picture(each.picture)) for each in things[:2]]
 
 
 def test_swatches_take_colours_only() -> None:

@@ -8,7 +8,6 @@ test that opened it.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -23,17 +22,24 @@ from urllib.parse import urlsplit
 import pytest
 from django.template.loader import render_to_string
 from django.urls import resolve
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    APIRequestContext,
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from cassandra_db.session import get_session
+from devtools.chromium import find_chromium
 from tests.browser.page_watch import PageWatch
 from tests.browser.shop_pages import PAGES, ShopPage
 from tests.environment import KEYSPACE, ROOT
 from tests.processes import count_browser_time
 from tests.web_server import WebServer, collect_static_files, fetch_page, find_free_port
 
-# The shell is a Chromium without windows: the same pages for a third of the processor time.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 MISSING = (
     "no Chromium on the PATH and none in $CHROMIUM. "
     "`apt-get install chromium-headless-shell` installs one (or set CHROMIUM=/path/to/chromium)"
@@ -50,6 +56,8 @@ DEVICES: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
     "desktop": {"viewport": {"width": 1280, "height": 900}},
 }
+
+FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 LOAD = """
 from django.core.management import call_command
@@ -139,7 +147,7 @@ class ServedShop:
 @pytest.fixture(scope="package")
 def chromium_path() -> str:
     """The path of a Chromium."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = find_chromium()
     if found is None:
         if os.environ.get("CI"):
             pytest.fail(MISSING)
@@ -338,20 +346,16 @@ def open_shop_page(page: Page, shop: ServedShop, place: ShopPage) -> list[str]:
     """Open a page; return what is wrong if it is not the one that was meant."""
     address = place.address.format_map(shop.things)
     if place.template:
-        # These need no database, no request and no context: it is what they are for.
-        text = render_to_string(
-            place.template, {"sent": [("name", "Ada")], "path": address, "seconds": 9, "over": 25}
-        )
+        text = render_bare_page(place, address)
         page.route(
             f"**{address}",
             lambda route: route.fulfill(status=place.status, body=text, content_type="text/html"),
         )
     elif place.form_data:
-        form = {"content-type": "application/x-www-form-urlencoded"}
         page.route(
             f"**{address}",
             lambda route: route.continue_(
-                method="POST", post_data=place.form_data, headers=route.request.headers | form
+                method="POST", post_data=place.form_data, headers=route.request.headers | FORM
             ),
         )
     elif place.view and hasattr(resolve(urlsplit(address).path).func, "page_parameters"):
@@ -364,6 +368,31 @@ def open_shop_page(page: Page, shop: ServedShop, place: ShopPage) -> list[str]:
     if (response.status, there, view) == (place.status, urlsplit(address).path, place.view):
         return []
     return [f"{address} answered {response.status} at {there}, which is {view or 'no view'}"]
+
+
+def render_bare_page(place: ShopPage, address: str) -> str:
+    """Return a page that needs no database, no request and no context: it is what it is for."""
+    return render_to_string(
+        place.template, {"sent": [("name", "Ada")], "path": address, "seconds": 9, "over": 25}
+    )
+
+
+def read_shop_page(request: APIRequestContext, shop: ServedShop, place: ShopPage) -> str:
+    """Return a page's text, as it is sent. Raises AssertionError if another status comes than is meant."""
+    address = place.address.format_map(shop.things)
+    if place.template:
+        return render_bare_page(place, address)
+    answer = request.fetch(
+        address,
+        method="POST" if place.form_data else "GET",
+        data=place.form_data or None,
+        headers=FORM if place.form_data else None,
+        max_redirects=0,
+    )
+    assert answer.status == place.status, f"{address} answered {answer.status}"
+    text = answer.text()
+    answer.dispose()
+    return text
 
 
 @pytest.fixture(scope="package")

@@ -362,6 +362,7 @@ _STAFF_ACTIONS = (
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
     "picture": "a drawing",
+    "picture_sheet": "drawings",
     "photo": "a picture",
     "share_image": "a picture",
     "shop_share_image": "a picture",
@@ -419,6 +420,7 @@ URL_ARGUMENTS = {
     "<uuid:task_id>": "{spreadsheet}",
     "<str:name>": "welcome10",
     "<slug:shape>": "mug",
+    "<str:pictures>": "mug.c8724c-efeae0",
     "<str:digest>": "0",
     "<str:key>": "0",
     "<slug:colours>": "c8724c-efeae0",

@@ -8,13 +8,17 @@ from xml.etree import ElementTree
 import pytest
 
 from catalogue.pictures import (
+    MAX_SHEET,
     SHAPES,
     InvalidDrawing,
     NoSuchPicture,
     backdrop_tone,
     draw_picture,
+    draw_sheet,
+    join_sheet,
     parse_picture,
     parse_slot,
+    split_sheet,
 )
 from catalogue.tone import Tone
 from demo.catalogue_data import CATEGORIES, PRODUCTS
@@ -82,6 +86,28 @@ def test_a_picture_is_small_and_not_empty(shape: str) -> None:
     most = 22_000 if shape.endswith("-3") else 14_000 if shape.endswith(("-2", "-scene")) else 7_500
     for svg in drawings(shape):
         assert 1500 < len(svg) < most
+
+
+def test_x140_pictures_in_one_file_stay_apart_and_each_has_its_view() -> None:
+    pictures = [*[each.picture for each in CATEGORIES][: MAX_SHEET - 1], "mug/c8724c-efeae0"]
+    assert split_sheet(join_sheet(pictures)) == pictures
+    text = draw_sheet(pictures)
+    sheet = read(text)
+    views = {each.get("id"): each.get("viewBox") for each in sheet.iter(f"{SVG}view")}
+    drawn = sheet.findall(f"{SVG}svg")
+    assert len(drawn) == len(pictures) == len(views) > 10
+    for number, (picture, each) in enumerate(zip(pictures, drawn, strict=True)):
+        assert views[f"p{number}"] == f"{each.get('x', '0')} 0 600 600"
+        title = read(draw_picture(*parse_picture(picture))).findtext(f"{SVG}title")
+        assert each.findtext(f"{SVG}title") == title
+        ids = {inner.get("id") for inner in each.iter() if inner.get("id")}
+        used = set(re.findall(r"url\(#([^)]+)\)", ElementTree.tostring(each, encoding="unicode")))
+        assert ids == used
+    defined = re.findall(r' id="([^"]+)"', text)
+    assert len(defined) == len(set(defined))
+    for wrong in ([], pictures * 2, ["nothing/c8724c"]):
+        with pytest.raises(NoSuchPicture):
+            draw_sheet(wrong)
 
 
 def test_what_the_demo_shop_sells_looks_as_it_always_did() -> None:

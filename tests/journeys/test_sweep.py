@@ -270,6 +270,7 @@ OPEN_TO_ALL = {
     "category": "the shop window",
     "product": "the shop window",
     "picture": "a drawing",
+    "picture_sheet": "drawings",
     "photo": "a picture that staff have uploaded",
     "share_image": "a drawing, whose address the shop has signed",
     "shop_share_image": "the shop's own drawing",

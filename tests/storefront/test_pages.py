@@ -699,18 +699,19 @@ def test_x32_suggestions_are_options_and_a_page_of_their_own(client: Client) -> 
 # ---- What stands beside
 
 
-def test_s74_a_picture_is_kept_for_a_year(client: Client) -> None:
-    response = client.get("/pictures/mug/c8724c-efeae0.svg")
+@pytest.mark.parametrize("name", ["mug/c8724c-efeae0", "mug.c8724c-efeae0,towel.c8724c"])
+def test_s74_a_picture_is_kept_for_a_year(client: Client, name: str) -> None:
+    response = client.get(f"/pictures/{name}.svg")
     assert response["Content-Type"] == "image/svg+xml"
     assert response["Cache-Control"] == "public, max-age=31536000, immutable"
-    again = client.get(
-        "/pictures/mug/c8724c-efeae0.svg", headers={"If-None-Match": response["ETag"]}
-    )
+    again = client.get(f"/pictures/{name}.svg", headers={"If-None-Match": response["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
+    assert again["Vary"] == response["Vary"] == "Accept-Encoding"
 
 
 def test_a_picture_that_cannot_be_drawn_is_a_404(client: Client) -> None:
     paths = ["mug/zzzzzz", "nothing/c8724c", "mug/c8724c-c8724c-c8724c-c8724c", "mug/" + "a" * 2000]
+    paths += ["mug", "mug.zzzzzz", ",", ".", "mug.c8724c,", ",".join(["mug.c8724c"] * 25)]
     statuses = {path: client.get(f"/pictures/{path}.svg").status_code for path in paths}
     assert statuses == dict.fromkeys(paths, 404)
 

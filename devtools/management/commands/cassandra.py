@@ -52,9 +52,7 @@ class Command(BaseCommand):
                         f"All {len(paths)} jars are in {jars.default_store()}, checksums right."
                     )
                 case "lock":
-                    self.say(
-                        f"{jars.write_lock_file(jars.default_store(), say=self.say)} jars locked in {jars.LOCK}"
-                    )
+                    self.say(f"{jars.write_lock_file(say=self.say)} jars locked in {jars.LOCK}")
         except NodeError as error:
             raise CommandError(str(error)) from error
 
