@@ -34,10 +34,11 @@ SMALL_TARGETS = """() => {
   }).filter(Boolean);
 }"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-# The head of a table whose rows are cards is for screen readers: each cell bears its words.
+# What is clipped as a whole is for screen readers, as the head of a table whose rows are cards: each cell bears its words.
 CUT_OFF = """() => [...document.querySelectorAll('body *')].filter((e) => {
   if (e.closest('.vh, .skip, svg, .scroll, .table--cards thead, [hidden]') || !e.checkVisibility() || !e.innerText?.trim()) return false;
   const style = getComputedStyle(e);
+  if (style.clipPath === 'inset(50%)') return false;
   const cuts = (way) => ['hidden', 'clip'].includes(way);
   return (cuts(style.overflowX) && e.scrollWidth > e.clientWidth + 1) || (cuts(style.overflowY) && e.scrollHeight > e.clientHeight + 1);
 }).map((e) => e.outerHTML.slice(0, 160))"""
