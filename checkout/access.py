@@ -55,6 +55,7 @@ def orderable_cart_required(
         checkout = get_checkout(found.cart, now)
         if checkout.order:
             return redirect_to_existing_order(request, owner_id, checkout.order)
+        request.is_checkout_step = True  # type: ignore[attr-defined]  # it has a header of its own
         visitor = current_member(request) if request.user.is_authenticated else None
         visit = CheckoutVisit(owner_id, visitor, found.cart, checkout, list_networks(request))
         return view(request, visit, *args, **kwargs)

@@ -38,10 +38,10 @@
 
   /* Focus, in the same moment */
   if (window.htmx) htmx.config.defaultSettleDelay = 0;
-  const focus = (element) => {
+  const focus = (element, options) => {
     if (!element || element.disabled) return false;
     if (element.tabIndex < 0 && !element.hasAttribute("tabindex")) element.tabIndex = -1;
-    element.focus();
+    element.focus(options);
     return document.activeElement === element;
   };
   const lost = () => !document.activeElement || document.activeElement === document.body;
@@ -263,6 +263,6 @@
     show(false);
   });
 
-  focus(find("[data-error-summary]"));
+  focus(find("[data-error-summary]")) || (lost() && focus(find("#changes-title, [aria-current=step] h2"), { preventScroll: true }));
   showPaused();
 })();
