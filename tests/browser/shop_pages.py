@@ -252,6 +252,16 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a category's order": ShopPage(
             "adminpanel:category_order", "/staff/categories/{category}/order/", "admin"
         ),
+        "a category's picture": ShopPage(
+            "adminpanel:category_picture", "/staff/categories/{category}/picture/", "admin"
+        ),
+        "a category's picture, refused": ShopPage(
+            "adminpanel:category_upload",
+            "/staff/categories/{category}/picture/upload/",
+            "admin",
+            422,
+            _NOTHING,
+        ),
         "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
@@ -326,6 +336,7 @@ _STAFF_ACTIONS = (
         "product_copy",
         "product_variant",
         "product_price",
+        "product_count",
         "bulk_change_undo",
         "import_apply",
     ),
