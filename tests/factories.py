@@ -18,10 +18,11 @@ from accounts.models import User
 from accounts.operations import register_user
 from accounts.second_factor import mark_second_factor_passed
 from benchmarks.scale import SKU, SLUG, product_statements
-from cassandra_db import write_batch
+from cassandra_db import current_time, truncate_to_milliseconds, write_batch
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
 from catalogue.prices import PricePoint
+from catalogue.queries import get_category_tree_with
 from demo.loader import former_prices
 from demo.testbank.cards import APPROVED
 from demo.testbank.operations import submit_card
@@ -74,10 +75,10 @@ def make_product(
     """A product, by default with one variant and without a choice; `options` gives one variant a value.
 
     With several options there is a variant for each combination. It has no stock: see make_stock. What carts, orders
-    and its own page read of it is there. `listed` saves it as the staff do: claimed, with its cards in the lists of its
-    category, and noted for search and all else that follows changes.
+    and its own page read of it is there. `listed` has its cards in the lists of its category, too, and notes it for search and
+    all else that follows changes. All of it is written plainly, which costs a fifth of a save (tests/architecture/test_factories.py).
     """
-    product_id, now = product_id or uuid4(), now or datetime.now(UTC)
+    product_id, now = product_id or uuid4(), truncate_to_milliseconds(now or datetime.now(UTC))
     made = Product(
         product_id=product_id,
         slug=f"{slugify(name)}-{product_id.hex[:10]}",
@@ -110,25 +111,27 @@ def make_product(
     if compare_at:
         # What is crossed out was asked before.
         catalogue.add_former_prices(former_prices(made, now))
-    if listed:
-        made = catalogue.save_product(made, now)
-        if availability != "out":
-            catalogue.set_availability(product_id, availability)
-    else:
-        skus = (
-            SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id)
-            for each in made.variants
-        )
-        write_batch([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
-        made = replace(made, version=1)
-        write_batch(product_statements(made))
-        for each in made.variants:
-            write_batch(
-                catalogue.price_statements(
-                    each.variant_id, [PricePoint(now, each.price, each.compare_at)]
-                )
+    skus = (
+        SKU.bind(sku=each.sku, product_id=product_id, variant_id=each.variant_id)
+        for each in made.variants
+    )
+    write_batch([SLUG.bind(slug=made.slug, product_id=product_id), *skus])
+    made = replace(made, version=1)
+    write_batch(product_statements(made))
+    for each in made.variants:
+        write_batch(
+            catalogue.price_statements(
+                each.variant_id, [PricePoint(now, each.price, each.compare_at)]
             )
-    return replace(made, availability=availability)
+        )
+    if listed:
+        _, positions, cards = zip(
+            *catalogue.card_statements(made, get_category_tree_with(made.category_id)), strict=True
+        )
+        write_batch(positions)
+        write_batch(cards)
+        catalogue.record_product_change(product_id, current_time())
+    return made
 
 
 # Up to so many units are few.
