@@ -121,6 +121,7 @@ def _page(
 ) -> HttpResponse:
     """Show the page; `form` is the one that was sent, which stands in its picture's row."""
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
+    rows = _list_rows(node, uploads, form)
     context = {
         **uploads_context(
             request,
@@ -130,7 +131,8 @@ def _page(
         ),
         "node": node,
         "form": form,
-        "rows": _list_rows(node, uploads, form),
+        "rows": rows,
+        "has_new": any(not each["form"].is_shown for each in rows),
         "version": fingerprint_category_picture(node),
         "former": _read_former(node, request.GET.get("former", "")),
         **more,

@@ -134,6 +134,7 @@ def _page(
         "product": product,
         "form": form,
         "rows": form.rows,
+        "has_new": any(each.is_new for each in form.rows),
         "undo": undo if _read_undo(product, undo) else "",
         **more,
     }
