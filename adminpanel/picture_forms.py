@@ -171,8 +171,8 @@ class CategoryPictureForm(Form):
         self.signer = Signer(salt=f"adminpanel.category_picture.{node.category_id}")
         # What it is shown by, once it is known: "" of a form that was sent with anything else.
         self.text = self._read(str(self["picture"].value() or ""))
-        self.auto_id = f"picture-{sha256(self.text.encode()).hexdigest()[:8]}-%s"
-        self.form_id = self.auto_id % "form"
+        prefix = f"picture-{sha256(self.text.encode()).hexdigest()[:8]}"
+        self.auto_id, self.form_id = f"{prefix}-%s", f"{prefix}-form"
         self.is_shown = self.text == node.picture
         # A drawing may do without words.
         self.fields["alt"].required = bool(parse_photo(self.text))

@@ -75,7 +75,7 @@ def list_product_lines(
     stocks = [stock_from_rows(pending.rows()) for pending in reading]
     found = zip(products, stocks, strict=True)
     keys = {key[0].variant_id: key for each in found if (key := _find_countable(*each))}
-    forms = {}
+    forms: dict[tuple[UUID, str], StockForm] = {}
     if isinstance(submitted, SubmittedCount):
         variant_id = submitted.variant.variant_id
         keys[variant_id] = (submitted.variant, submitted.warehouse_id)

@@ -166,7 +166,7 @@ def make_stock(
         warehouse_id: units for warehouse_id, units in (("berlin", berlin), ("cork", cork)) if units
     }
     reading = {each: prefetch_stock_numbers(variant_id, each) for each in units_by_warehouse}
-    statements = []
+    statements: list[BoundStatement] = []
     for warehouse_id, units in units_by_warehouse.items():
         available, stock_item = units, (product_id, variant_id, warehouse_id)
         # In another time plain writes would win over what is decided later, by the nodes' clocks.

@@ -85,7 +85,7 @@ def _parse_move(sent: QueryDict) -> tuple[str, int]:
     """Return which category is moved, "" for none, and by how many places: -1 is up by one."""
     for name, step in STEPS.items():
         if name in sent:
-            return sent[name], step
+            return sent.get(name, ""), step
     category_id, _space, text = sent.get("by", "").partition(" ")
     return (category_id, int(text)) if _STEP.fullmatch(text) else ("", 0)
 
