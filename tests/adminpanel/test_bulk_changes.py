@@ -309,11 +309,11 @@ def test_x147_what_was_counted_is_typed_in_its_row(cleo: Client, listed: Product
     text = part.content.decode()
     assert (part.status_code, "Sold out" in text) == (200, True)
     assert get_stock_numbers(variant_id, "berlin").on_hand == 0
+    scope = Scope(products=frozenset((listed.product_id,)), variants=frozenset((variant_id,)))
+    assert found(scope, "I1", "I13") == []
     # With units in two warehouses, or none anywhere, the row leads to the page of its stock.
     make_stock(0, cork=2, product_id=listed.product_id, variant_id=variant_id)
     assert 'name="units"' not in cleo.get(LIST).content.decode()
-    scope = Scope(products=frozenset((listed.product_id,)), variants=frozenset((variant_id,)))
-    assert found(scope, "I1", "I13") == []
 
 
 # ---- What is done to a product
