@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files import File
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -38,7 +38,7 @@ def refuse_count(count: int) -> str:
     return ""
 
 
-def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[UploadedFile]) -> None:
+def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[File[bytes]]) -> None:
     """Keep files for a product or a category until the worker has decoded them, and say so. Raises CassandraUnavailable."""
     try:
         added = [operations.add_upload(owner_id, each, current_time()) for each in files]
