@@ -38,9 +38,10 @@ test: .venv/checks  ## the suite, against a real Cassandra, with a real browser,
 	@$(BIN)/python -m tests.tools
 	@$(BIN)/python -m pytest --numprocesses 2 -m "not proof" --junitxml=.run/test.xml $(ARGS)
 
+# The long ones last for hours, and one that has the machine to itself would wait for as long.
 prove: .venv/checks  ## the big proofs: nodes and servers killed, answers cut, a sale; LONG=1 for more (ARGS=…)
 	@$(BIN)/python -m tests.tools
-	@$(BIN)/python -m pytest -m "proof$(if $(LONG),, and not long)" --junitxml=.run/prove.xml $(ARGS)
+	@$(BIN)/python -m pytest $(if $(LONG),,--numprocesses 2) -m "proof$(if $(LONG),, and not long)" --junitxml=.run/prove.xml $(ARGS)
 
 mutants: .venv/checks  ## put known faults back one by one, and see that the suite finds each (ARGS=…)
 	@$(BIN)/python -m tests.tools

@@ -1,19 +1,28 @@
-"""The staff's forms about a product's pictures."""
+"""The staff's forms about the pictures of a product and of a category."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
 
 from django import forms
+from django.core.signing import BadSignature, Signer
 from django.http import QueryDict
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from adminpanel.conflicts import get_seen_version
-from catalogue.entities import PictureUpload, Product, ProductPicture
-from catalogue.rules import MAX_ALT_LENGTH
+from adminpanel.picture_uploads import list_ready_pictures
+from catalogue.entities import CategoryNode, PictureUpload, Product, ProductPicture
+from catalogue.operations import fingerprint_category_picture
+from catalogue.photos import parse_photo
+from catalogue.rules import MAX_ALT_LENGTH, MAX_PICTURES
 from catalogue.variants import fingerprint_pictures
 from web.forms import Form
+
+_PLACES = frozenset(map(str, range(1, MAX_PICTURES + 1)))
 
 
 @dataclass(frozen=True)
@@ -121,19 +130,69 @@ class PicturesForm(Form):
 def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> list[str]:
     """Return what was uploaded for a product and is not on its page yet, each once."""
     shown = {each.picture for each in product.pictures}
-    ready = dict.fromkeys(each.picture for each in uploads if each.state == "ready")
-    return [each for each in ready if each not in shown]
+    return [each for each in list_ready_pictures(uploads) if each not in shown]
 
 
 def rearrange(
     entries: Sequence[ProductPicture], act: str, picture: str
 ) -> tuple[ProductPicture, ...]:
-    """Return pictures in their new order: the one with this text moved `up` or `down` by one, or taken out (`remove`)."""
+    """Return pictures in their new order: the one with this text moved `up` or `down` by one, to a place (`to-3`), or taken out (`remove`)."""
     found = list(entries)
     place = next((at for at, each in enumerate(found) if each.picture == picture), None)
     if place is None:
         return tuple(found)
     entry = found.pop(place)
-    if act != "remove":
+    if act.startswith("to-"):
+        wanted = act.removeprefix("to-")
+        found.insert(int(wanted) - 1 if wanted in _PLACES else place, entry)
+    elif act != "remove":
         found.insert(max(0, place + (-1 if act == "up" else 1)), entry)
     return tuple(found)
+
+
+class CategoryPictureForm(Form):
+    """A picture that a category is shown by, or may be: one that was uploaded for it, or that it has or had.
+
+    The field `picture` is signed for the category, so that nothing else is sent in its place. `version` is how the page has
+    shown what it has (catalogue.operations.fingerprint_category_picture).
+    """
+
+    version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
+    picture = forms.CharField(widget=forms.HiddenInput, max_length=200)
+    alt = forms.CharField(
+        label=gettext_lazy("What the picture shows"),
+        max_length=MAX_ALT_LENGTH,
+        widget=forms.TextInput({"autocomplete": "off"}),
+        error_messages={"required": gettext_lazy("Say what the picture shows")},
+    )
+
+    def __init__(self, node: CategoryNode, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.signer = Signer(salt=f"adminpanel.category_picture.{node.category_id}")
+        # What it is shown by, once it is known: "" of a form that was sent with anything else.
+        self.text = self._read(str(self["picture"].value() or ""))
+        prefix = f"picture-{sha256(self.text.encode()).hexdigest()[:8]}"
+        self.auto_id, self.form_id = f"{prefix}-%s", f"{prefix}-form"
+        self.is_shown = self.text == node.picture
+        # A drawing may do without words.
+        self.fields["alt"].required = bool(parse_photo(self.text))
+
+    @classmethod
+    def of(cls, node: CategoryNode, picture: str, alt: str = "") -> CategoryPictureForm:
+        """Return the form of a picture that the category has, or may have."""
+        form = cls(node)
+        signed = form.signer.sign(picture)
+        version = fingerprint_category_picture(node)
+        return cls(node, initial={"picture": signed, "alt": alt, "version": version})
+
+    def _read(self, signed: str) -> str:
+        try:
+            return self.signer.unsign(signed)
+        except BadSignature:
+            return ""
+
+    def clean_picture(self) -> str:
+        """Return the picture's text. Raises ValidationError for what was not signed for this category."""
+        if not self.text:
+            raise forms.ValidationError(_("There is no such picture."))
+        return self.text

@@ -21,12 +21,14 @@ from adminpanel.product_forms import (
     PriceForm,
     VariantForm,
 )
+from adminpanel.stock import StockForm, StockLine, get_stock_lines
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint
 from catalogue.variants import fingerprint_variant, list_options
-from inventory.entities import Stock
+from inventory.entities import BACKORDER_WAREHOUSE, Stock
+from inventory.queries import prefetch_stock, stock_from_rows
 
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
 # What a search engine shows of a title and a description, about.
@@ -44,22 +46,68 @@ class ProductLine:
     sold_count: int
     units: int
     price_form: PriceForm | None  # for a product of which one variant is sold
+    stock_line: StockLine | None  # for one whose units lie in one warehouse, too
     availability_label: str
     status_label: str
     tone: str
     category: str
 
 
-def product_line(
+@dataclass(frozen=True)
+class SubmittedCount:
+    """What was typed into a row of the list: how many units of a variant lie in a warehouse."""
+
+    variant: Variant
+    warehouse_id: str
+    form: StockForm
+
+
+def list_product_lines(
+    products: Sequence[Product],
+    now: datetime,
+    submitted: PriceForm | SubmittedCount | None = None,
+) -> list[ProductLine]:
+    """Return products as the list shows them, with the stock of each, read side by side; `submitted` is some row's form as it was sent.
+
+    Raises CassandraUnavailable.
+    """
+    reading = [prefetch_stock(each.product_id) for each in products]
+    stocks = [stock_from_rows(pending.rows()) for pending in reading]
+    found = zip(products, stocks, strict=True)
+    keys = {key[0].variant_id: key for each in found if (key := _find_countable(*each))}
+    forms: dict[tuple[UUID, str], StockForm] = {}
+    if isinstance(submitted, SubmittedCount):
+        variant_id = submitted.variant.variant_id
+        keys[variant_id] = (submitted.variant, submitted.warehouse_id)
+        forms[variant_id, submitted.warehouse_id] = submitted.form
+    price = submitted if isinstance(submitted, PriceForm) else None
+    lines = get_stock_lines(list(keys.values()), forms)
+    for line in lines:
+        line.form.initial["units"] = line.numbers.on_hand
+    by_variant = {line.variant.variant_id: line for line in lines}
+    return [
+        _product_line(each, now, stock, price, by_variant)
+        for each, stock in zip(products, stocks, strict=True)
+    ]
+
+
+def _find_countable(product: Product, stock: Mapping[UUID, Stock]) -> tuple[Variant, str] | None:
+    """Return what can be counted in the product's row: the variant and the warehouse, if it has one of each."""
+    sold = [each for each in product.variants if each.sold]
+    if len(sold) != 1 or sold[0].variant_id not in stock:
+        return None
+    warehouses = stock[sold[0].variant_id].by_warehouse.keys() - {BACKORDER_WAREHOUSE}
+    return (sold[0], min(warehouses)) if len(warehouses) == 1 else None
+
+
+def _product_line(
     product: Product,
     now: datetime,
     stock: Mapping[UUID, Stock],
-    submitted: PriceForm | None = None,
+    submitted: PriceForm | None,
+    stock_lines: Mapping[UUID, StockLine],
 ) -> ProductLine:
-    """Return a product as the list shows it; its prices and its stock are those of what is sold.
-
-    `submitted` is the form of some row as it was sent.
-    """
+    """Return a product as the list shows it; its prices and its stock are those of what is sold."""
     sold = [each for each in product.variants if each.sold] or list(product.variants)
     prices = sorted(each.price for each in sold)
     node = queries.get_category_tree().by_id.get(product.category_id)
@@ -72,6 +120,9 @@ def product_line(
         sum(each.sold for each in product.variants),
         sum(stock[each.variant_id].total_in_stock for each in sold if each.variant_id in stock),
         _price_form(sold, submitted),
+        next(
+            (stock_lines[each.variant_id] for each in sold if each.variant_id in stock_lines), None
+        ),
         str(AVAILABILITY_LABELS.get(product.availability, "")),
         label,
         tone,

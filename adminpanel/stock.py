@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, cast
 from uuid import UUID, uuid4, uuid5
 
 from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts.access import current_member, note_changes
 from accounts.models import User
-from cassandra_db import Row
+from cassandra_db import Row, current_time
 from catalogue.entities import Product, Variant
 from inventory import operations
 from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged
 from inventory.queries import (
+    get_stock_numbers,
     list_waiting_orders,
     prefetch_stock_numbers,
     stock_numbers_from_row,
@@ -67,6 +72,8 @@ class StockForm(Form):
         self.is_open = any(each.key == warehouse_id for each in list_open_warehouses())
         initial = {"key": uuid4(), "seen": numbers.on_hand}
         super().__init__(data, initial=initial, auto_id=f"{variant_id}-{warehouse_id}-%s")
+        # Whether what was counted was counted beside other units than lie there now.
+        self.is_stale = False
 
     def clean(self) -> dict[str, Any]:
         """See that a receipt has units, and a count a reason."""
@@ -121,6 +128,13 @@ def list_stock_lines(
 ) -> list[StockLine]:
     """Return variants in each warehouse, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
     keys = [(variant, warehouse) for variant in variants for warehouse in list_warehouses()]
+    return get_stock_lines(keys, submitted)
+
+
+def get_stock_lines(
+    keys: Sequence[tuple[Variant, str]], submitted: Mapping[tuple[UUID, str], StockForm]
+) -> list[StockLine]:
+    """Return variants in a warehouse each, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
     reading = [prefetch_stock_numbers(variant.variant_id, warehouse) for variant, warehouse in keys]
     lines = []
     for (variant, warehouse), pending in zip(keys, reading, strict=True):
@@ -130,6 +144,39 @@ def list_stock_lines(
         )
         lines.append(StockLine(variant, warehouse, numbers, form))
     return lines
+
+
+def book_submitted(
+    request: HttpRequest, product: Product, variant: Variant
+) -> tuple[str, StockForm, int]:
+    """Book what a row's form says of a variant in the warehouse that it names, once, and note it for the log.
+
+    Return the warehouse, the form and the answer's status: 303 if it is booked; 409 if something has changed since the page was
+    shown, or 422, and then the form's errors say what, and it can be sent again. Raises Http404, CassandraUnavailable.
+    """
+    warehouse = request.POST.get("warehouse", "")
+    if warehouse not in list_warehouses():
+        raise Http404("no such warehouse")
+    before = get_stock_numbers(variant.variant_id, warehouse)
+    form = StockForm(variant.variant_id, warehouse, before, request.POST)
+    said = ""
+    if is_valid := form.is_valid():
+        member, now = current_member(request), current_time()
+        said = book_stock(product, variant.variant_id, warehouse, form, member, now)
+    after = get_stock_numbers(variant.variant_id, warehouse)
+    if not said:
+        # Of what is wrong in itself nobody has said yet whether it is stale, too.
+        if is_valid or form.cleaned_data.get("seen") is None:
+            form.show_with(seen=after.on_hand)
+        status = HTTPStatus.CONFLICT if form.is_stale else HTTPStatus.UNPROCESSABLE_ENTITY
+        return warehouse, form, status
+    note_changes(request, {"units": before.on_hand}, {"units": after.on_hand, "sku": variant.sku})
+    messages.success(
+        request,
+        _("%(sku)s, %(warehouse)s: %(said)s")
+        % {"sku": variant.sku, "warehouse": warehouse.capitalize(), "said": said},
+    )
+    return warehouse, form, HTTPStatus.SEE_OTHER
 
 
 def book_stock(
@@ -201,6 +248,7 @@ def _book_count(
         return False
     more = clean["units"] - numbers.on_hand
     if clean["seen"] != numbers.on_hand:
+        form.is_stale = True
         form.add_error("units", _changed_text(numbers.on_hand))
         return False
     if not more:
@@ -216,7 +264,9 @@ def _book_count(
             shipped=numbers.shipped,
         )
     except StockChanged:
-        form.add_error("units", _("This has just changed. Look at the numbers and count again."))
+        form.is_stale = True
+        on_hand = get_stock_numbers(variant_id, warehouse_id).on_hand
+        form.add_error("units", _changed_text(on_hand))
     except NotEnoughAvailable as refused:
         form.add_error(
             "units",

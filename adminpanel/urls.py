@@ -6,6 +6,7 @@ from adminpanel.views import (
     audit_log,
     bulk_changes,
     categories,
+    category_picture,
     front_page,
     fulfilment,
     orders,
@@ -103,6 +104,11 @@ urlpatterns = [
         name="product_price",
     ),
     path(
+        "products/<uuid:product_id>/variants/<uuid:variant_id>/count/",
+        products.update_stock,
+        name="product_count",
+    ),
+    path(
         "products/<uuid:product_id>/variants/<uuid:variant_id>/prices/",
         products.variant_prices,
         name="product_prices",
@@ -123,6 +129,16 @@ urlpatterns = [
     path("categories/new/", categories.create_category, name="category_new"),
     path("categories/move/", categories.move_category, name="category_move"),
     path("categories/<uuid:category_id>/", categories.category_detail, name="category"),
+    path(
+        "categories/<uuid:category_id>/picture/",
+        category_picture.category_picture,
+        name="category_picture",
+    ),
+    path(
+        "categories/<uuid:category_id>/picture/upload/",
+        category_picture.upload_category_pictures,
+        name="category_upload",
+    ),
     path("categories/<uuid:category_id>/order/", categories.category_order, name="category_order"),
     path(
         "categories/<uuid:category_id>/remove/",

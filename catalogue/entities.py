@@ -48,7 +48,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class ProductPicture:
-    """A picture on a product's page, as text (catalogue.pictures, catalogue.photos), and what it shows in words."""
+    """A picture of a product or a category, as text (catalogue.pictures, catalogue.photos), and what it shows in words."""
 
     picture: str
     alt: str
@@ -170,9 +170,12 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class PictureUpload:
-    """A file that was uploaded for a product. `state` is waiting, ready (then `picture` names it) or refused (then `reason` says why)."""
+    """A file that was uploaded for a product or a category.
 
-    product_id: UUID
+    `state` is waiting, ready (then `picture` names it) or refused (then `reason` says why).
+    """
+
+    owner_id: UUID
     upload_id: UUID
     file_name: str
     incoming: str  # the raw file's name in the storage
@@ -183,7 +186,7 @@ class PictureUpload:
 
     @property
     def key(self) -> dict[str, UUID]:
-        return {"product_id": self.product_id, "upload_id": self.upload_id}
+        return {"product_id": self.owner_id, "upload_id": self.upload_id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +220,7 @@ class MenuEntry:
     name: str
     slug: str
     picture: str
+    picture_alt: str
     children: tuple["MenuEntry", ...]
 
 
@@ -237,6 +241,7 @@ class CategoryNode:
     name: str
     description: str
     picture: str
+    picture_alt: str
     position: int
     parent: "CategoryNode | None" = field(default=None, repr=False)
     children: list["CategoryNode"] = field(default_factory=list, repr=False)
@@ -272,7 +277,7 @@ class CategoryNode:
     @property
     def menu_entry(self) -> MenuEntry:
         children = tuple(each.menu_entry for each in self.children)
-        return MenuEntry(self.name, self.slug, self.picture, children)
+        return MenuEntry(self.name, self.slug, self.picture, self.picture_alt, children)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +316,7 @@ class CategoryTree:
                 row.name,
                 row.description or "",
                 row.picture or "",
+                row.picture_alt or "",
                 row.position or 0,
                 former_slugs=tuple(row.former_slugs or ()),
                 changed_at=row.changed_at,

@@ -124,7 +124,7 @@ def decode_uploads(now: datetime) -> str:
         try:
             count += operations.decode_upload(row.product_id, row.upload_id, now)
         except Exception as error:  # noqa: BLE001 -- each storage has its own; it is raised below
-            log.warning("upload %s of product %s: %s", row.upload_id, row.product_id, error)
+            log.warning("upload %s of %s: %s", row.upload_id, row.product_id, error)
             failure = error
         if monotonic() > until:
             break

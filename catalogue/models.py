@@ -142,7 +142,7 @@ class Category(Model):
 
     A removed category's row stays, for its addresses lead on (decision 037).
     Bound: one partition a tree, 2,000 categories and 4,000 rows (catalogue.operations.categories), 300 bytes each; 2 KB at worst,
-    and 2 KB more with 48 pinned products.
+    some 500 bytes more with a picture that is described at length, and 2 KB more with 48 pinned products.
     Writer: catalogue.operations.save_category and its neighbours, in one conditional batch on `version`.
     """
 
@@ -161,6 +161,7 @@ class Category(Model):
     position = columns.Integer()
     description = columns.Text()
     picture = columns.Text()
+    picture_alt = columns.Text()  # what it shows, in words; a drawing may do without
     former_slugs = columns.List(columns.Text)  # the last ones; they lead to the present address
     changed_at = columns.DateTime()  # renamed or moved, and the worker has not followed to the end
     followed_to = columns.Text()  # how far it has come in the category's list
@@ -351,12 +352,12 @@ class BulkChangeRow(Model):
     reason = columns.Text()  # of a refusal, in words
 
 
-# So long staff see what became of what they have uploaded, and may still put it on a product's page.
+# So long staff see what became of what they have uploaded, and may still put it on a page.
 UPLOAD_TTL = 7 * 24 * 3600
 
 
 class PictureUpload(Model):
-    """Q1: the files that staff have uploaded for a product, and what became of each.
+    """Q1: the files that staff have uploaded for a product or a category, and what became of each.
 
     Bound: they vanish after a week; some 500 bytes each, 100 are read.
     Writer: catalogue.operations.picture_uploads, by conditional writes alone.
@@ -365,6 +366,7 @@ class PictureUpload(Model):
     __table_name__ = "picture_uploads"
     __options__ = {"default_time_to_live": UPLOAD_TTL}
     __personal_data__ = None
+    # Whose picture it is to be: a product, or a category, whose ids are never those of products. The name is older than theirs.
     product_id = columns.UUID(partition_key=True)
     upload_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     file_name = columns.Text()  # as it was called where it came from
@@ -387,7 +389,7 @@ class WaitingUpload(Model):
     __personal_data__ = None
     day = columns.Date(partition_key=True)
     upload_id = columns.TimeUUID(primary_key=True)
-    product_id = columns.UUID()
+    product_id = columns.UUID()  # as in picture_uploads
 
 
 class ProductSchedule(Model):

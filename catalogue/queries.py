@@ -231,7 +231,7 @@ def _asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PriceP
     return [each for each in dated if until is None or each.starts_at < until]
 
 
-# Q1: what staff have uploaded for a product, and what the worker has to decode.
+# Q1: what staff have uploaded for a product or a category, and what the worker has to decode.
 UPLOADS = read(
     "Q1",
     """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason FROM picture_uploads
@@ -248,15 +248,15 @@ WAITING_UPLOADS = read(
 MAX_UPLOADS = 100
 
 
-def list_uploads(product_id: UUID) -> list[PictureUpload]:
-    """Return the last days' uploads for a product, the oldest first. Raises CassandraUnavailable."""
-    rows = UPLOADS.all(product_id=product_id, most=MAX_UPLOADS)
+def list_uploads(owner_id: UUID) -> list[PictureUpload]:
+    """Return the last days' uploads for a product or a category, the oldest first. Raises CassandraUnavailable."""
+    rows = UPLOADS.all(product_id=owner_id, most=MAX_UPLOADS)
     return [_upload(row) for row in reversed(rows) if row.state]
 
 
-def get_upload(product_id: UUID, upload_id: UUID) -> PictureUpload | None:
+def get_upload(owner_id: UUID, upload_id: UUID) -> PictureUpload | None:
     """Return an upload, or None. Raises CassandraUnavailable."""
-    row = UPLOAD.one(product_id=product_id, upload_id=upload_id)
+    row = UPLOAD.one(product_id=owner_id, upload_id=upload_id)
     return _upload(row) if row and row.state else None
 
 
@@ -435,8 +435,8 @@ def find_reference_price(
 # Q2: the tree of categories.
 CATEGORIES = read(
     "Q2",
-    """SELECT category_id, version, slug, name, parent_id, position, description, picture, former_slugs, changed_at,
-       followed_to, removed, list_rule, pinned_ids, has_featured_list, is_repinned FROM categories WHERE tree = :tree""",
+    """SELECT category_id, version, slug, name, parent_id, position, description, picture, picture_alt, former_slugs,
+       changed_at, followed_to, removed, list_rule, pinned_ids, has_featured_list, is_repinned FROM categories WHERE tree = :tree""",
     consistency=LOCAL_ONE,
 )
 CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)

@@ -166,11 +166,16 @@ def _check_pictures(product: Product) -> None:
     if _has_twice([each.picture for each in product.pictures]):
         raise ProductRefused(_("Each picture is there once."), "pictures")
     for each in product.pictures:
-        if not (parse_photo(each.picture) or is_drawing(each.picture)):
+        if not is_picture(each.picture):
             raise ProductRefused(_("There is no such picture."), "pictures")
         if not each.alt.strip():
             raise ProductRefused(_("Say what each picture shows."), "pictures")
         _check_length(each.alt, MAX_ALT_LENGTH, "pictures")
+
+
+def is_picture(text: str) -> bool:
+    """Return whether a text names a picture: an uploaded one, or a drawing that is there."""
+    return bool(parse_photo(text) or is_drawing(text))
 
 
 def _is_picture_of(product: Product, picture: str) -> bool:

@@ -1,7 +1,7 @@
 """How the suite runs on two processes, and what a run costs.
 
-A file is never split, nor is the browser's folder, which shares a served shop; the long ones come first, so that the two
-end together. A test marked `alone` has the machine to itself. Each run ends with the processor time of all its parts.
+A file is not split, but for those whose tests share nothing and take long, nor is the browser's folder, which shares a served
+shop; the long ones come first, so that the two end together. A test marked `alone` has the machine to itself. Each run ends with the processor time of all its parts.
 """
 
 import fcntl
@@ -27,11 +27,15 @@ LONG = (
     "tests/orders/test_crashes.py",
     "tests/demo/test_loader.py",
 )
+# Each test makes what it looks at, and nothing is made for all of them.
+SPLIT = ("tests/orders/test_crashes.py",)
 
 
 def scheduling_scope(nodeid: str) -> str:
-    """Return what runs in one process: the test's file, or the folder that shares a shop."""
+    """Return what runs in one process: the test's file, the folder that shares a shop, or the test alone."""
     file = nodeid.split("::")[0]
+    if file in SPLIT:
+        return nodeid
     return "tests/browser" if file.startswith("tests/browser/") else file
 
 
@@ -53,7 +57,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.pluginmanager.has_plugin("randomly"):
         return
     numbers = {scope: number for number, scope in enumerate(LONG)}
-    items.sort(key=lambda item: numbers.get(scheduling_scope(item.nodeid), len(LONG)))
+
+    def place(item: pytest.Item) -> int:
+        scope = scheduling_scope(item.nodeid)
+        return numbers.get(scope.split("::")[0], len(LONG))
+
+    items.sort(key=place)
 
 
 # ---- Alone

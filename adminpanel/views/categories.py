@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -34,6 +35,7 @@ from web.rendering import render_or_redirect, render_page
 
 CATALOGUE_STAFF = ("catalogue",)
 STEPS = {"up": -1, "down": 1}
+_STEP = re.compile(r"-?[0-9]{1,4}")
 # So many of the products that are not pinned stand below those that are.
 NEXT_SHOWN = 24
 
@@ -52,11 +54,12 @@ def _tree_context() -> dict[str, object]:
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:categories")
 def move_category(request: HttpRequest) -> HttpResponse:
-    """Move a category up or down among those below the same parent."""
-    direction = next((each for each in STEPS if each in request.POST), "")
-    node = _get_node(queries.get_category_tree_at_quorum(), request.POST.get(direction, ""))
+    """Move a category up or down among those below the same parent, by one or, where it was dragged, by more."""
+    category_id, step = _parse_move(request.POST)
+    node = _get_node(queries.get_category_tree_at_quorum(), category_id)
+    direction = "up" if step < 0 else "down"
     try:
-        has_moved = operations.reorder_category(node.category_id, STEPS[direction])
+        has_moved = operations.reorder_category(node.category_id, step)
     except (CategoryChanged, CategoryRefused) as refused:
         messages.error(request, str(refused))
     else:
@@ -76,6 +79,15 @@ def move_category(request: HttpRequest) -> HttpResponse:
         _tree_context,
         part="tree",
     )
+
+
+def _parse_move(sent: QueryDict) -> tuple[str, int]:
+    """Return which category is moved, "" for none, and by how many places: -1 is up by one."""
+    for name, step in STEPS.items():
+        if name in sent:
+            return sent.get(name, ""), step
+    category_id, _space, text = sent.get("by", "").partition(" ")
+    return (category_id, int(text)) if _STEP.fullmatch(text) else ("", 0)
 
 
 @staff_required(CATALOGUE_STAFF)

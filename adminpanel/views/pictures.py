@@ -13,25 +13,28 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from accounts.access import note_changes, staff_required
 from adminpanel.conflicts import Conflict, compare_fields
 from adminpanel.picture_forms import PicturesForm, list_new_pictures, rearrange
+from adminpanel.picture_uploads import (
+    refuse_count,
+    remove_uploads,
+    take_in_files,
+    uploads_context,
+)
 from adminpanel.product_forms import CATALOGUE_STAFF
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import PictureUpload, Product, ProductPicture
-from catalogue.errors import MediaUnavailable, ProductChanged, ProductRefused
+from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.photos import MAX_PHOTO_BYTES
 from catalogue.rules import MAX_PICTURES
 from catalogue.variants import fingerprint_pictures
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
-from web.uploads import MAX_UPLOAD_BYTES, takes_files, upload_url
+from web.uploads import takes_files
 
-# All of these fit into one request.
-MAX_FILES = 10
 _UNDO_SALT = "adminpanel.pictures.undo"
 _UNDO_SECONDS = 24 * 3600
 
@@ -46,7 +49,7 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     if "undo" in request.POST:
         return _put_back(request, product)
     if "dismiss" in request.POST:
-        _remove_uploads(each for each in uploads if str(each.upload_id) == request.POST["dismiss"])
+        remove_uploads(each for each in uploads if str(each.upload_id) == request.POST["dismiss"])
         return redirect("adminpanel:product_pictures", product_id=product_id)
     form = PicturesForm.sent(product, uploads, request.POST)
     if not form.is_valid():
@@ -65,7 +68,7 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     shown = {each.picture for each in saved.pictures}
     done = {*shown, picture} if act == "remove" else shown
     # Not before: what was refused is shown again, with its picture.
-    _remove_uploads(each for each in uploads if each.picture in done)
+    remove_uploads(each for each in uploads if each.picture in done)
     note_changes(request, _describe(product.pictures), _describe(saved.pictures))
     messages.success(request, _("Removed.") if act == "remove" else _("Saved."))
     query = ""
@@ -83,27 +86,14 @@ def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     uploads = queries.list_uploads(product_id)
     if error := _refuse_count(len(files), product, uploads):
         return _page(request, product, uploads, upload_error=error, status=422)
-    try:
-        added = [operations.add_upload(product_id, each, current_time()) for each in files]
-    except MediaUnavailable:
-        messages.error(request, _("Pictures can’t be taken in at the moment. Try again later."))
-        return redirect("adminpanel:product_pictures", product_id=product_id)
-    note_changes(request, {}, {"files": ", ".join(each.file_name for each in added)})
-    count = sum(each.state == "waiting" for each in added)
-    if count:
-        text = ngettext(
-            "%(count)d picture is being prepared.", "%(count)d pictures are being prepared.", count
-        )
-        messages.success(request, text % {"count": count})
+    take_in_files(request, product_id, files)
     return redirect("adminpanel:product_pictures", product_id=product_id)
 
 
 def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]) -> str:
     """Return in a sentence why so many files are not taken; "" if they are."""
-    if not count:
-        return _("Choose a file.")
-    if count > MAX_FILES:
-        return _("Choose at most %(most)d files at once.") % {"most": MAX_FILES}
+    if refused := refuse_count(count):
+        return refused
     # One that nobody describes counts as well: the page sends a field for each.
     waiting = sum(each.state == "waiting" for each in uploads)
     if (
@@ -134,19 +124,17 @@ def _page(
 ) -> HttpResponse:
     form = form or PicturesForm.of(product, uploads)
     undo = request.GET.get("undo", "")
-    upload_page = reverse("adminpanel:product_upload", args=(product.product_id,))
     context = {
+        **uploads_context(
+            request,
+            uploads,
+            reverse("adminpanel:product_pictures", args=(product.product_id,)),
+            reverse("adminpanel:product_upload", args=(product.product_id,)),
+        ),
         "product": product,
         "form": form,
         "rows": form.rows,
-        "waiting": [each for each in uploads if each.state == "waiting"],
-        "refused": [each for each in uploads if each.state == "refused"],
-        # What has become ready since the page was opened is not in its form.
-        "is_polled": "X-Refreshes-Itself" in request.headers,
-        "upload_url": upload_url(upload_page),
-        "max_files": MAX_FILES,
-        "max_megabytes": MAX_PHOTO_BYTES // (1024 * 1024),
-        "max_total_megabytes": MAX_UPLOAD_BYTES // (1024 * 1024),
+        "has_new": any(each.is_new for each in form.rows),
         "undo": undo if _read_undo(product, undo) else "",
         **more,
     }
@@ -169,11 +157,6 @@ def _conflict_page(
 def _describe(pictures: Iterable[ProductPicture]) -> dict[str, str]:
     """Return pictures in words: what they show, in their order."""
     return {_("Pictures"): "\n".join(each.alt for each in pictures)}
-
-
-def _remove_uploads(uploads: Iterable[PictureUpload]) -> None:
-    for each in uploads:
-        operations.remove_upload(each)
 
 
 def _undo_token(product: Product, picture: str) -> str:

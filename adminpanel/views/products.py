@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -34,19 +34,20 @@ from adminpanel.product_forms import (
     make_slug,
 )
 from adminpanel.products import (
-    ProductLine,
+    SubmittedCount,
     describe_planned,
     describe_product,
     find_related_ids,
+    list_product_lines,
     options_text,
     preview_url,
-    product_line,
     related_skus,
     search_snippet,
     status_badge,
     successor_sku,
     variant_page,
 )
+from adminpanel.stock import book_submitted
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import Product, Variant
@@ -61,7 +62,6 @@ from catalogue.search import (
     find_products_for_staff,
 )
 from catalogue.variants import fingerprint_variant, generate_variants
-from inventory.queries import prefetch_stock, stock_from_rows
 from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
 
@@ -84,10 +84,10 @@ def product_list(request: HttpRequest) -> HttpResponse:
 def _list_page(
     request: HttpRequest,
     product: Product | None = None,
-    submitted: PriceForm | None = None,
+    submitted: PriceForm | SubmittedCount | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Show the list, or of a product whose price was `submitted` its row alone, if that was asked for."""
+    """Show the list, or of a product whose price or stock was `submitted` its row alone, if that was asked for."""
     form = ProductFilterForm(request.GET)
     selection = form.parse_selection()
     is_missing = False
@@ -101,7 +101,8 @@ def _list_page(
     products = [
         each for each in found.products if product is None or each.product_id != product.product_id
     ]
-    lines = _list_lines([product, *products] if product else products, submitted)
+    shown = [product, *products] if product else products
+    lines = list_product_lines(shown, current_time(), submitted)
     context = {
         "form": form,
         "lines": lines,
@@ -122,18 +123,6 @@ def _list_page(
     return render_page(request, "adminpanel/products.html", context, part=part, status=status)
 
 
-def _list_lines(
-    products: Sequence[Product], submitted: PriceForm | None = None
-) -> list[ProductLine]:
-    """Return rows of the list with the stock of each, read side by side."""
-    now = current_time()
-    reading = [prefetch_stock(each.product_id) for each in products]
-    return [
-        product_line(each, now, stock_from_rows(pending.rows()), submitted)
-        for each, pending in zip(products, reading, strict=True)
-    ]
-
-
 def _list_parameters(request: HttpRequest, *but: str) -> str:
     parameters = request.GET.copy()
     for name in but:
@@ -150,12 +139,33 @@ def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Ht
     product, status = _save_submitted(request, product, form)
     if status != HTTPStatus.SEE_OTHER:
         return _list_page(request, product, form, status)
+    return _show_saved(request, product)
+
+
+@staff_required(CATALOGUE_STAFF, is_about_people=False)
+@post_only("adminpanel:products")
+def update_stock(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
+    """Book how many units of a variant were counted, from its row in the list."""
+    product = _get_product(product_id)
+    variant, _seen = _shown_variant(product, variant_id)
+    warehouse, form, status = book_submitted(request, product, variant)
+    if status != HTTPStatus.SEE_OTHER:
+        submitted = SubmittedCount(variant, warehouse, form)
+        return _list_page(request, product, submitted, status)
+    return _show_saved(request, _get_product(product_id))
+
+
+def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
+    """Lead back to the list, or show the product's row alone, as it is now."""
     parameters = _list_parameters(request)
     return render_or_redirect(
         request,
         f"{reverse('adminpanel:products')}?{parameters}",
         "adminpanel/products.html",
-        lambda: {"line": _list_lines([product])[0], "row_parameters": parameters},
+        lambda: {
+            "line": list_product_lines([product], current_time())[0],
+            "row_parameters": parameters,
+        },
         part="row",
     )
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
-from accounts.access import current_member, has_permission, note_changes, staff_required
+from accounts.access import current_member, has_permission, staff_required
 from adminpanel.product_forms import VARIANTS_A_PAGE
-from adminpanel.stock import StockForm, book_stock, list_stock_lines
-from cassandra_db import current_time
+from adminpanel.stock import StockForm, book_submitted, get_stock_lines, list_stock_lines
 from catalogue import queries
 from catalogue.entities import Product
-from inventory.queries import get_stock_numbers
-from inventory.warehouses import list_warehouses
 from web.decorators import get_or_post
 from web.rendering import render_or_redirect, render_page
 
@@ -34,28 +30,12 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
         (each for each in product.variants if str(each.variant_id) == request.POST.get("variant")),
         None,
     )
-    warehouse = request.POST.get("warehouse", "")
-    if variant is None or warehouse not in list_warehouses():
-        raise Http404("no such variant or warehouse")
-    before = get_stock_numbers(variant.variant_id, warehouse)
-    form = StockForm(variant.variant_id, warehouse, before, request.POST)
-    said = ""
-    if form.is_valid():
-        member, now = current_member(request), current_time()
-        said = book_stock(product, variant.variant_id, warehouse, form, member, now)
-    key = (variant.variant_id, warehouse)
-    if not said:
-        form.show_with(seen=get_stock_numbers(*key).on_hand)
-        return _page(request, product, key, form, 422)
-    (line,) = (each for each in list_stock_lines([variant], {}) if each.warehouse_id == warehouse)
-    note_changes(
-        request, {"units": before.on_hand}, {"units": line.numbers.on_hand, "sku": variant.sku}
-    )
-    messages.success(
-        request,
-        _("%(sku)s, %(warehouse)s: %(said)s")
-        % {"sku": variant.sku, "warehouse": warehouse.capitalize(), "said": said},
-    )
+    if variant is None:
+        raise Http404("no such variant")
+    warehouse, form, status = book_submitted(request, product, variant)
+    if status != HTTPStatus.SEE_OTHER:
+        return _page(request, product, (variant.variant_id, warehouse), form, status)
+    (line,) = get_stock_lines([(variant, warehouse)], {})
     address = reverse("adminpanel:product_stock", args=(product_id,))
     page = request.GET.get("page", "")[:4]
     return render_or_redirect(

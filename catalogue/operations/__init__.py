@@ -24,6 +24,7 @@ from catalogue.operations.categories import (
     MAX_PINNED_IN_CATEGORY,
     check_category,
     fingerprint_category,
+    fingerprint_category_picture,
     follow_category,
     follow_order_again,
     lift_category,
@@ -32,6 +33,7 @@ from catalogue.operations.categories import (
     reorder_category,
     restore_category,
     save_category,
+    save_category_picture,
 )
 from catalogue.operations.claims import (
     CLAIM_SKU,

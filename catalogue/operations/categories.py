@@ -18,19 +18,23 @@ from cassandra_db import (
     current_time,
 )
 from catalogue import queries
-from catalogue.entities import CategoryNode, CategoryTree, ListOrder
+from catalogue.entities import CategoryNode, CategoryTree, ListOrder, ProductPicture
 from catalogue.errors import (
     CategoryChanged,
     CategoryRefused,
 )
 from catalogue.operations.cards import NOT_PINNED, refresh_cards
 from catalogue.operations.product_changes import record_product_change
+from catalogue.photos import parse_photo
 from catalogue.queries import SHOP_TREE
 from catalogue.rules import (
+    MAX_ALT_LENGTH,
     MAX_LENGTHS,
     MAX_SAVE_TRIES,
     SLUG,
+    is_picture,
 )
+from catalogue.variants import fingerprint_pictures
 
 MAX_CATEGORIES = 2000
 # With those that were removed, whose addresses lead on.
@@ -50,13 +54,18 @@ UPDATE_TREE = conditional_write(
 )
 INSERT_CATEGORY = conditional_write(
     "Q2",
-    """INSERT INTO categories (tree, category_id, slug, name, parent_id, position, description, picture, former_slugs,
-       changed_at, followed_to, is_repinned, removed) VALUES (:tree, :category_id, :slug, :name, :parent_id, :position,
-       :description, :picture, :former_slugs, :changed_at, :followed_to, :is_repinned, :removed)""",
+    """INSERT INTO categories (tree, category_id, slug, name, parent_id, position, description, picture, picture_alt,
+       former_slugs, changed_at, followed_to, is_repinned, removed) VALUES (:tree, :category_id, :slug, :name, :parent_id, :position,
+       :description, :picture, :picture_alt, :former_slugs, :changed_at, :followed_to, :is_repinned, :removed)""",
 )
 UPDATE_CATEGORY_POSITION = conditional_write(
     "Q2",
     "UPDATE categories SET position = :position WHERE tree = :tree AND category_id = :category_id",
+)
+UPDATE_CATEGORY_PICTURE = conditional_write(
+    "Q2",
+    """UPDATE categories SET picture = :picture, picture_alt = :picture_alt
+       WHERE tree = :tree AND category_id = :category_id""",
 )
 UPDATE_CATEGORY_PARENT = conditional_write(
     "Q2",
@@ -95,7 +104,7 @@ def save_category(
 
     `seen` is its `fingerprint_category` as the editor has read it, "" for a new one. Whatever else of the tree somebody
     changes meanwhile does not matter, as long as the rules allow both. Without a `position` it stays where it is, or comes
-    last; without a `picture` it keeps the one it has. Products follow a new name or parent by the worker. Raises
+    last; without a `picture`, a drawing, it keeps the one it has. Products follow a new name or parent by the worker. Raises
     CategoryRefused, CategoryChanged, CassandraUnavailable.
     """
 
@@ -110,13 +119,15 @@ def save_category(
             raise CategoryChanged(before)
         _check_category_texts(slug, name, description)
         check_category(tree, before, slug, parent_id)
+        keeps_picture = before is not None and picture is None
         columns = {
             "slug": slug,
             "name": name,
             "parent_id": parent_id,
             "position": position if position is not None else _place_of(before, parent, tree),
             "description": description,
-            "picture": before.picture if before and picture is None else picture or "",
+            "picture": before.picture if before and keeps_picture else picture or "",
+            "picture_alt": before.picture_alt if before and keeps_picture else "",
             **_what_follows(before, slug, name, parent),
         }
         return [
@@ -209,8 +220,51 @@ def _what_follows(
     }
 
 
+def fingerprint_category_picture(node: CategoryNode) -> str:
+    """Return a short text that differs when a category's picture or its words do."""
+    return fingerprint_pictures([ProductPicture(node.picture, node.picture_alt)])
+
+
+def save_category_picture(category_id: UUID, picture: str, alt: str, seen: str) -> CategoryNode:
+    """Show a category by a picture with its words, or ("") by none; return the category as it is then.
+
+    `seen` is its `fingerprint_category_picture` as the editor has read it; whatever else of the tree somebody changes meanwhile
+    does not matter. Raises CategoryRefused, CategoryChanged, CassandraUnavailable.
+    """
+    alt = alt if picture else ""
+
+    def change(tree: CategoryTree) -> list[BoundStatement]:
+        node = tree.by_id.get(category_id)
+        if node and (node.picture, node.picture_alt) == (picture, alt):
+            # Sent twice, or another one has chosen the same.
+            return []
+        if node is None or fingerprint_category_picture(node) != seen:
+            raise CategoryChanged(node)
+        _check_picture(picture, alt)
+        return [
+            UPDATE_CATEGORY_PICTURE.bind(
+                tree=SHOP_TREE, category_id=category_id, picture=picture, picture_alt=alt
+            )
+        ]
+
+    return _change_tree(change).by_id[category_id]
+
+
+def _check_picture(picture: str, alt: str) -> None:
+    if picture and not is_picture(picture):
+        raise CategoryRefused(_("There is no such picture."))
+    if parse_photo(picture) and not alt.strip():
+        raise CategoryRefused(_("Say what the picture shows."), "alt")
+    if len(alt) > MAX_ALT_LENGTH:
+        raise CategoryRefused(
+            _("This can have at most %(most)d characters.") % {"most": MAX_ALT_LENGTH}, "alt"
+        )
+
+
 def reorder_category(category_id: UUID, step: int) -> bool:
-    """Move a category up (-1) or down (1) among those below the same parent; at the end it stays. Return whether it moved.
+    """Move a category up (-1) or down (1) among those below the same parent, or by more places; return whether it moved.
+
+    Where there is no such place it stays.
 
     Raises CategoryRefused, CategoryChanged if it is gone, CassandraUnavailable.
     """
@@ -224,7 +278,7 @@ def reorder_category(category_id: UUID, step: int) -> bool:
             raise CategoryChanged(None)
         siblings = list(node.parent.children if node.parent else tree.roots)
         here = siblings.index(node)
-        has_moved = 0 <= here + step < len(siblings)
+        has_moved = step != 0 and 0 <= here + step < len(siblings)
         if not has_moved:
             return []
         siblings.insert(here + step, siblings.pop(here))

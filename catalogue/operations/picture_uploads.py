@@ -1,4 +1,4 @@
-"""Files that staff have uploaded: kept raw until the worker has decoded them, then ready to be put on a product's page.
+"""Files that staff have uploaded: kept raw until the worker has decoded them, then ready to be shown of a product or a category.
 
 What a crash cuts off: a raw file that nothing names is swept after a day. A note of an upload that was never written is dropped.
 An upload that was being decoded is decoded again, a few times at most.
@@ -58,15 +58,15 @@ DELETE_UPLOAD = conditional_write(
 )
 
 
-def add_upload(product_id: UUID, file: "File[bytes]", now: datetime) -> PictureUpload:
-    """Keep a file that was uploaded for a product until the worker has decoded it; one that is empty or too large is refused at once.
+def add_upload(owner_id: UUID, file: "File[bytes]", now: datetime) -> PictureUpload:
+    """Keep a file that was uploaded for a product or a category until the worker has decoded it; one that is empty or too large is refused at once.
 
     Raises MediaUnavailable, CassandraUnavailable.
     """
     name = clean_text(PurePath(file.name or "").name)[-MAX_FILE_NAME_LENGTH:]
     reason = _refuse_size(file.size)
     upload = PictureUpload(
-        product_id,
+        owner_id,
         uuid_from_time(now),
         name,
         "" if reason else f"{INCOMING}/{uuid4().hex}",
@@ -78,13 +78,10 @@ def add_upload(product_id: UUID, file: "File[bytes]", now: datetime) -> PictureU
             default_storage.save(upload.incoming, file)
         except Exception as error:  # each storage has its own
             raise MediaUnavailable from error
-        NOTE_WAITING.run(
-            day=_day(upload.upload_id), upload_id=upload.upload_id, product_id=product_id
-        )
+        NOTE_WAITING.run(day=_day(upload.upload_id), **upload.key)
     INSERT_UPLOAD.apply(
         if_lost=REFUSED_MEANS_DONE,
-        product_id=product_id,
-        upload_id=upload.upload_id,
+        **upload.key,
         file_name=name,
         incoming=upload.incoming,
         state=upload.state,
@@ -108,12 +105,12 @@ def remove_upload(upload: PictureUpload) -> None:
     DELETE_UPLOAD.apply(if_lost=SEND_AGAIN, **upload.key)
 
 
-def decode_upload(product_id: UUID, upload_id: UUID, now: datetime) -> bool:
+def decode_upload(owner_id: UUID, upload_id: UUID, now: datetime) -> bool:
     """Decode an upload that waits, or end what was cut off; return whether it is done.
 
     Raises CassandraUnavailable, DecoderFailed, OSError and what else the storage raises: then it waits on.
     """
-    upload = queries.get_upload(product_id, upload_id)
+    upload = queries.get_upload(owner_id, upload_id)
     if upload is None:
         if _uploaded_at(upload_id) < now - _NOTED:
             FORGET_WAITING.run(day=_day(upload_id), upload_id=upload_id)

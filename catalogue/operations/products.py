@@ -302,7 +302,12 @@ def _with_moments_as_stored(product: Product) -> Product:
         replace(
             variant,
             planned=tuple(
-                replace(each, starts_at=truncate_to_milliseconds(each.starts_at))
+                replace(
+                    each,
+                    starts_at=truncate_to_milliseconds(each.starts_at),
+                    # It has to be what the sale's own begin is.
+                    back_to=truncate_to_milliseconds(each.back_to) if each.back_to else None,
+                )
                 for each in variant.planned
             ),
         )

@@ -90,14 +90,23 @@ def _image(
 def with_images(things: Sequence[Any]) -> list[tuple[Any, SafeString]]:
     """Pair each of these things with the image of its `picture`. All that are drawn come in one file, so a row of them is one request.
 
-    The images have no words: the names of the things stand beside them. Raises NoReverseMatch for a text that is no picture.
+    An image has the words that staff have written for it (`picture_alt`), if any: the thing's name stands beside it. Raises
+    NoReverseMatch for a text that is no picture.
     """
     drawn = list(dict.fromkeys(each.picture for each in things if is_drawing(each.picture)))
     if not 1 < len(drawn) <= MAX_SHEET:
-        return [(each, picture(each.picture)) for each in things]
+        return [(each, picture(each.picture, each.picture_alt)) for each in things]
     sheet = reverse("picture_sheet", args=(join_sheet(drawn),))
-    images = {each: _image(f"{sheet}#p{number}") for number, each in enumerate(drawn)}
-    return [(each, images.get(each.picture) or picture(each.picture)) for each in things]
+    addresses = {each: f"{sheet}#p{number}" for number, each in enumerate(drawn)}
+    return [
+        (
+            each,
+            _image(addresses[each.picture], each.picture_alt)
+            if each.picture in addresses
+            else picture(each.picture, each.picture_alt),
+        )
+        for each in things
+    ]
 
 
 def _files(photo: Photo, ending: str, size: str) -> SafeString:

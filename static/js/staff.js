@@ -32,6 +32,43 @@
     if (field && !field.reportValidity()) event.preventDefault();
   });
 
+  /* What the buttons of a row do step by step it does by being dropped on another of its list (templates/adminpanel/_grip.html). */
+  let grip = null;
+  const gripAt = (target) => {
+    const found = grip && target.closest && find(`[data-list="${grip.dataset.list}"]`, target.closest("tr, li") ?? grip);
+    return found === grip ? null : found;
+  };
+  const mark = (found) => {
+    find(".is-drop")?.classList.remove("is-drop");
+    found?.closest("tr, li").classList.add("is-drop");
+  };
+  document.addEventListener("dragstart", ({ target, dataTransfer }) => {
+    grip = target.closest?.("[data-list]");
+    if (!grip) return;
+    dataTransfer.effectAllowed = "move";
+    dataTransfer.setData("text/plain", "");
+    dataTransfer.setDragImage(grip.closest("tr, li"), 0, 0);
+  });
+  document.addEventListener("dragover", (event) => {
+    const found = gripAt(event.target);
+    if (found) event.preventDefault();
+    mark(found);
+  });
+  document.addEventListener("dragend", () => { mark(null); grip = null; });
+  document.addEventListener("drop", (event) => {
+    const found = gripAt(event.target);
+    if (!found) return;
+    event.preventDefault();
+    const grips = [...document.querySelectorAll(`[data-list="${grip.dataset.list}"]`)];
+    const { field, name, value } = grip.dataset;
+    const form = grip.closest("form");
+    const input = field ? document.getElementById(field) : form.appendChild(Object.assign(document.createElement("input"), { type: "hidden", name }));
+    input.value = value.replace("{place}", grips.indexOf(found) + 1).replace("{step}", grips.indexOf(found) - grips.indexOf(grip));
+    form.requestSubmit();
+    /* A button that is used next, after an answer that did not come, is not about this. */
+    if (!field) input.remove();
+  });
+
   const rowNow = () => document.activeElement.closest("main tbody tr");
   const move = (step) => {
     const rows = [...document.querySelectorAll("main tbody tr")].filter((row) => row.checkVisibility());

@@ -1,5 +1,6 @@
 """Many products at once: chosen, looked at beforehand, changed exactly once, and changed back."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,7 +19,10 @@ from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import BulkChange, Selected
 from catalogue.entities import Product
 from catalogue.variants import fingerprint_variant
+from consistency.findings import Scope
+from inventory.queries import get_stock_numbers
 from jobs.months import list_months
+from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:bulk_change_new")
@@ -264,6 +268,52 @@ def test_x99_a_price_that_cannot_be_stays_typed_in_its_row(cleo: Client, listed:
         assert "Saved now: 20.00" in text
         assert 'value="19.00"' in text
     assert price(listed) == Decimal(20)
+
+
+def type_count(cleo: Client, product: Product, **fields: Any) -> Any:
+    variant_id = product.variants[0].variant_id
+    headers = fields.pop("headers", {})
+    sent = {"warehouse": "berlin", "seen": "7", "count": "1", "reason": "stocktaking"}
+    url = reverse("adminpanel:product_count", args=(product.product_id, variant_id))
+    return cleo.post(f"{url}?sort=name", sent | {"key": str(uuid4())} | fields, headers=headers)
+
+
+def test_x147_what_was_counted_is_typed_in_its_row(cleo: Client, listed: Product) -> None:
+    variant_id = listed.variants[0].variant_id
+    row = cleo.get(LIST).content.decode()
+    assert re.search(r'name="units" value="7"', row)
+    plain = type_count(cleo, listed, units="9", key=(key := str(uuid4())))
+    again = type_count(cleo, listed, units="9", key=key)
+    assert [(each.status_code, each["Location"]) for each in (plain, again)] == [
+        (303, f"{LIST}?sort=name")
+    ] * 2
+    assert get_stock_numbers(variant_id, "berlin").on_hand == 9
+    for headers in ({}, {"HX-Request": "true"}):
+        # A page that shows what is no longer so is told both numbers, and keeps the one that was typed.
+        stale = type_count(cleo, listed, units="12", seen="7", headers=headers)
+        text = stale.content.decode()
+        assert (stale.status_code, "Meanwhile 9 lie there." in text) == (409, True)
+        assert all(each in text for each in ('value="12"', 'name="seen" value="9"'))
+        for fields, sentence in (
+            ({"units": "-1"}, "Enter a whole number"),
+            ({"units": "3", "reason": ""}, "Say why the number changes"),
+        ):
+            refused = type_count(cleo, listed, **fields, headers=headers)
+            text = refused.content.decode()
+            assert (refused.status_code, sentence in text) == (422, True)
+            assert f'value="{fields["units"]}"' in text
+            assert 'name="seen" value="7"' in text, "whether it is stale, too, is said next"
+        assert text.count("<tr") == (1 if headers else 2)
+    assert type_count(cleo, listed, units="1", warehouse="ahead").status_code == 404
+    part = type_count(cleo, listed, units="0", seen="9", headers={"HX-Request": "true"})
+    text = part.content.decode()
+    assert (part.status_code, "Sold out" in text) == (200, True)
+    assert get_stock_numbers(variant_id, "berlin").on_hand == 0
+    scope = Scope(products=frozenset((listed.product_id,)), variants=frozenset((variant_id,)))
+    assert found(scope, "I1", "I13") == []
+    # With units in two warehouses, or none anywhere, the row leads to the page of its stock.
+    make_stock(0, cork=2, product_id=listed.product_id, variant_id=variant_id)
+    assert 'name="units"' not in cleo.get(LIST).content.decode()
 
 
 # ---- What is done to a product

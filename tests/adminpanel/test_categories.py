@@ -156,7 +156,13 @@ def test_x97_buttons_move_a_category_among_its_neighbours(cleo: Client) -> None:
     assert "Second moved down." in text
     again = cleo.post(MOVE, {"down": str(second.category_id)}, follow=True).content.decode()
     assert "Second is the last there already." in again
-    for sent in ({}, {"up": "no id"}, {"up": str(uuid4())}):
+    # X148: dragged, it is sent with by how many places.
+    make_category("Third", parent=parent, position=7)
+    for step, expected in (("2", "Second Third First"), ("-1", "Second First Third"), ("5", "")):
+        cleo.post(MOVE, {"by": f"{first.category_id} {step}"})
+        names = [each.name for each in stored(parent.category_id).children]
+        assert names == (expected or "Second First Third").split(), step
+    for sent in ({}, {"up": "no id"}, {"up": str(uuid4())}, {"by": f"{first.category_id} x"}):
         assert cleo.post(MOVE, sent).status_code == 404
 
 

@@ -194,6 +194,10 @@ def test_x102_pictures_are_moved_removed_and_put_back(cleo: Client) -> None:
     product = stored(product)
     cleo.post(address(product), typed(product, act=f"up {product.pictures[2].picture}"))
     assert alts(product) == ["Two", "Third", "One"]
+    # X148: dragged, it is sent with its place.
+    for place, expected in ((1, "One Two Third"), (3, "Two Third One"), (0, "Two Third One")):
+        cleo.post(address(product), typed(stored(product), act=f"to-{place} {first}"))
+        assert " ".join(alts(product)) == expected
     product = stored(product)
     answer = cleo.post(address(product), typed(product, act=f"remove {first}"))
     assert alts(product) == ["Two", "Third"]

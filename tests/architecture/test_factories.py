@@ -5,13 +5,23 @@ from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 from catalogue import queries
-from catalogue.entities import Product
-from catalogue.operations import LIST_POSITIONS, list_changed_products
+from catalogue.entities import Product, ProductCard
+from catalogue.operations import (
+    LIST_POSITIONS,
+    add_former_prices,
+    list_changed_products,
+    save_product,
+    set_availability,
+)
+from catalogue.queries import SORTS, get_category_page
+from demo.loader import former_prices
 from inventory import queries as stock
 from inventory.entities import SENTINEL
 from inventory.operations import copy_stock, receive_stock
 from inventory.warehouses import list_warehouses
 from tests.factories import make_category, make_product, make_stock
+
+SORT_OF = {sort: name for name, (sort, is_down) in SORTS.items() if name != "price-down"}
 
 
 def without_ids(product_id: UUID) -> Product:
@@ -26,7 +36,31 @@ def without_ids(product_id: UUID) -> Product:
     return replace(found, product_id=SENTINEL, slug="", variants=variants)
 
 
-def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list() -> None:
+def save_as_staff(product: Product, now: datetime) -> Product:
+    """Save another product that is like this one, as the shop does it."""
+    variants = tuple(
+        replace(each, variant_id=uuid4(), sku=f"{each.sku}-S") for each in product.variants
+    )
+    like = replace(
+        product, product_id=uuid4(), slug=f"{product.slug}-s", variants=variants, version=0
+    )
+    add_former_prices(former_prices(like, now))
+    save_product(like, now)
+    set_availability(like.product_id, product.availability)
+    return like
+
+
+def cards_of(product: Product) -> list[tuple[str, bytes, ProductCard]]:
+    """A product's cards in all lists, with their keys; what names the product is left out."""
+    found = []
+    for row in LIST_POSITIONS.all(product_id=product.product_id):
+        cards = get_category_page(row.category_id, SORT_OF[row.sort], limit=24).cards
+        (card,) = (each for each in cards if each.product_id == product.product_id)
+        found.append((row.sort, row.sort_key, replace(card, product_id=SENTINEL, slug="")))
+    return found
+
+
+def test_a_product_reads_as_one_that_staff_have_saved_and_stands_in_lists_if_it_is_listed() -> None:
     now, category = datetime.now(UTC), make_category()
     plain, listed = (
         make_product(
@@ -43,14 +77,20 @@ def test_a_product_that_is_not_listed_reads_as_one_that_is_and_stands_in_no_list
         )
         for listed in (False, True)
     )
-    product = without_ids(plain.product_id)
-    assert product == replace(without_ids(listed.product_id), updated_at=product.updated_at)
+    theirs = save_as_staff(listed, now)
+    product = without_ids(theirs.product_id)
+    for each in (plain, listed):
+        assert replace(without_ids(each.product_id), updated_at=product.updated_at) == product
+        histories = [
+            [queries.list_price_history(variant.variant_id) for variant in one.variants]
+            for one in (each, theirs)
+        ]
+        assert histories[0] == histories[1]
     assert LIST_POSITIONS.all(product_id=plain.product_id) == []
-    assert [card.product_id for card in queries.get_category_page(category.category_id).cards] == [
-        listed.product_id
-    ]
+    assert cards_of(listed) == cards_of(theirs)
+    assert len(cards_of(listed)) == 3
     changed = list_changed_products(now, datetime.now(UTC))
-    assert (plain.product_id in changed, listed.product_id in changed) == (False, True)
+    assert [each.product_id in changed for each in (plain, listed, theirs)] == [False, True, True]
 
 
 def test_stock_reads_as_if_it_had_come_and_been_copied() -> None:

@@ -183,7 +183,7 @@ def test_x22_x30_a_picture_keeps_its_space_and_says_how_soon_it_is_wanted() -> N
 def test_x140_drawings_of_a_row_come_in_one_file_and_photos_by_themselves() -> None:
     photo = f"photo/{'0' * 32}-800x600"
     pictures = ["mug/c8724c", photo, "cup/4f6d7a", "", "mug/c8724c"]
-    things = [SimpleNamespace(picture=each) for each in pictures]
+    things = [SimpleNamespace(picture=each, picture_alt="A mug") for each in pictures]
     paired = with_images(things)
     assert [thing for thing, _ in paired] == things
     images = [image for _, image in paired]
@@ -193,9 +193,11 @@ def test_x140_drawings_of_a_row_come_in_one_file_and_photos_by_themselves() -> N
         f"{sheet}#p1",
     ]
     assert images[4] == images[0]
-    assert images[1:4:2] == [picture(photo), picture("")]
+    assert images[1:4:2] == [picture(photo, "A mug"), picture("", "A mug")]
     assert 'width="600" height="600" loading="lazy"' in images[0]
-    assert with_images(things[:2]) == [(each, picture(each.picture)) for each in things[:2]]
+    assert with_images(things[:2]) == [
+        (each, picture(each.picture, "A mug")) for each in things[:2]
+    ]
 
 
 def test_swatches_take_colours_only() -> None:

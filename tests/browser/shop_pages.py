@@ -252,6 +252,16 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "a category's order": ShopPage(
             "adminpanel:category_order", "/staff/categories/{category}/order/", "admin"
         ),
+        "a category's picture": ShopPage(
+            "adminpanel:category_picture", "/staff/categories/{category}/picture/", "admin"
+        ),
+        "a category's picture, refused": ShopPage(
+            "adminpanel:category_upload",
+            "/staff/categories/{category}/picture/upload/",
+            "admin",
+            422,
+            _NOTHING,
+        ),
         "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
         "shop settings": ShopPage("adminpanel:settings", "/staff/settings/", "admin"),
         "delivery methods": ShopPage(
@@ -354,6 +364,7 @@ _STAFF_ACTIONS = (
         "product_copy",
         "product_variant",
         "product_price",
+        "product_count",
         "bulk_change_undo",
         "import_apply",
     ),

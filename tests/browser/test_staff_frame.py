@@ -5,7 +5,7 @@ from django.template.loader import render_to_string
 from playwright.sync_api import Page, expect
 
 from adminpanel.conflicts import Conflict, FieldConflict
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, ServedShop
 from tests.browser.page_watch import assert_accessible
 
 # In whose place a list of products will have its boxes.
@@ -101,6 +101,35 @@ def test_x87_no_key_counts_in_a_field_with_others_held_or_once_they_are_off(
     expect(page.get_by_role("button", name="Shortcuts")).to_be_focused()
     page.keyboard.press("j")
     expect(page.locator("main tbody tr").first).to_be_focused()
+
+
+def test_x148_a_row_is_dragged_to_the_place_of_another(
+    open_page: OpenPage, shop: ServedShop
+) -> None:
+    page = open_page(who="admin")
+    page.goto("/staff/categories/")
+    # A value as that of a button: categories move among their neighbours alone.
+    grips = page.locator("[data-list=top]")
+    first, below = grips.nth(0).get_attribute("data-value"), page.locator("[data-list]").nth(1)
+    assert below.get_attribute("data-list") != "top"
+    grips.nth(0).drag_to(below)
+    grips.nth(0).drag_to(grips.nth(2))
+    expect(grips.nth(2)).to_have_attribute("data-value", first or "")
+    expect(page.locator("#status")).to_contain_text("moved down")
+    grips.nth(2).drag_to(grips.nth(0))
+    expect(grips.nth(0)).to_have_attribute("data-value", first or "")
+    # A number that may be typed as well.
+    page.goto(f"/staff/categories/{shop.things['category']}/order/")
+    for count in (1, 2):
+        page.get_by_role("button", name="Pin ", exact=False).first.click()
+        expect(page.locator("[data-list=pin]")).to_have_count(count)
+    names = page.locator("tbody th")
+    last = names.nth(1).inner_text()
+    page.locator("[data-list=pin]").nth(1).drag_to(names.nth(0))
+    expect(names.nth(0)).to_have_text(last)
+    for count in (1, 0):
+        page.get_by_role("button", name="Unpin").first.click()
+        expect(page.locator("[data-list=pin]")).to_have_count(count)
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -21,7 +21,7 @@ from tests.orders.crashes import first_and_last_writes, kill_at_write, record_wr
 
 
 def make() -> list[Product]:
-    return [make_product(f"Quadrant {n}", price="20.00", listed=True) for n in range(2)]
+    return [make_product(f"Quadrant {n}", price="20.00") for n in range(2)]
 
 
 def raise_prices(products: list[Product], now: datetime) -> None:

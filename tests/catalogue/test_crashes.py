@@ -8,7 +8,7 @@ import time_machine
 from moneyed import EUR, Money
 
 from catalogue import operations, queries
-from catalogue.entities import Product
+from catalogue.entities import CategoryNode, Product
 from catalogue.prices import PricePoint
 from consistency.findings import Scope
 from jobs.minutes import MINUTE
@@ -21,7 +21,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def save_all_that_can_change(product: Product) -> None:
+def save_all_that_can_change(product: Product, category: CategoryNode) -> None:
     """Another address, another category, another price and one to come, and a variant more."""
     variant = replace(
         product.variants[0],
@@ -37,7 +37,7 @@ def save_all_that_can_change(product: Product) -> None:
     changed = replace(
         product,
         slug=f"{product.slug}-new",
-        category_id=make_category("New").category_id,
+        category_id=category.category_id,
         active_until=now() + timedelta(days=9),
         variants=(variant, second),
     )
@@ -57,13 +57,17 @@ def test_x90_x93_a_save_that_is_killed_at_any_write_leaves_the_old_or_the_new() 
     def make() -> Product:
         return make_product("Astrolabe", price="10.00", listed=True)
 
-    recorded = make()
-    writes = first_and_last_writes(record_writes(lambda: save_all_that_can_change(recorded)))
+    recorded, category = make(), make_category("New")
+    writes = record_writes(lambda: save_all_that_can_change(recorded, category))
+    writes = first_and_last_writes(writes)
     assert len(writes) >= 12
     outcomes = set()
     for target in writes:
         product = make()
-        assert kill_at_write(target, lambda product=product: save_all_that_can_change(product))  # type: ignore[misc]
+        assert kill_at_write(
+            target,
+            lambda product=product: save_all_that_can_change(product, category),  # type: ignore[misc]
+        )
         run_worker(product)
         stored = queries.get_product_at_quorum(product.product_id)
         assert stored
@@ -75,5 +79,5 @@ def test_x90_x93_a_save_that_is_killed_at_any_write_leaves_the_old_or_the_new() 
             assert found(only, "I14", "I16", "I18") == [], target
         # And whoever tries again finishes it.
         if not is_new:
-            save_all_that_can_change(product)
+            save_all_that_can_change(product, category)
     assert outcomes == {True, False}

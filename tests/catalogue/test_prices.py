@@ -71,7 +71,7 @@ def test_x93_the_price_of_before_comes_back_after_a_sale_as_it_is_then() -> None
         last = follow_base_prices(points)[-1]
         assert (last.starts_at, last) == (points[-1].starts_at, at(4, *expected)), points
     # So what is reduced today, as the law allows, can be saved before a sale that is planned.
-    begins = now().replace(microsecond=0) + DAY
+    begins = now().replace(microsecond=123_456) + DAY
     planned = (
         PricePoint(begins, euro("60")),
         PricePoint(begins + 4 * DAY, euro("100"), back_to=begins),

@@ -283,6 +283,7 @@ def copy_writer(environment: dict[str, str]) -> Iterator[Callable[[], int]]:
 
 
 @pytest.mark.proof
+@pytest.mark.alone
 @pytest.mark.timeout(600)  # four starts of a node, on a machine that may be busy
 def test_what_was_acknowledged_survives_a_kill_of_one_node_of_three(
     cluster: state.Cluster, tmp_path: Path, proof_report: ProofReport

@@ -34,6 +34,7 @@ def ports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[int]]:
 
 
 @pytest.mark.proof
+@pytest.mark.alone
 @pytest.mark.timeout(1800 if LONG else 300)
 @pytest.mark.parametrize("name", flash_sale.SALES)
 def test_a_flash_sale_sells_what_there_is(
@@ -69,6 +70,7 @@ def test_a_flash_sale_sells_what_there_is(
 
 
 @pytest.mark.proof
+@pytest.mark.alone
 @pytest.mark.long
 @pytest.mark.timeout(1500)
 def test_a_flash_sale_sells_what_there_is_while_a_node_is_killed(proof_report: ProofReport) -> None:

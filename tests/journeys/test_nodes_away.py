@@ -13,6 +13,7 @@ CHECKOUTS = 60
 
 
 @pytest.mark.proof
+@pytest.mark.alone
 @pytest.mark.long
 @pytest.mark.timeout(1500)
 def test_no_checkout_is_lost_or_doubled_while_nodes_go_away(proof_report: ProofReport) -> None:

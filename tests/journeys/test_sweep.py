@@ -210,6 +210,13 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:product_price": [
         ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
     ],
+    "adminpanel:product_count": [
+        ask(
+            {"warehouse": "berlin", "units": "1", "count": "1"},
+            product_id="{product}",
+            variant_id="{line}",
+        )
+    ],
     "adminpanel:bulk_change": [ask(change_id="{change}")],
     "adminpanel:bulk_change_undo": [ask(change_id="{change}")],
     "adminpanel:spreadsheet": [ask(task_id="{spreadsheet}")],
@@ -225,6 +232,10 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     ],
     "adminpanel:category": [ask({"name": ""}, category_id="{category}")],
     "adminpanel:category_order": [ask({"pin": "{product}"}, category_id="{category}")],
+    "adminpanel:category_picture": [
+        ask({"picture": "mug/c8724c-efeae0", "alt": "Mine"}, category_id="{category}")
+    ],
+    "adminpanel:category_upload": [ask(category_id="{category}")],
     "adminpanel:category_remove": [ask({"version": "x"}, category_id="{category}")],
     "adminpanel:delivery_method": [ask({"name": "Mine"}, key="standard-de")],
     "adminpanel:delivery_method_remove": [ask({"version": "x"}, key="express-de")],

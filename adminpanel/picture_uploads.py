@@ -1,0 +1,76 @@
+"""What the staff's pages of a product's and of a category's pictures do with files: take them in, say what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.files import File
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accounts.access import note_changes
+from cassandra_db import current_time
+from catalogue import operations
+from catalogue.entities import PictureUpload
+from catalogue.errors import MediaUnavailable
+from catalogue.photos import MAX_PHOTO_BYTES
+from web.uploads import MAX_UPLOAD_BYTES, upload_url
+
+# All of these fit into one request.
+MAX_FILES = 10
+
+
+def list_ready_pictures(uploads: Iterable[PictureUpload]) -> list[str]:
+    """Return the pictures that were made of uploads, each once."""
+    return list(dict.fromkeys(each.picture for each in uploads if each.state == "ready"))
+
+
+def refuse_count(count: int) -> str:
+    """Return in a sentence why so many files are not taken at once; "" if they are."""
+    if not count:
+        return _("Choose a file.")
+    if count > MAX_FILES:
+        return _("Choose at most %(most)d files at once.") % {"most": MAX_FILES}
+    return ""
+
+
+def take_in_files(request: HttpRequest, owner_id: UUID, files: Sequence[File[bytes]]) -> None:
+    """Keep files for a product or a category until the worker has decoded them, and say so. Raises CassandraUnavailable."""
+    try:
+        added = [operations.add_upload(owner_id, each, current_time()) for each in files]
+    except MediaUnavailable:
+        messages.error(request, _("Pictures can’t be taken in at the moment. Try again later."))
+        return
+    note_changes(request, {}, {"files": ", ".join(each.file_name for each in added)})
+    if count := sum(each.state == "waiting" for each in added):
+        text = ngettext(
+            "%(count)d picture is being prepared.", "%(count)d pictures are being prepared.", count
+        )
+        messages.success(request, text % {"count": count})
+
+
+def remove_uploads(uploads: Iterable[PictureUpload]) -> None:
+    """Forget uploads that the worker is done with. Raises CassandraUnavailable."""
+    for each in uploads:
+        operations.remove_upload(each)
+
+
+def uploads_context(
+    request: HttpRequest, uploads: Sequence[PictureUpload], page: str, upload_page: str
+) -> dict[str, Any]:
+    """Return what adminpanel/_upload_form.html and _uploads.html show; `page` and `upload_page` are the addresses of both views."""
+    return {
+        "own_url": page,
+        "waiting": [each for each in uploads if each.state == "waiting"],
+        "refused": [each for each in uploads if each.state == "refused"],
+        # What has become ready since the page was opened is not in its form.
+        "is_polled": "X-Refreshes-Itself" in request.headers,
+        "upload_url": upload_url(upload_page),
+        "max_files": MAX_FILES,
+        "max_megabytes": MAX_PHOTO_BYTES // (1024 * 1024),
+        "max_total_megabytes": MAX_UPLOAD_BYTES // (1024 * 1024),
+    }
