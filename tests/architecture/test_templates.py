@@ -29,11 +29,6 @@ def test_nothing_is_inline_and_nothing_is_marked_safe(path: Path) -> None:
         assert "src=" in script or 'type="application/ld+json"' in script
 
 
-@for_each(PAGES, relative_path, at_least=130)
-def test_x141_moments_for_machines_have_no_microseconds(path: Path) -> None:
-    assert not re.search(r"""date:["']c["']""", path.read_text()), "HTML takes none: say |iso"
-
-
 @for_each(REQUESTS, lambda request: f"{relative_path(request[0])}: {request[1]}", at_least=28)
 def test_x1_each_htmx_request_sits_on_a_real_link_or_form(request: tuple[Path, str]) -> None:
     _, tag = request
