@@ -369,9 +369,9 @@ class TaxForm(SettingForm[TaxSetting]):
         self.numbers = range(min(len(setting.periods) + 2, MAX_PERIODS))
         for number in self.numbers:
             line = {"number": number + 1}
-            self.fields[f"from_{number}"] = _day(_("Valid from, line %(number)d") % line)
+            self.fields[f"from_{number}"] = _day(_("From, line %(number)d") % line)
             for name in TAX_CLASSES:
-                label = _("%(class)s rate in %%, line %(number)d") % (
+                label = _("%(class)s %%, line %(number)d") % (
                     line | {"class": TAX_CLASS_LABELS[name]}
                 )
                 self.fields[f"{name}_{number}"] = _rate(label)

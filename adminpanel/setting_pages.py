@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from django.conf import settings
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from moneyed import Money
 
 from inventory.warehouses import Warehouse
 from pricing.delivery_settings import (
@@ -29,6 +31,8 @@ class DeliveryLine:
     setting: DeliverySetting
     countries: str
     days: str
+    price: Money
+    free_from: Money | None
     status: str
     tone: str
 
@@ -37,7 +41,12 @@ def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list
     """Return the methods as the list shows them: those of one name together, in the shoppers' order."""
     return [
         DeliveryLine(
-            each, list_country_names(each.countries), days_text(each), *_status(each, today)
+            each,
+            list_country_names(each.countries),
+            days_text(each),
+            Money(each.price, settings.CURRENCY),
+            None if each.free_from is None else Money(each.free_from, settings.CURRENCY),
+            *_status(each, today),
         )
         for each in sorted(
             methods, key=lambda each: (each.position, each.name, each.price, each.countries)

@@ -110,6 +110,10 @@ def list_terms(snapshot: SettingsSnapshot) -> tuple[Terms, ...]:
 
 def get_terms(day: date | None = None) -> Terms:
     """Return the terms that hold on a day, by default today. Raises CassandraUnavailable."""
-    snapshot, day = get_settings(), day or localdate()
+    return find_terms(get_settings(), day or localdate())
+
+
+def find_terms(snapshot: SettingsSnapshot, day: date) -> Terms:
+    """Return the terms of these settings that hold on a day."""
     terms = snapshot.compute("terms", lambda: list_terms(snapshot))
     return next(each for each in terms if each.valid_from is None or each.valid_from <= day)

@@ -39,7 +39,7 @@ from shop_settings import operations
 from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
 from shop_settings.kinds import SettingKind
 from shop_settings.queries import get_settings_at_quorum
-from shop_settings.terms import TERMS, get_terms, list_terms
+from shop_settings.terms import TERMS, find_terms, list_terms
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
@@ -56,8 +56,8 @@ def setting_list(request: HttpRequest) -> HttpResponse:
     context = {
         "delivery_count": len(settings.get_values(DELIVERY)),
         "tax_count": len(settings.get_values(TAX)),
-        "warehouses": sort_warehouses(settings),
-        "terms": get_terms(),
+        "warehouses": ", ".join(each.name for each in sort_warehouses(settings)),
+        "terms": find_terms(settings, localdate()),
     }
     return render_page(request, "adminpanel/settings.html", context)
 
@@ -184,10 +184,10 @@ def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
 @require_safe
 def terms_list(request: HttpRequest) -> HttpResponse:
     """Show the shop's terms by the days from which on they hold."""
-    terms, today = list_terms(get_settings_at_quorum()), localdate()
+    settings, today = get_settings_at_quorum(), localdate()
     context = {
-        "terms": terms,
-        "current": next(each for each in terms if not each.valid_from or each.valid_from <= today),
+        "terms": list_terms(settings),
+        "current": find_terms(settings, today),
         "today": today,
     }
     return render_page(request, "adminpanel/terms.html", context)
