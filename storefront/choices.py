@@ -10,6 +10,7 @@ from moneyed import Money
 
 from catalogue.entities import Product, Variant
 from inventory.entities import Stock
+from pricing.quotes import option_label
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,10 @@ class Choice:
     picture: str
     is_checked: bool
     is_available: bool
+
+    @property
+    def label(self) -> str:
+        return option_label(self.value)
 
 
 @dataclass(frozen=True)

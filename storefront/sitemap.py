@@ -63,7 +63,7 @@ def render_small_sitemap() -> str:
 def list_shop_addresses() -> list[SitemapEntry]:
     """Return the addresses that are no product's."""
     categories = queries.get_category_tree().by_slug
-    plain = [reverse(name) for name in ("home", "help", "delivery")]
+    plain = [reverse(name) for name in ("home", "new_arrivals", "deals", "help", "delivery")]
     return [
         (address, None)
         for address in (*plain, *(reverse("category", args=(slug,)) for slug in sorted(categories)))
