@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
@@ -12,6 +14,8 @@ from django.utils.translation import gettext_lazy
 from accounts import audit_log, queries
 from accounts.audit_log import AuditLogEntry
 from accounts.models import User
+from adminpanel.queries import EVENTS
+from catalogue import queries as catalogue_queries
 
 PAGE_LENGTH = 40
 # What each act is called. Whatever else stands in the log is a page that a user was refused.
@@ -82,6 +86,39 @@ ACTS = {
     "erased": gettext_lazy("Deleted the account"),
 }
 TONES = {"done": "good", "refused": "warn", "failed": "bad"}
+OUTCOMES = {
+    "done": gettext_lazy("Done"),
+    "refused": gettext_lazy("Refused"),
+    "failed": gettext_lazy("Failed"),
+}
+# Why, by the status of the answer.
+REASONS = {
+    "400": gettext_lazy("the form couldn’t be read"),
+    "403": gettext_lazy("not allowed"),
+    "404": gettext_lazy("there is no such thing"),
+    "409": gettext_lazy("it had changed in the meantime"),
+    "422": gettext_lazy("something had to be corrected"),
+    "429": gettext_lazy("too many attempts"),
+    "500": gettext_lazy("an error in the shop"),
+    "503": gettext_lazy("the database was away"),
+}
+_OUTCOME = re.compile(r"(done|refused|failed)(?:: (.*?))?(?: \(([0-9]{3})\))?")
+# What of a form says nothing to people: versions, keys, and which of its buttons was used.
+_TECHNICAL = frozenset(
+    ("change_id", "confirmed", "count", "next", "operation", "overwrite", "press", "save", "seen")
+) | {"shown_rule", "task_id", "version", "way", "widget"}
+FIELDS = {
+    "act": gettext_lazy("Change"),
+    "by": gettext_lazy("How much"),
+    "compare_at": gettext_lazy("Crossed-out price"),
+    "event": gettext_lazy("Step"),
+    "lines": gettext_lazy("Quantities"),
+    "sku": gettext_lazy("SKU"),
+    "slug": gettext_lazy("Address"),
+    "uses": gettext_lazy("How often"),
+    "weight_grams": gettext_lazy("Weight in grams"),
+}
+_NOT_KEPT = "(not kept)"
 
 
 @dataclass(frozen=True)
@@ -131,28 +168,76 @@ def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
     )
 
 
+@dataclass(frozen=True)
+class _Names:
+    """What the ids in a page of the log belong to."""
+
+    people: dict[UUID, User]
+    things: dict[UUID, str]
+
+    def describe(self, text: str) -> str:
+        """Return a text with names in place of ids; an id that is nobody's any more is left out."""
+        return " ".join(filter(None, map(self._describe_word, text.split(" "))))
+
+    def _describe_word(self, word: str) -> str:
+        if (found := _id(word)) is None:
+            return word
+        person = self.people.get(found)
+        return f"{person.name}, {person.email}" if person else self.things.get(found, "")
+
+
 def _lines(entries: list[AuditLogEntry]) -> tuple[AuditLogLine, ...]:
-    ids = {found for entry in entries for found in (entry.actor_id, _id(entry.subject)) if found}
-    people = queries.get_users(ids)
-    return tuple(_line(entry, people) for entry in entries)
+    subjects = [(entry.act, _id(entry.subject.partition(" ")[0])) for entry in entries]
+    products = {each for act, each in subjects if each and act.startswith("adminpanel:product")}
+    reading = [catalogue_queries.prefetch_product(each) for each in products]
+    ids = {entry.actor_id for entry in entries} | {each for _, each in subjects}
+    people = queries.get_users({each for each in ids if each} - products)
+    things = {each.category_id: each.name for each in catalogue_queries.get_category_tree().nodes}
+    for pending in reading:
+        if product := catalogue_queries.product_from_rows(pending.rows()):
+            things[product.product_id] = product.name
+    names = _Names(people, things)
+    return tuple(_line(entry, names) for entry in entries)
 
 
-def _line(entry: AuditLogEntry, people: dict[UUID, User]) -> AuditLogLine:
+def _line(entry: AuditLogEntry, names: _Names) -> AuditLogLine:
     word = entry.outcome.partition(" ")[0].rstrip(":")
-    about = people.get(_id(entry.subject) or queries.NOBODY)
+    page = entry.act.partition(":")[2].replace("_", " ") or entry.act
     return AuditLogLine(
         entry,
-        _who(entry, people),
-        str(ACTS.get(entry.act) or _("Asked for %(page)s") % {"page": entry.act}),
-        f"{about.name}, {about.email}" if about else entry.subject,
-        tuple(
-            (name, value)
-            for name, value in (*entry.fields.items(), *entry.changes.items())
-            if value
-        ),
-        entry.outcome or _("no outcome: interrupted, or still running"),
+        _who(entry, names.people),
+        str(ACTS.get(entry.act) or _("Asked for %(page)s") % {"page": page}),
+        names.describe(entry.subject),
+        tuple(_list_fields(entry, names)),
+        describe_outcome(entry.outcome) or _("No outcome: interrupted, or still running"),
         TONES.get(word, "plain") if entry.outcome else "warn",
     )
+
+
+def _list_fields(entry: AuditLogEntry, names: _Names) -> Iterator[tuple[str, str]]:
+    """Yield what was sent and what it has changed, in words: what has changed says what was sent, too."""
+    sent = {
+        name: value
+        for name, value in entry.fields.items()
+        if name not in _TECHNICAL and name not in entry.changes and value != _NOT_KEPT
+    }
+    for name, value in (*sent.items(), *entry.changes.items()):
+        words = str(EVENTS.get(value, value)) if name == "event" else names.describe(value)
+        if words:
+            yield str(FIELDS.get(name) or name.replace("_", " ").capitalize()), words
+
+
+def describe_outcome(outcome: str) -> str:
+    """Return how an act has ended, in words: "Refused: it had changed in the meantime" for "refused (409)"."""
+    found = _OUTCOME.fullmatch(outcome)
+    if found is None:
+        return outcome
+    what, said, status = found.groups()
+    if what == "failed":
+        # The error's name says nothing to people.
+        said, status = None, status or "500"
+    reason = said or REASONS.get(status)
+    return f"{OUTCOMES[what]}: {reason}" if reason else str(OUTCOMES[what])
 
 
 def _who(entry: AuditLogEntry, people: dict[UUID, User]) -> str:

@@ -165,7 +165,7 @@ def _context(
     return {
         "order": found,
         "lines": found.current_lines(page_data.items) or page_data.items,
-        "attempts": page_data.attempts,
+        "attempts": [(each, queries.attempt_label(each.state)) for each in page_data.attempts],
         "events": queries.staff_history(found),
         "transitions": states.allowed_transitions(found),
         "column_tone": queries.COLUMN_TONES.get(found.board_column, "plain"),

@@ -44,6 +44,17 @@ PAYMENTS = {
     "voided": (gettext_lazy("Nothing to pay"), "plain"),
     "failed": (gettext_lazy("Payment failed"), "bad"),
 }
+# What has become of an attempt to pay.
+PAYMENT_ATTEMPTS = {
+    "started": gettext_lazy("started"),
+    "authorized": gettext_lazy("approved"),
+    "captured": gettext_lazy("received"),
+    "declined": gettext_lazy("declined"),
+    "left_unpaid": gettext_lazy("left unpaid"),
+    "failed": gettext_lazy("failed"),
+    "voided": gettext_lazy("released"),
+    "refunded": gettext_lazy("refunded"),
+}
 FULFILMENTS = {
     "unfulfilled": gettext_lazy("Not sent"),
     "partially_shipped": gettext_lazy("Partly sent"),
@@ -194,6 +205,11 @@ def payment_tone(payment: str) -> str:
     return PAYMENTS[payment][1] if payment in PAYMENTS else "plain"
 
 
+def attempt_label(state: str) -> str:
+    """Return in words what has become of an attempt to pay."""
+    return str(PAYMENT_ATTEMPTS.get(state, state))
+
+
 def fulfilment_label(fulfilment: str) -> str:
     """Return in words how much of an order was sent."""
     return str(FULFILMENTS.get(fulfilment, fulfilment))
@@ -210,7 +226,6 @@ class StaffHistoryEntry:
     is_public: bool  # whether the shopper is shown the event, and
     is_note_public: bool  # its note
     details: str = ""  # which parcel, how much
-    request: str = ""  # the beginning of the request's id, by which the log knows it
 
 
 def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
@@ -227,7 +242,6 @@ def _line(event: Event, order: Order) -> StaffHistoryEntry:
         event.public,
         event.public and (event.actor == "system" or event.kind == "return_rejected"),
         _event_details(event, order),
-        event.request_id.hex[:8] if event.request_id else "",
     )
 
 

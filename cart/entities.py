@@ -80,6 +80,14 @@ class CartBadge:
 
 
 @dataclass(frozen=True)
+class CartWithProduct:
+    """A cart with units of a product, in whichever of its variants."""
+
+    cart: ListedCart
+    units: int
+
+
+@dataclass(frozen=True)
 class CartCard:
     """A cart as the list of carts shows it. `pictures` are of a few of its lines.
 

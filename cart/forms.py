@@ -29,12 +29,17 @@ class _OneValue(forms.TextInput):
 
 
 class QuantityField(forms.CharField):
-    """A whole number from 1 to 999, written in plain digits."""
+    """A whole number from 1 to 999, written in plain digits; `none` is what is said of 0."""
 
     widget = _OneValue
 
-    def __init__(self) -> None:
-        super().__init__(label=_("Quantity"), error_messages={"required": _("Enter a quantity.")})
+    default_error_messages = {
+        "required": _("Enter a quantity."),
+        "none": _("Enter 1 or more."),
+    }
+
+    def __init__(self, **messages: Any) -> None:
+        super().__init__(label=_("Quantity"), error_messages=messages)
 
     def clean(self, value: Any) -> int:
         """Return the number. Raises ValidationError with a sentence for the shopper."""
@@ -46,9 +51,7 @@ class QuantityField(forms.CharField):
                 _("Enter a whole number from 1 to %(most)s.") % {"most": MAX_QUANTITY}
             )
         if int(text) == 0:
-            raise forms.ValidationError(
-                _("Enter 1 or more. To remove the item from your cart, select Remove.")
-            )
+            raise forms.ValidationError(self.error_messages["none"])
         return int(text)
 
 
@@ -127,7 +130,9 @@ class LineForm(Form):
 class LineQuantityForm(LineForm):
     """Sets a line's quantity."""
 
-    quantity = QuantityField()
+    quantity = QuantityField(
+        none=_("Enter 1 or more. To remove the item from your cart, select Remove.")
+    )
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         # One page shows many of these forms: the line's key keeps their ids apart. Django fills in the `%s`, so that

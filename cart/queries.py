@@ -8,7 +8,7 @@ from uuid import UUID
 from django.conf import settings
 
 from cart import limits
-from cart.entities import Cart, CartBadge, Line, ListedCart
+from cart.entities import Cart, CartBadge, CartWithProduct, Line, ListedCart
 from cart.names import default_name
 from cassandra_db import Chain, PendingResult, Row, read
 from pricing.money import from_minor_units
@@ -46,7 +46,18 @@ SAVED_LINES = read(
        FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'later'""",
 )
 
-# Q10, K5: whether this variant is in the cart.
+# Q10: how many units of which products are in a cart. Not by variant: so it is read beside the product itself.
+UNITS = read(
+    "Q10",
+    """SELECT product_id, quantity, deleted_at FROM items_by_cart
+       WHERE cart_id = :cart_id AND kind = 'line'""",
+)
+# The active cart and those that were used last, as many as the header offers to switch to.
+MAX_CARTS_WITH_UNITS = 7
+# A cart, and its units as they are being read.
+PendingUnits = tuple[ListedCart, PendingResult]
+
+# K5: whether this variant is in the cart.
 LINE = read(
     "K5",
     """SELECT cart_id, version, line_count, item_count, subtotal, currency, key, product_id, variant_id, sku, name, slug,
@@ -133,6 +144,25 @@ def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
         if row.cart_id is not None
     ]
     return sorted(found, key=lambda each: each.used_at, reverse=True)
+
+
+def prefetch_units(carts: Iterable[Row]) -> list[PendingUnits]:
+    """Start reading what is in a person's carts, the active one and those used last, for `find_carts_with_product`."""
+    listed = sorted(listed_carts_from_rows(carts), key=lambda each: not each.is_active)
+    return [(each, UNITS.start(cart_id=each.cart_id)) for each in listed[:MAX_CARTS_WITH_UNITS]]
+
+
+def find_carts_with_product(
+    reading: Iterable[PendingUnits], product_id: UUID
+) -> list[CartWithProduct]:
+    """Return in which carts a product is, in any of its variants. Raises CassandraUnavailable."""
+    found = []
+    for cart, pending in reading:
+        rows = [row for row in pending.rows() if row.product_id == product_id]
+        # Whoever has shared it may have deleted it.
+        if rows and rows[0].deleted_at is None:
+            found.append(CartWithProduct(cart, sum(row.quantity for row in rows)))
+    return found
 
 
 def find_active_cart_row(carts: Iterable[Row]) -> Row | None:

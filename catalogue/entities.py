@@ -13,7 +13,7 @@ from cassandra_db import (
     current_time,
 )
 from catalogue.prices import PricePoint
-from pricing.quotes import QuotedLine
+from pricing.quotes import QuotedLine, options_label
 
 NEW_FOR = timedelta(days=30)
 STATUSES = ("draft", "active", "archived")
@@ -43,7 +43,7 @@ class Variant:
     @property
     def label(self) -> str:
         """The choices in words: "Oat, 350 ml"; empty where there is nothing to choose."""
-        return ", ".join(self.options.values())
+        return options_label(self.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +211,11 @@ class ProductCard:
     @property
     def is_new(self) -> bool:
         return self.created_at > current_time() - NEW_FOR
+
+    @property
+    def discount(self) -> float:
+        """Which part of the crossed-out price is taken off; 0 if none is crossed out."""
+        return 1 - float(self.price.amount / self.compare_at.amount) if self.compare_at else 0.0
 
 
 @dataclass(frozen=True, slots=True)

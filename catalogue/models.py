@@ -240,7 +240,7 @@ class FrontPagePins(Model):
 
 
 class RelatedProduct(CardColumns):
-    """Q5: products bought together with this one, filled up from its category; pinned ones first.
+    """Q5: what shares a category or a tag with a product, first what was bought together with it; before all what staff have pinned.
 
     Bound: 12 cards a product (catalogue.operations.RELATED_LENGTH).
     Writer: catalogue.operations.rebuild_related.

@@ -33,7 +33,7 @@ from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.descriptions import plain_description
-from catalogue.entities import CategoryNode, Product, ProductCard
+from catalogue.entities import NEW_FOR, CategoryNode, Product, ProductCard
 from catalogue.operations import card_columns, list_changed_products
 from catalogue.queries import product_card
 from catalogue.words import fold_text, search_terms, split_words, word_forms
@@ -45,7 +45,7 @@ MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 STAFF_DEEPEST = 10_000
 # One more whenever `_schema` or `_document` changes: an index that an earlier one has made is then built anew.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
@@ -71,6 +71,19 @@ SORT_LABELS = (
 )
 
 
+# The orders of the deals, the largest discount first.
+DEAL_SORTS = {
+    "discount": ("discount", True),
+    "newest": ("created", True),
+    "price": ("price", False),
+    "price-down": ("price", True),
+}
+DEAL_SORT_LABELS = (
+    ("discount", _("Biggest discount")),
+    *((name, label) for name, label in SORT_LABELS if name != "best"),
+)
+# New arrivals are what has come in the last days (NEW_FOR), and so many products at least.
+MIN_NEW_ARRIVALS = 24
 STAFF_SORTS = {
     "changed": ("changed", True),
     "newest": ("created", True),
@@ -90,7 +103,7 @@ class SearchIndexMissing(Exception):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """A part of what a search found."""
+    """A part of what a search found, and how many products it found in all."""
 
     cards: tuple[ProductCard, ...]
     total: int
@@ -113,7 +126,10 @@ def _schema() -> Any:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     for name in _EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
-    for name in ("price", "created", "changed", "name_order", "sale_from", "sale_until"):
+    for name in (
+        *("price", "created", "changed", "discount", "name_order"),
+        *("sale_from", "sale_until"),
+    ):
         builder.add_integer_field(name, fast=True)
     return builder.build()
 
@@ -130,6 +146,8 @@ class _Reader:
         self._path: Path | None = None
         self._changed = 0
         self._index: Any = None
+        # What was counted in the index as it is: a change of it forgets them.
+        self.counts: dict[UUID, int] = {}
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
         self._found: dict[tuple[Any, ...], SearchResult] = {}
@@ -176,6 +194,8 @@ class _Reader:
             self.known_words = frozenset(self.vocabulary)
         elif changed != self._changed:
             self._index.reload()
+        if changed != self._changed:
+            self.counts = {}
         self._changed, self._looked_at = changed, monotonic()
 
 
@@ -208,6 +228,56 @@ def search_products(
         return SearchResult(tuple(_card(document["card"][0]) for document in found), result.count)
 
     return _reader.recall((*words, limit, offset, sort), find)
+
+
+def list_deals(sort: str, limit: int, offset: int) -> SearchResult:
+    """Return what is reduced and in stock, from `offset` on, in the order of DEAL_SORTS. Raises SearchIndexMissing."""
+    schema, searcher = _reader.searcher()
+    reduced = tantivy.Query.term_query(schema, "marks", "deal")
+    wanted = _all([reduced, _in_stock(schema)])
+    return _list(searcher, wanted, DEAL_SORTS[sort], limit, offset)
+
+
+def list_new_arrivals(limit: int, offset: int) -> SearchResult:
+    """Return what is in stock and has come in the last days, the newest first, from `offset` on; 24 products at least.
+
+    Raises SearchIndexMissing.
+    """
+    schema, searcher = _reader.searcher()
+    wanted, since = _in_stock(schema), _milliseconds(current_time() - NEW_FOR)
+    new = tantivy.Query.range_query(schema, "created", tantivy.FieldType.Integer, lower_bound=since)
+    new_count = searcher.search(_all([wanted, new]), limit=1, count=True).count
+    found = _list(searcher, wanted, SORTS["newest"], limit, offset)
+    total = min(found.total, max(new_count, MIN_NEW_ARRIVALS))
+    return SearchResult(found.cards[: max(0, total - offset)], total)
+
+
+def _list(
+    searcher: Any, wanted: Any, sort: tuple[str, bool], limit: int, offset: int
+) -> SearchResult:
+    if offset + limit > DEEPEST:
+        return SearchResult((), 0)
+    field, down = sort
+    result = searcher.search(
+        wanted,
+        limit=limit,
+        offset=offset,
+        count=True,
+        order_by_field=field,
+        order=tantivy.Order.Desc if down else tantivy.Order.Asc,
+    )
+    found = (searcher.doc(address) for _, address in result.hits)
+    return SearchResult(tuple(_card(document["card"][0]) for document in found), result.count)
+
+
+def count_on_sale_in(node: CategoryNode) -> int:
+    """Return how many products a category's list has; some seconds may be missing. Raises SearchIndexMissing."""
+    schema, searcher = _reader.searcher()
+    counts = _reader.counts
+    if node.category_id not in counts:
+        wanted = _all([_in_category(schema, node), _on_sale(schema, current_time())])
+        counts[node.category_id] = searcher.search(wanted, limit=1, count=True).count
+    return counts[node.category_id]
 
 
 def find_products_for_staff(
@@ -331,6 +401,17 @@ def _on_sale(schema: Any, now: datetime) -> Any:
         ]
     )
     return tantivy.Query.const_score_query(on_sale, 0.0)
+
+
+def _in_stock(schema: Any) -> Any:
+    """What shoppers may find at this moment and is not sold out."""
+    sold_out = tantivy.Query.term_query(schema, "availability", "out")
+    return tantivy.Query.boolean_query(
+        [
+            (tantivy.Occur.Must, _on_sale(schema, current_time())),
+            (tantivy.Occur.MustNot, sold_out),
+        ]
+    )
 
 
 def _milliseconds(moment: datetime) -> int:
@@ -556,7 +637,9 @@ def _document(product: Product) -> Any:
     sold = [variant for variant in product.variants if variant.sold]
     options = {value for variant in sold for value in variant.options.values()}
     skus = {variant.sku for variant in sold}
+    card = product_card(product) if sold else None
     marks = {
+        "deal": card is not None and card.compare_at is not None,
         "sellable": product.status == "active" and bool(sold),
         "bare": not all(product.picture_of(variant) for variant in sold),
         "reduced": any(variant.compare_at for variant in sold),
@@ -594,7 +677,8 @@ def _document(product: Product) -> Any:
         name_order=int.from_bytes(fold_text(product.name).encode()[:7].ljust(7, b"\0"), "big"),
         sale_from=_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
         sale_until=_milliseconds(product.active_until) if product.active_until else _ALWAYS,
-        **({"card": _packed(product_card(product))} if sold else {}),
+        discount=round(10_000 * card.discount) if card else 0,
+        **({"card": _packed(card)} if card else {}),
     )
 
 

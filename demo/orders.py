@@ -26,6 +26,7 @@ from orders.operations import (
     start_payment,
     transition_order,
 )
+from orders.parcels import PACKED
 from orders.transitions import Transition
 from pricing import delivery, tax
 from pricing.quotes import QuotedLine
@@ -143,11 +144,16 @@ def load_orders(now: datetime, count: int, step: Step) -> None:
     def load(plan: OrderPlan) -> None:
         order = orders.get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
         done = {_AS.get(event.kind, event.kind) for event in order.events}
+        if any(each.state == PACKED for each in order.parcels()):
+            done.discard("shipped")
         missing = [(kind, after) for kind, after in plan.events if kind not in done]
         for number, (kind, after) in enumerate(missing, start=1):
             # Stock and lists follow the last event; what lies between would be overwritten at once.
-            order = _apply_event(
-                order, kind, min(plan.placed_at + after, now), apply_effects=number == len(missing)
+            at, is_last = min(plan.placed_at + after, now), number == len(missing)
+            order = (
+                _ship(order, plan, at, apply_effects=is_last)
+                if kind == "shipped"
+                else _apply_event(order, kind, at, apply_effects=is_last)
             )
 
     run_in_parallel(load, plan_orders(now, count), step)
@@ -198,6 +204,23 @@ def _random_lines(
             variant = dice.choice(sold)
             lines.append(product.quote_line(variant, dice.choice((1, 1, 1, 2))))
     return tuple(lines) or _random_lines(dice, products, plentiful)
+
+
+def _ship(order: Order, plan: OrderPlan, at: datetime, *, apply_effects: bool) -> Order:
+    """Ship each parcel that is packed, under a number that no carrier's parcel has."""
+    packed = [each.parcel_id for each in order.parcels() if each.state == PACKED]
+    for parcel_id in packed:
+        details = {
+            "parcel": parcel_id,
+            "carrier": order.method.carrier,
+            "tracking": f"DEMO{plan.number:04}{parcel_id:>02}",
+        }
+        order = transition_order(
+            order,
+            Transition("shipped", actor=STAFF, at=at, details=details),
+            with_effects=apply_effects and parcel_id == packed[-1],
+        )
+    return order
 
 
 def _apply_event(order: Order, kind: str, at: datetime, *, apply_effects: bool) -> Order:

@@ -6,6 +6,7 @@ computed from the sum of all that has one rate and rounded half up once for each
 to the cent: lines + delivery + tax that is added - discount = total (I9), and the lines' parts to the whole.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -33,8 +34,13 @@ class VariantSnapshot:
 
     @property
     def label(self) -> str:
-        """The name with what was chosen: "Mug, olive"."""
+        """The name with what was chosen: "Mug, Olive"."""
         return line_label(self.name, self.options)
+
+    @property
+    def options_label(self) -> str:
+        """What was chosen: "Olive, 300 ml"; empty where there is nothing to choose."""
+        return options_label(self.options)
 
 
 def snapshot_columns(source: Any) -> dict[str, Any]:
@@ -210,6 +216,22 @@ def lines_weight(lines: Iterable[QuotedLine]) -> int:
     return sum(line.weight_grams * line.quantity for line in lines)
 
 
+# Sizes of clothes: xs, m, xxl, 3xl.
+_SIZE = re.compile(r"[0-9]{1,2}x[sl]|x{0,4}[sl]|m")
+
+
+def option_label(value: str) -> str:
+    """Return an option's value as people write it (X132): "Mustard", "XL"; what has a capital letter or a figure first stays as it is."""
+    if _SIZE.fullmatch(value):
+        return value.upper()
+    return value if value != value.lower() else value[:1].upper() + value[1:]
+
+
+def options_label(options: Mapping[str, str]) -> str:
+    """Return the options chosen in words: "Mustard, S"; empty where there is nothing to choose."""
+    return ", ".join(option_label(value) for value in options.values())
+
+
 def line_label(name: str, options: Mapping[str, str]) -> str:
-    """Return a product's name with the options chosen: "Mug, olive"."""
-    return ", ".join([name, *(value.lower() for value in options.values())])
+    """Return a product's name with the options chosen: "Mug, Olive"."""
+    return ", ".join(filter(None, (name, options_label(options))))

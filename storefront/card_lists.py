@@ -23,9 +23,7 @@ def next_page_url(url: str, card_count: int, **params: str) -> str:
 
 
 def list_url(url: str, **params: str) -> str:
-    """Return a list's address, without what goes without saying: the usual order and the usual length."""
-    if params.get("sort") == "newest":
-        del params["sort"]
+    """Return a list's address, without what is empty or the usual length. `sort` is "" for the order that the list has by itself."""
     if params.get("show") == str(queries.PAGE_LENGTH):
         del params["show"]
     query = {name: value for name, value in params.items() if value}

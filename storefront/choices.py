@@ -13,6 +13,7 @@ from catalogue.entities import Product, Variant
 from catalogue.pictures import list_drawn_views
 from inventory.entities import Stock
 from pricing.delivery_words import format_weight
+from pricing.quotes import option_label
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class Choice:
     picture: str
     is_checked: bool
     is_available: bool
+
+    @property
+    def label(self) -> str:
+        return option_label(self.value)
 
 
 @dataclass(frozen=True)

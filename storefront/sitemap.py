@@ -62,7 +62,7 @@ def render_small_sitemap() -> str:
 
 def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[SitemapEntry]:
     """Yield each address with the moment of its last change: the categories' last, as they follow from their products."""
-    for name in ("home", "help", "delivery", "privacy", "imprint"):
+    for name in ("home", "new_arrivals", "deals", "help", "delivery", "privacy", "imprint"):
         yield reverse(name), None
     tree = queries.get_category_tree()
     changed_at: dict[str, datetime] = {}

@@ -153,7 +153,7 @@ def _best_cards(feature_type: str, cards: Sequence[ProductCard], pins: Pins) -> 
     places = {product_id: place for place, product_id in enumerate(pins[feature_type])}
     ranked = sorted(cards, key=lambda card: card.created_at, reverse=True)
     if feature_type == "deals":
-        ranked.sort(key=_discount, reverse=True)
+        ranked.sort(key=lambda card: card.discount, reverse=True)
     ranked.sort(key=lambda card: places.get(card.product_id, len(places)))
     return ranked[:FEATURED_LENGTH]
 
@@ -180,7 +180,3 @@ def refresh_featured(changed: Iterable[Product]) -> int:
         if product_id not in fresh
     )
     return _write_rows(fresh.values(), pins)
-
-
-def _discount(card: ProductCard) -> float:
-    return 1 - float(card.price.amount / card.compare_at.amount) if card.compare_at else 0.0

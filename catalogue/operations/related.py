@@ -1,6 +1,7 @@
 """What stands beside a product on its page."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -57,37 +58,62 @@ def rebuild_related(
 ) -> int:
     """Rebuild the related list of each of the products, and return of how many.
 
-    First what the staff pinned, then what was bought together with it (`recommendations`: product -> others, the most
-    often first), then its neighbours in the category. `products` is iterated once, their cards are held in memory.
+    First what the staff pinned; then what shares a category or a tag with it: what was bought together with it
+    (`recommendations`: product -> others, the most often first), then what has most in common with it. Nothing else (X130).
+    `products` is iterated once, their cards are held in memory.
     """
-    cards_by_category: dict[UUID, list[ProductCard]] = {}
+    cards: dict[UUID, ProductCard] = {}
     pinned: dict[UUID, tuple[UUID, ...]] = {}
+    groups = _Groups()
     for product in products:
         if product.is_on_sale(current_time()):
-            cards_by_category.setdefault(product.category_id, []).append(product_card(product))
+            cards[product.product_id] = product_card(product)
+            groups.add(product)
             if product.related_ids:
                 pinned[product.product_id] = product.related_ids
-    known = {card.product_id: card for cards in cards_by_category.values() for card in cards}
-    for category_cards in cards_by_category.values():
-        for index, card in enumerate(category_cards):
-            pins = pinned.get(card.product_id, ())
-            wanted = dict.fromkeys(
-                [
-                    *pins,
-                    *recommendations.get(card.product_id, ()),
-                    *_neighbours(category_cards, index),
-                ]
-            )
-            wanted.pop(card.product_id, None)
-            chosen = [RelatedCard(known[each], each in pins) for each in wanted if each in known]
-            _write_related(card.product_id, chosen)
-    return len(known)
+    for product_id in cards:
+        pins = pinned.get(product_id, ())
+        together = recommendations.get(product_id, ())
+        wanted = dict.fromkeys(
+            [
+                *pins,
+                *(each for each in together if groups.is_shared(product_id, each)),
+                *groups.list_neighbours(product_id),
+            ]
+        )
+        wanted.pop(product_id, None)
+        chosen = [RelatedCard(cards[each], each in pins) for each in wanted if each in cards]
+        _write_related(product_id, chosen)
+    return len(cards)
 
 
-def _neighbours(category_cards: Sequence[ProductCard], index: int) -> Iterator[UUID]:
-    """Yield the next products in the category, and after its end the first."""
-    for step in range(1, min(RELATED_LENGTH + 1, len(category_cards))):
-        yield category_cards[(index + step) % len(category_cards)].product_id
+class _Groups:
+    """Which products have a category or a tag in common."""
+
+    def __init__(self) -> None:
+        self._members: dict[UUID | str, list[UUID]] = {}
+        # A product's categories and tags, and its place in each.
+        self._places: dict[UUID, dict[UUID | str, int]] = {}
+
+    def add(self, product: Product) -> None:
+        places = self._places[product.product_id] = {}
+        for group in (*product.all_category_ids, *sorted(product.tags)):
+            members = self._members.setdefault(group, [])
+            places[group] = len(members)
+            members.append(product.product_id)
+
+    def is_shared(self, one: UUID, other: UUID) -> bool:
+        """Return whether both have a category or a tag in common."""
+        return not self._places[one].keys().isdisjoint(self._places.get(other, ()))
+
+    def list_neighbours(self, product_id: UUID) -> list[UUID]:
+        """Return those that follow a product in its groups, and after a group's end its first; what is in most of them first."""
+        found = Counter[UUID]()
+        for group, place in self._places[product_id].items():
+            members = self._members[group]
+            for step in range(1, min(RELATED_LENGTH + 1, len(members))):
+                found[members[(place + step) % len(members)]] += 1
+        return [each for each, _ in found.most_common()]
 
 
 def _write_related(product_id: UUID, chosen: Sequence[RelatedCard]) -> None:

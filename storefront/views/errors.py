@@ -1,11 +1,16 @@
 """What is shown when a request cannot be answered."""
 
+import re
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
 
+from storefront.views.search import MAX_QUERY_LENGTH
 from web.decorators import public
 from web.rendering import render_page
+
+# The address of a product or a category tells what was looked for; any other one may be nobody's business.
+_SLUG = re.compile(r"/[cp]/([-a-zA-Z0-9_]+)/?")
 
 
 @public
@@ -28,5 +33,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 @public
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Show that there is nothing at an address."""
-    return render_page(request, "errors/404.html", {}, status=HTTPStatus.NOT_FOUND)
+    """Show that there is nothing at an address, and offer a search for what it may have been."""
+    slug = _SLUG.fullmatch(request.path)
+    context = {"guess": slug[1].replace("-", " ")[:MAX_QUERY_LENGTH] if slug else ""}
+    return render_page(request, "errors/404.html", context, status=HTTPStatus.NOT_FOUND)

@@ -30,9 +30,10 @@ from django.views.decorators.http import require_safe
 
 from cart.forms import build_add_form
 from cart.shipping_country import get_shipping_country
+from cart.with_product import prefetch_units_in_carts, render_carts_with_product
 from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
-from catalogue import queries
+from catalogue import queries, search
 from catalogue.entities import CardPage, CategoryNode, Product
 from catalogue.errors import ShareImageBusy
 from catalogue.photos import FOLDER, find_content_type
@@ -68,6 +69,7 @@ def home(request: HttpRequest) -> HttpResponse:
     }
     queries.prefetch_categories()
     prefetch_automatic_promotions()
+    prefetch_settings()
     rows: dict[str, Any] = {
         name: tuple(queries.card_from_row(row) for row in each.rows()[:FRONT_PAGE_ROW])
         for name, each in reading.items()
@@ -96,7 +98,8 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     if node is None:
         return _former_category(request, slug)
     sorts = queries.sort_labels(node)
-    sort = request.GET.get("sort", queries.default_sort(node))
+    default = queries.default_sort(node)
+    sort = request.GET.get("sort", default)
     if sort not in dict(sorts):
         return redirect("category", slug)
     after, card_count = request.GET.get("after", ""), requested_card_count(request)
@@ -106,10 +109,16 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
         )
     except InvalidPageToken as error:
         raise Http404 from error
-    context = _category_context(node, sort, cards, card_count) | {"after": after}
+    sort_param = "" if sort == default else sort
+    next_url = (
+        next_page_url(request.path, card_count, sort=sort_param, after=cards.next_token)
+        if cards.next_token
+        else ""
+    )
+    context = _category_context(node, cards) | {"after": after, "sort": sort, "next_url": next_url}
     if not after:
         return render_page(request, "storefront/category.html", context)
-    address = list_url(request.path, sort=sort, show=str(card_count))
+    address = list_url(request.path, sort=sort_param, show=str(card_count))
     return render_page(
         request, "storefront/category.html", context, part="more", replace_url=address
     )
@@ -128,9 +137,7 @@ def _former_category(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(list_url(address, sort=request.GET.get("sort", "")), permanent=True)
 
 
-def _category_context(
-    node: CategoryNode, sort: str, cards: CardPage, card_count: int
-) -> dict[str, Any]:
+def _category_context(node: CategoryNode, cards: CardPage) -> dict[str, Any]:
     url = reverse("category", args=(node.slug,))
     return {
         "category": node,
@@ -140,11 +147,8 @@ def _category_context(
         "trail": tuple((each.name, each.slug) for each in node.ancestors),
         "children": tuple(each.menu_entry for each in node.children),
         "cards": cards.cards,
-        "sort": sort,
+        "total": _count_products(node),
         "sorts": queries.sort_labels(node),
-        "next_url": next_page_url(url, card_count, sort=sort, after=cards.next_token)
-        if cards.next_token
-        else "",
         "share_image": SimpleLazyObject(lambda: find_share_image(node.picture)),
         **({"page_description": node.description} if node.description else {}),
         "json_ld": SimpleLazyObject(
@@ -153,6 +157,14 @@ def _category_context(
             )
         ),
     }
+
+
+def _count_products(node: CategoryNode) -> int | None:
+    """Return how many products a category's list has, None where it is not known yet."""
+    try:
+        return search.count_on_sale_in(node)
+    except search.SearchIndexMissing:
+        return None
 
 
 @require_safe
@@ -171,6 +183,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         prefetch_stock(product_id),
         queries.prefetch_related(product_id),
     )
+    units_in_carts = prefetch_units_in_carts(request)
     found, now = queries.product_from_rows(reading[0].rows()), current_time()
     if found is None:
         raise Http404
@@ -220,6 +233,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "viewed_any": is_drawn_for_all(request)
         or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
         "chosen": chosen,
+        "in_carts": render_carts_with_product(units_in_carts, product_id),
     }
     derived = _derived_context(found, stock, chosen, shown, trail, country, preview, now)
     response = render_page(request, "storefront/product.html", context | derived, part="chosen")

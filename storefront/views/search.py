@@ -57,7 +57,6 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
     context: dict[str, Any] = {
         "query": query,
         "sort": sort,
-        "sorts": search.SORT_LABELS,
         "after": offset,
     }
     try:
@@ -76,7 +75,13 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
         if more
         else ""
     )
-    return context | {"cards": found.cards, "total": found.total, "near": near, "next_url": further}
+    return context | {
+        "cards": found.cards,
+        "total": found.total,
+        "sorts": search.SORT_LABELS,
+        "near": near,
+        "next_url": further,
+    }
 
 
 def _search_list(query: str, sort: str) -> str:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 from django.utils.module_loading import import_string
+from lxml import html
 
 from accounts import audit_log, operations
 from accounts.models import User
@@ -22,7 +23,7 @@ from orders import queries
 from tests.adminpanel.audit_entries import list_entries_this_month
 from tests.adminpanel.conftest import make_order_with_events
 from tests.architecture.apps import ROOT
-from tests.factories import PASSWORD, make_user, sign_in_staff
+from tests.factories import PASSWORD, make_product, make_user, sign_in_staff
 from web.logs import (
     OneLineFormatter,
     RequestIdFilter,
@@ -249,6 +250,56 @@ def test_s50_the_log_is_read_and_nothing_else(admin: Client) -> None:
 
 
 # ---- The page
+
+
+def test_x133_the_log_and_an_orders_history_speak_in_words(staff_client: Client) -> None:
+    admin, support_client = (
+        sign_in_staff(Client(), make_user("Ada", role=role)) for role in ("admin", "support")
+    )
+    order, product = make_order_with_events("paid"), make_product("Teapot")
+    about = make_user("Sam")
+    support_client.post(
+        reverse("adminpanel:move", args=[order.number]),
+        {"event": "packed", "version": order.version},
+    )
+    staff_client.post(note_of(order.number), {"note": ""})
+    admin.post(reverse("adminpanel:product_status", args=[product.product_id]), {"status": "lost"})
+    admin.post(reverse("adminpanel:person_role", args=[about.pk]), {"role": "support"})
+    staff_client.get(reverse("adminpanel:people"))
+
+    def rows_of(book: str) -> list[tuple[str, str, str]]:
+        page = html.fromstring(admin.get(f"{LOG}?book={book}").content.decode())
+        cells = (
+            [" ".join(cell.text_content().split()) for cell in row.cssselect("td")]
+            for row in page.cssselect("tbody tr")
+        )
+        return [(what.split("127.")[0], details, outcome) for _, what, details, outcome in cells]
+
+    assert rows_of("accounts")[0] == ("Asked for people", "–", "Refused: not for warehouse")
+    role, status, note, move = rows_of("staff")[:4]
+    assert role[0] == "Changed a role"
+    assert role[1] == f"Sam, {about.email}Role: none → support"
+    assert role[2] == "Done"
+    assert status[1:] == ("TeapotStatus: lost", "Refused: there is no such thing")
+    assert note[1:] == (order.number, "Refused: something had to be corrected")
+    assert move[1].startswith(f"{order.number}Step: PackedFulfilment")
+    assert move[2] == "Done"
+    text = repr((role, status, note, move))
+    assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}|\([1-5][0-9]{2}\)|[a-z]_[a-z]|version", text)
+    shown = admin.get(reverse("adminpanel:order", args=[order.number])).content.decode()
+    found = queries.get_order(order.order_id)
+    assert found
+    (packed,) = (each for each in found.events if each.kind == "packed")
+    assert packed.request_id
+    assert packed.request_id.hex[:8] not in shown
+    outcomes = ("failed: TypeError", "failed (503)", "done: all others", "refused", "as it was")
+    assert [audit_labels.describe_outcome(each) for each in outcomes] == [
+        "Failed: an error in the shop",
+        "Failed: the database was away",
+        "Done: all others",
+        "Refused",
+        "as it was",
+    ]
 
 
 def test_it_shows_a_day_by_pages_and_one_persons_month(admin: Client) -> None:

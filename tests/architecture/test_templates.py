@@ -44,3 +44,16 @@ def test_x1_each_htmx_request_sits_on_a_real_link_or_form(request: tuple[Path, s
         assert "method=" in tag
         assert "action=" in tag
     assert "hx-target=" in tag, "it does not say where its answer goes"
+
+
+@for_each(
+    [path for path in PAGES if path.relative_to(ROOT / "templates").parts[0] != "demo"],
+    relative_path,
+    at_least=120,
+)
+def test_x13_no_button_is_left_to_look_as_the_browser_has_it(path: Path) -> None:
+    text = path.read_text()
+    # In a cart's menu and on the way of Enter they are told by what is around them, or are not seen.
+    bare = re.findall(r"<button(?![^>]*\b(?:class=\"|hidden\b))[^>]*>", text)
+    assert not bare or path.name == "_tools.html"
+    assert not re.search(r'<button[^>]*class="link', text), "that is a link's class"

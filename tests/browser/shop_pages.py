@@ -54,6 +54,8 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "sold out": ShopPage("product", "/p/{}/?variant={}".format(*_SOLD_OUT)),
         "no longer sold": ShopPage("product", "/p/{gone}/", status=410),
         "not found": ShopPage("product", "/p/no-such-thing/", status=404),
+        "deals": ShopPage("deals", "/deals/"),
+        "new arrivals": ShopPage("new_arrivals", "/new/"),
         "search": ShopPage("search", "/search?q=cotton"),
         "search without a result": ShopPage("search", "/search?q=zzzzzz"),
         "suggestions": ShopPage("suggest", "/search/suggest?q=tow"),

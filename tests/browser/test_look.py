@@ -36,6 +36,10 @@ SMALL_TARGETS = """() => {
   }).filter(Boolean);
 }"""
 SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# What makes it so, at most three.
+TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && !e.closest('.vh, .skip')
+  && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .slice(-3).map((e) => e.outerHTML.slice(0, 100)).join(' | ')"""
 # What is clipped as a whole is for screen readers, as the head of a table whose rows are cards: each cell bears its words.
 CUT_OFF = """() => [...document.querySelectorAll('body *')].filter((e) => {
   if (e.closest('.vh, .skip, svg, .scroll, .table--cards thead, [hidden]') || !e.checkVisibility() || !e.innerText?.trim()) return false;
@@ -111,6 +115,10 @@ def on_a_phone(page: Page) -> list[str]:
     page.set_viewport_size({"width": 320, "height": 640})
     if (over := page.evaluate(SIDEWAYS)) > 0:
         faults.append(f"X11: 320 pixels are enough, and these are {over} more")
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    if (over := page.evaluate(SIDEWAYS)) > 0:
+        wide = page.evaluate(TOO_WIDE)
+        faults.append(f"X12: 320 pixels with twice the text, and these are {over} more: {wide}")
     return faults
 
 
@@ -129,7 +137,7 @@ def at_a_desk(page: Page) -> list[str]:
 
 
 @on_every_page
-def test_x10_x11_x13_x22_on_a_phone_in_the_dark(inspect_pages: InspectPages, part: str) -> None:
+def test_x10_x11_x12_x13_x22_on_a_phone_in_the_dark(inspect_pages: InspectPages, part: str) -> None:
     faults = inspect_pages("phone", part, on_a_phone, SHIFTS, color_scheme="dark")
     assert not faults, "\n".join(faults)
 

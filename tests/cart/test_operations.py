@@ -79,7 +79,7 @@ def test_the_first_add_makes_my_cart() -> None:
         from_minor_units(1200, "EUR"),
         from_minor_units(2400, "EUR"),
     )
-    assert line.label == "Mug, oat, 250 ml"
+    assert line.label == "Mug, Oat, 250 ml"
 
 
 def test_x47_two_sizes_are_two_lines_the_newest_first() -> None:

@@ -46,7 +46,7 @@ def signed_in(user: User) -> Client:
 def text_of(response: Any) -> str:
     text = " ".join(response.content.decode().split())
     return re.sub(
-        r'"x-csrftoken": "[^"]*"|name="(csrfmiddlewaretoken|next)" value="[^"]*"', "", text
+        r'<wbr>|"x-csrftoken": "[^"]*"|name="(csrfmiddlewaretoken|next)" value="[^"]*"', "", text
     )
 
 
@@ -531,3 +531,14 @@ def test_a_viewer_reads_at_an_add_whose_cart_it_is(scene: Scene) -> None:
     assert "“Gifts for Mom” is shared by Ann. You can view it, but you can’t edit it." in text_of(
         response
     )
+
+
+def test_x131_a_shared_cart_is_named_on_a_products_page_until_its_owner_deletes_it() -> None:
+    ann, mug = make_user("Ann"), in_stock("Mug")
+    cart_id = operations.create_cart(ann.user_id, "Gifts for Dad", uuid4(), now())
+    operations.add_line(ann.user_id, mug, mug.variants[0], 2, uuid4(), now())
+    client = signed_in(make_person(ann, cart_id, "viewer"))
+    address = reverse("product", args=[mug.slug])
+    assert "2 of this are in" in text_of(client.get(address))
+    operations.delete_cart(ann.user_id, cart_id, now())
+    assert "of this" not in text_of(client.get(address))

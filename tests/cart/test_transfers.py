@@ -101,7 +101,7 @@ def finish() -> str:
 def test_a_line_moves_with_its_units_and_meets_the_other_at_its_price(two: Two) -> None:
     did = two.move(two.small)
     assert (did.label, did.quantity, did.source, did.target) == (
-        "Mug, oat, small",
+        "Mug, Oat, Small",
         3,
         "First",
         "Second",

@@ -132,7 +132,7 @@ def test_a_submit_sent_again_after_signing_in_counts_once(client: Client, mug: P
 
 def test_x8_the_next_page_says_what_was_added(client: Client, mug: Product) -> None:
     submit_add(client, mug, quantity="3")
-    assert "Mug, small was added to your cart. My cart: 3 items, €36.00." in cart_page_text(client)
+    assert "Mug, Small was added to your cart. My cart: 3 items, €36.00." in cart_page_text(client)
 
 
 def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(
@@ -142,7 +142,7 @@ def test_x37_htmx_gets_a_panel_with_the_carts_name_and_total_and_the_badge(
     text = " ".join(response.content.decode().split())
     assert response.status_code == 200
     assert "<html" not in text
-    assert "Mug, small is in <strong>My cart</strong>" in text
+    assert "Mug, Small is in <strong>My cart</strong>" in text
     assert "2 items, €24.00" in text
     assert 'id="cart-badge" class="cart-badge" hx-swap-oob="true"' in text
     assert 'hx-swap-oob="innerHTML:#status"' in text
@@ -194,6 +194,7 @@ def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_on_adding(
             text = response.content.decode()
             assert response.status_code == 422
             assert sentence in text
+            assert "select Remove" not in text, "there is nothing to remove yet"
             (field,) = QUANTITY.findall(text)
             last_typed = typed[-1] if isinstance(typed, list) else typed
             assert f'value="{last_typed}"' in field
@@ -217,6 +218,7 @@ def test_x43_s35_a_quantity_that_is_none_gets_a_sentence_in_the_cart(
             text = response.content.decode()
             assert response.status_code == 422
             assert sentence in text
+            assert ("select Remove" in text) == (typed == "0")
             (field,) = QUANTITY.findall(text)
             last_typed = typed[-1] if isinstance(typed, list) else typed
             assert f'value="{last_typed}"' in field
@@ -314,7 +316,7 @@ def test_x46_the_quantity_has_a_button_for_those_without_a_script(
     response = client.post(reverse("cart:change"), line_fields(client, quantity="4"))
     assert response.status_code == 303
     text = cart_page_text(client)
-    assert "Mug, small: quantity changed to 4." in text
+    assert "Mug, Small: quantity changed to 4." in text
     assert "<dt>Subtotal</dt><dd>€48.00</dd>" in text
 
 
@@ -345,13 +347,13 @@ def test_x47_a_removed_line_comes_back_by_undo_without_a_script(
     response = client.post(reverse("cart:remove"), line_fields(client))
     assert response.status_code == 303
     text = cart_page_text(client, "?" + response["Location"].partition("?")[2])
-    assert "Mug, small was removed." in text
+    assert "Mug, Small was removed." in text
     assert "Your cart is empty" in text
     token = re.search(r'name="removed" value="([^"]+)"', text)
     assert token
     for _ in range(2):
         assert client.post(reverse("cart:restore"), {"removed": token[1]}).status_code == 303
-    assert "Mug, small is back in your cart." in cart_page_text(client)
+    assert "Mug, Small is back in your cart." in cart_page_text(client)
     assert cart_of(client).item_count == 3
 
 

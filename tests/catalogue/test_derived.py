@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from moneyed import EUR, Money
@@ -82,19 +82,29 @@ def related_names(product: Product) -> list[str]:
     return [card.name for card in queries.list_related(product.product_id)]
 
 
-def test_q5_pinned_first_then_bought_together_then_neighbours() -> None:
+def test_x130_q5_pinned_first_then_what_has_a_category_or_a_tag_in_common() -> None:
     category, other = make_category(), make_category()
-    product, neighbour = (make_product(name, category=category) for name in ("This", "Neighbour"))
-    pinned, together = (make_product(name, category=other) for name in ("Pinned", "Together"))
-    product = replace(product, related_ids=(pinned.product_id,))
-    operations.rebuild_related(
-        [product, neighbour, pinned, together],
-        {product.product_id: [together.product_id, pinned.product_id]},
+    product, neighbour, further = (
+        make_product(name, category=category) for name in ("This", "Neighbour", "Further")
     )
-    assert related_names(product) == ["Pinned", "Together", "Neighbour"]
-    assert related_names(neighbour) == ["This"]
-    operations.rebuild_related([product, neighbour, pinned], {})
-    assert related_names(product) == ["Pinned", "Neighbour"]
+    pinned, together, teapot, tagged, hat = (
+        make_product(name, category=other)
+        for name in ("Pinned", "Together", "Teapot", "Tagged", "Hat")
+    )
+    product = replace(product, related_ids=(pinned.product_id,), tags=frozenset(["wool", "winter"]))
+    together, tagged, further = (
+        replace(each, tags=frozenset(["wool"])) for each in (together, tagged, further)
+    )
+    hat = replace(hat, category_id=uuid4(), category_ids=frozenset([other.category_id]))
+    bought = [teapot.product_id, together.product_id, pinned.product_id]
+    everything = [product, neighbour, further, pinned, together, teapot, tagged, hat]
+    operations.rebuild_related(everything, {product.product_id: bought})
+    # The teapot was bought with it the most often, and has nothing to do with it.
+    assert related_names(product) == ["Pinned", "Together", "Further", "Neighbour", "Tagged"]
+    assert related_names(neighbour) == ["Further", "This"]
+    assert related_names(hat) == ["Pinned", "Together", "Teapot", "Tagged"]
+    operations.rebuild_related([product, teapot], {product.product_id: [teapot.product_id]})
+    assert related_names(product) == []
 
 
 def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:

@@ -9,7 +9,9 @@ from catalogue.entities import Product
 from catalogue.errors import ProductRefused
 from catalogue.rules import check_product
 from catalogue.variants import fingerprint_variant, generate_variants, list_options
+from pricing.quotes import line_label, options_label
 from tests.factories import make_product
+from tests.rules import for_each
 
 OPTIONS = {"Colour": ("Oat", "Slate"), "Size": ("S", "M", "L")}
 
@@ -99,3 +101,20 @@ def test_a_fingerprint_is_of_all_that_is_shown(shirt: Product) -> None:
         replace(variant, picture=""),
     ]
     assert len({fingerprint_variant(each) for each in (variant, *changed)}) == 8
+
+
+@for_each(
+    [
+        ({"Colour": "mustard", "Size": "s"}, "Mustard, S"),
+        ({"Colour": "Mustard", "Size": "xxl"}, "Mustard, XXL"),
+        ({"Size": "3xl"}, "3XL"),
+        ({"Size": "45 × 45 cm", "Filling": "with filling"}, "45 × 45 cm, With filling"),
+        ({"Model": "iPhone 15", "Size": "m"}, "iPhone 15, M"),
+        ({}, ""),
+    ],
+    at_least=6,
+)
+def test_x132_options_read_as_people_write_them(written: tuple[dict[str, str], str]) -> None:
+    options, label = written
+    assert options_label(options) == label
+    assert line_label("Shirt", options) == f"Shirt, {label}".removesuffix(", ")

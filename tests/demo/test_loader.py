@@ -70,6 +70,7 @@ def looked_at():
         "wrong stock": sum(n.received != n.available + n.reserved + n.committed + n.shipped for n in kept),
         "negative": sum(min(n.available, n.reserved, n.committed, n.shipped) < 0 for n in kept),
         "received": sum(n.received for n in kept),
+        "untracked": [o.number for o in placed for parcel in o.parcels() if parcel.is_sent and not parcel.tracking],
         "sams": sum(order.email == "shopper@stoa.example" for order in placed),
         "board": {name: count.number for name, count in orders.count_board_orders().items()},
         "suggested": [each.name for each in queries.list_suggestions("mu")],
@@ -197,6 +198,7 @@ def test_the_demo_shop_makes_sense(demo_shop: Seen) -> None:
     assert len(first["words"]) == len(FATES)
     assert first["wrong sums"] == []
     assert (first["wrong stock"], first["negative"]) == (0, 0)
+    assert first["untracked"] == []
     assert first["sams"] > 2
     assert all(
         first["board"][name]

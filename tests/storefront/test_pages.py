@@ -119,6 +119,8 @@ def test_a_page_takes_two_rounds_of_a_guest_and_three_of_a_member(
         page_of(jug),
         "/search?q=quaich",
         "/search?q=stone+jug",
+        "/deals/",
+        "/new/",
     ]
     sku = jug.variants[0].sku
     for who, most in ((client, 2), (member, 3)):
@@ -205,6 +207,92 @@ def test_x28_load_more_is_a_link_whose_answer_is_the_rest(
     assert b"<html" not in part.content
     assert len(re.findall(rb'class="card"', part.content)) == 30 - queries.PAGE_LENGTH
     assert b'rel="next"' not in part.content
+
+
+@pytest.mark.usefixtures("index")
+def test_x128_a_list_says_how_many_products_it_has(
+    client: Client, leaf_category: CategoryNode, tmp_path: Path
+) -> None:
+    def count_at(address: str) -> list[str]:
+        search._reader._looked_at = 0.0
+        return texts(tree(client.get(address)), ".list-tools p")
+
+    category, root = (
+        reverse("category", args=(each.slug,))
+        for each in (leaf_category, leaf_category.ancestors[0])
+    )
+    for address in (category, root, "/search?q=quaich"):
+        assert count_at(address) == ["30 products"], address
+    one_more = make_product("Another cup", category=leaf_category, listed=True)
+    search.refresh_index(datetime.now(UTC) + timedelta(seconds=1))
+    assert [count_at(category), count_at(root)] == [["31 products"]] * 2
+    operations.change_product_status(one_more, "archived", datetime.now(UTC))
+    search.refresh_index(datetime.now(UTC) + timedelta(seconds=2))
+    assert count_at(category) == ["30 products"]
+    # A host whose index is not there yet counts nothing, and sorts all the same.
+    with override_settings(SEARCH_INDEX_DIR=tmp_path / "none"):
+        assert count_at(category) == []
+        assert tree(client.get(category)).cssselect("form.sort")
+
+
+def test_x129_deals_and_new_arrivals_have_pages_of_their_own(
+    client: Client, tmp_path: Path
+) -> None:
+    start = datetime.now(UTC) - timedelta(days=90)
+    made = [
+        make_product(
+            f"Reduced {place:02}",
+            price=f"{20 + place}.00",
+            compare_at="60.00",
+            now=start + timedelta(hours=place),
+        )
+        for place in range(20)
+    ]
+    old = [
+        make_product(f"Old {place:02}", now=start - timedelta(days=1 + place)) for place in range(9)
+    ]
+    new = [
+        make_product(f"New {place}", now=datetime.now(UTC) - timedelta(days=place))
+        for place in range(3)
+    ]
+    out = make_product("Gone", compare_at="90.00", availability="out", now=datetime.now(UTC))
+    names_of_all: dict[str, list[str]] = {}
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        search.build_index([*made, *old, *new, out])
+        for address in ("/deals/", "/deals/?sort=newest", "/deals/?sort=price-down", "/new/"):
+            page = tree(client.get(address))
+            assert page.xpath("string(//link[@rel='canonical']/@href)") == (
+                settings.PUBLIC_URL + address.partition("?")[0]
+            )
+            more = page.cssselect("a[rel=next]")[0].get("href")
+            part = client.get(more, headers={"HX-Request": "true"})
+            assert b"<html" not in part.content
+            names_of_all[address] = names(page) + names(tree(client.get(more)))
+            assert texts(page, ".list-tools p") == [f"{len(names_of_all[address])} products"]
+        assert client.get(more.replace("/new/", "/deals/")).status_code == 404
+        assert client.get("/deals/?sort=best").status_code == 302
+        search.build_index(old[:1])
+        search._reader._looked_at = 0.0
+        empty = tree(client.get("/deals/"))
+        assert empty.cssselect(".empty a[href='/new/']")
+        assert names(tree(client.get("/new/"))) == ["Old 00"]
+    reduced = [each.name for each in made]
+    # New is what came in 30 days, and the newest 24 at least.
+    assert names_of_all == {
+        "/deals/": reduced,
+        "/deals/?sort=newest": reduced[::-1],
+        "/deals/?sort=price-down": reduced[::-1],
+        "/new/": [*(each.name for each in new), *reduced[::-1], old[0].name],
+    }
+    links = [
+        each.get("href") for each in tree(client.get("/help/")).cssselect("header a, footer a")
+    ]
+    assert [links.count(each) for each in ("/deals/", "/new/")] == [3, 3]
+    # Without an index on this host it is the front page's row.
+    operations.rebuild_featured(queries.get_products([made[0].product_id]).values())
+    with override_settings(SEARCH_INDEX_DIR=tmp_path / "none"):
+        assert names(tree(client.get("/deals/"))) == [made[0].name]
+    operations.rebuild_featured(queries.iterate_products())
 
 
 def test_x3_x4_a_part_is_distinguished_from_the_page(
@@ -347,6 +435,34 @@ def test_an_unknown_choice_is_explained_and_another_shown(client: Client, jug: P
         if response.status_code != 200 or not notices or "no longer available" not in notices[0]:
             wrong.append(f"{nonsense}: {response.status_code}, {notices}")
     assert wrong == []
+
+
+def test_x131_a_products_page_says_in_which_of_the_visitors_carts_it_is(
+    client: Client, jug: Product
+) -> None:
+    lamp = make_product("Lamp of another cart")
+    make_stock(9, product_id=lamp.product_id, variant_id=lamp.variants[0].variant_id)
+
+    def add(variant: str, quantity: int) -> None:
+        fields = {"variant": variant, "quantity": quantity, "operation": uuid4()}
+        assert client.post(reverse("cart:add"), fields).status_code == 303
+
+    def said(product: Product) -> tuple[list[str], list[str]]:
+        added = tree(client.get(page_of(product))).cssselect("#added")[0]
+        return texts(added, "p"), [each.get("href") for each in added.cssselect("a")]
+
+    add(lamp.variants[0].sku, 1)
+    assert said(jug) == ([], [])
+    add(jug.variants[0].sku, 1)
+    add(jug.variants[1].sku, 2)
+    client.post(reverse("cart:make"), {"name": "<i>Mine</i>", "operation": uuid4()})
+    add(jug.variants[0].sku, 1)
+    sentences, links = said(jug)
+    assert sentences == ["1 of this is in <i>Mine</i>. 3 of this are in My cart."]
+    assert links[0] == "/cart/"
+    assert re.fullmatch(r"/carts/[0-9a-f-]{36}/", links[1])
+    assert said(lamp)[0] == ["1 of this is in My cart."]
+    assert tree(Client().get(page_of(jug))).cssselect("#added")[0].text_content() == ""
 
 
 def test_x42_scarcity_is_said_only_when_it_is_so(client: Client, jug: Product) -> None:
@@ -509,9 +625,15 @@ def test_x17_an_unknown_product_is_a_styled_404(client: Client) -> None:
         shown[slug] = (
             response.status_code,
             len(page.cssselect("h1")),
-            bool(page.cssselect("form[role=search]")),
+            len(page.cssselect("main form[role=search]")),
+            bool(page.cssselect("main a[href^='/c/']")),
         )
-    assert shown == dict.fromkeys(shown, (404, 1, True))
+    assert shown == dict.fromkeys(shown, (404, 1, 1, True))
+    guessed = {
+        address: tree(client.get(address)).cssselect("#search-here")[0].get("value")
+        for address in ("/p/blue-stone-mug/", "/c/tea-pots/", "/o/secret-token/", "/p/%3Cb%3E/")
+    }
+    assert list(guessed.values()) == ["blue stone mug", "tea pots", "", ""]
 
 
 def test_s27_what_is_written_into_a_product_stays_text(client: Client) -> None:
@@ -648,6 +770,10 @@ def test_x24_a_search_is_sorted_and_paged_by_its_address(client: Client) -> None
     assert "sort=price" in more.get("href")
     rest = tree(client.get(more.get("href")))
     assert [int(name.split()[1]) for name in names(page) + names(rest)] == list(range(30))
+    # The order that other lists have by themselves is one to choose here.
+    newest = tree(client.get("/search", {"q": "quaich", "sort": "newest"}))
+    older = tree(client.get(newest.cssselect("a[rel=next]")[0].get("href")))
+    assert [int(name.split()[1]) for name in names(newest) + names(older)] == list(range(30))[::-1]
     assert client.get(more.get("href").replace("q=quaich", "q=jug")).status_code == 404
 
 

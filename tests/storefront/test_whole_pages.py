@@ -137,6 +137,8 @@ def test_x114_x116_x140_s85_what_is_kept_is_what_is_drawn(mug: Product, settings
         "category": [category_of(mug), f"{category_of(mug)}?sort=name"],
         "product": [page_of(mug), f"{page_of(mug)}?variant={mug.variants[1].sku}"],
         "search": ["/search?q=nothing+like+it", "/search"],
+        "deals": ["/deals/", "/deals/?sort=price"],
+        "new_arrivals": ["/new/"],
         "help": ["/help/"],
     }
     assert page_views == addresses.keys()
@@ -213,6 +215,8 @@ def test_s85_a_page_looks_at_no_parameter_that_its_view_does_not_name(
         category_of(mug): list_parameters,
         page_of(mug): {"variant", "country", "picture"},
         "/search": {"q", *list_parameters},
+        "/deals/": list_parameters,
+        "/new/": {"after", "show"},
         "/help/": set(),
     }
     for address, names in expected.items():

@@ -102,3 +102,10 @@ def test_s78_words_are_put_apart_and_stay_text() -> None:
     drawn = Template("{% load bdi %}{{ words|bdi }}").render(Context({"words": "<b>\u202ex"}))
     assert drawn == "<bdi>&lt;b&gt;\u202ex</bdi>"
     assert Template("{% load bdi %}{{ words|bdi }}").render(Context({})) == "<bdi></bdi>"
+
+
+def test_an_e_mail_address_breaks_behind_its_at() -> None:
+    shown = Template("{% load emails bdi %}{{ a|email_address }} {{ a|email_address|bdi }}")
+    assert shown.render(Context({"a": "<a@b.de>"})) == (
+        "&lt;a@<wbr>b.de&gt; <bdi>&lt;a@<wbr>b.de&gt;</bdi>"
+    )

@@ -1,0 +1,23 @@
+"""In which of the visitor's carts a product is, for its page (Q10, X131)."""
+
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+
+from cart import owner, queries
+from cart.request_cart import get_request_cart
+
+
+def prefetch_units_in_carts(request: HttpRequest) -> list[queries.PendingUnits]:
+    """Start reading what the visitor's carts hold; nothing for one who has none. Raises CassandraUnavailable."""
+    owner_id = owner.get_owner_id(request)
+    if owner_id is None:
+        return []
+    return queries.prefetch_units(get_request_cart(request).prefetch_badge(owner_id).first())
+
+
+def render_carts_with_product(reading: list[queries.PendingUnits], product_id: UUID) -> str:
+    """Return in HTML which carts hold how many of a product; "" if none does. Raises CassandraUnavailable."""
+    found = queries.find_carts_with_product(reading, product_id)
+    return render_to_string("cart/_with_product.html", {"carts": found}) if found else ""
