@@ -26,7 +26,7 @@ from accounts.operations.passwords import (
     request_password_reset,
     reset_password,
 )
-from accounts.operations.profile import save_preferences, save_profile
+from accounts.operations.profile import save_low_stock_mail, save_preferences, save_profile
 from accounts.operations.registration import (
     parse_registration_token,
     register_user,
