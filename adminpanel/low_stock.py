@@ -88,8 +88,7 @@ def queue_low_stock_mails(now: datetime) -> int:
     context = {
         "lines": lines[:MAX_LOW],
         "count": len(lines),
-        "url": f"{settings.PUBLIC_URL}{reverse('adminpanel:stock')}",
-        "low": LOW,
+        "url": f"{settings.PUBLIC_URL}{reverse('adminpanel:stock')}?show={LOW}",
     }
     for reader in readers:
         event = f"low stock {localdate(now).isoformat()}"

@@ -16,7 +16,7 @@ from cassandra.query import BoundStatement
 from cassandra_db import Row, current_microseconds, read, write, write_batch
 from catalogue.entities import Product
 from catalogue.queries import prefetch_product_at_quorum, product_from_rows
-from inventory.entities import BACKORDER_WAREHOUSE, STOCK_LISTS, list_names
+from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, list_names
 
 # A product's copies of stock, with what says when each was written and how it is listed.
 COPIED = read(
@@ -68,12 +68,27 @@ class ListChanges:
     notes: list[BoundStatement] = field(default_factory=list)
     deletes: list[BoundStatement] = field(default_factory=list)
 
-    def add(self, product_id: UUID, row: Row, numbers: Row, listing: Listing, at: int) -> None:
-        """Add what a stock item's lists shall be, by these numbers and this product; `row` has its key, and how it is listed."""
+    def add(
+        self,
+        product_id: UUID,
+        row: Row,
+        numbers: Row,
+        listing: Listing,
+        at: int,
+        *,
+        anew: bool = False,
+    ) -> None:
+        """Add what a stock item's lists shall be, by these numbers and this product; `row` has its key, and how it is listed.
+
+        Of one that is listed already, the row in the list of all stays as it is, unless it is to be written `anew`.
+        """
         key = {"warehouse_id": row.warehouse_id, "variant_id": row.variant_id, "at": at}
         names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
+        is_listed = row.listed_sku == listing.sku and not anew
         for name in STOCK_LISTS:
             where = {"list_name": name, **key}
+            if name == ALL and is_listed:
+                continue
             if name in names:
                 self.inserts.append(
                     INSERT_LISTED.bind(product_id=product_id, sku=listing.sku, **where)
@@ -82,9 +97,12 @@ class ListChanges:
                 self.deletes.append(DELETE_LISTED.bind(sku=listing.sku, **where))
             if row.listed_sku not in (None, listing.sku):
                 self.deletes.append(DELETE_LISTED.bind(sku=row.listed_sku, **where))
-        self.notes.append(
-            NOTE_LISTED.bind(product_id=product_id, sku=listing.sku, is_sold=listing.is_sold, **key)
-        )
+        if not is_listed or row.listed_sold != listing.is_sold:
+            self.notes.append(
+                NOTE_LISTED.bind(
+                    product_id=product_id, sku=listing.sku, is_sold=listing.is_sold, **key
+                )
+            )
 
     def write_inserts(self) -> None:
         """Write the rows that come. Raises CassandraUnavailable."""
@@ -163,9 +181,8 @@ def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
             continue
         if rewrite or (row.listed_sku, row.listed_sold) != (listing.sku, listing.is_sold):
             at = max(row.written or 0, row.listed or 0) + 1
-            changes.add(
-                product_id, row, row, listing, max(at, current_microseconds()) if rewrite else at
-            )
+            at = max(at, current_microseconds()) if rewrite else at
+            changes.add(product_id, row, row, listing, at, anew=rewrite)
     changes.write()
     return bool(changes.notes)
 

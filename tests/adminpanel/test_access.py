@@ -34,6 +34,7 @@ LOOKS = {
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
     *("import_new", "export_new", "export_file"),
+    *("stock", "stock_item", "stock_transfers"),
     "promotions",
 }
 SUBMITS = {
@@ -62,6 +63,9 @@ SUBMITS = {
     "products": {"product_price"},
     "bulk_change": {"bulk_change_undo"},
     "spreadsheet": {"import_apply"},
+    "stock": {"stock_mail"},
+    "stock_item": {"stock_threshold", "stock_transfer_new"},
+    "stock_transfers": {"stock_transfer_end"},
     "promotions": {"promotion_make", "promotion_end", "promotion_resume"},
 }
 STAFF = {
