@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -12,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from accounts import queries as accounts
 from adminpanel.stock import StockForm
 from adminpanel.stock_forms import StockSelection, warehouse_label
-from cassandra_db import PendingResult, Row
+from cassandra_db import PendingResult, Row, run_side_by_side
 from catalogue import queries as catalogue
 from catalogue.entities import Product, Variant
 from inventory import queries
@@ -23,7 +24,6 @@ from inventory.entities import (
     OUT,
     ListedItem,
     StockNumbers,
-    StockTransfer,
     list_names,
 )
 from inventory.queries import WAREHOUSES, prefetch_stock_numbers, stock_numbers_from_row
@@ -50,6 +50,8 @@ class StockLine:
 
     @property
     def lists(self) -> frozenset[str]:
+        if self.threshold is None:
+            return frozenset([ALL])  # it never was there
         is_sold = self.variant.sold and self.product.status == "active"
         return list_names(self.numbers.available, self.threshold or 0, is_sold=is_sold)
 
@@ -188,9 +190,9 @@ class StockHistoryLine:
 
 @dataclass(frozen=True)
 class StockTransferLine:
-    """A transfer that is not over, in words."""
+    """A transfer that is not over, in words; `transfer` is its row of the open ones."""
 
-    transfer: StockTransfer
+    transfer: Row
     product: Product
     variant: Variant
     who: str
@@ -235,17 +237,19 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
     lines = [
         _make_line(product, variant, each, numbers[each].one(), incoming) for each in WAREHOUSES
     ]
-    mine = [row.transfer_id for row in open_rows if row.variant_id == variant_id]
-    transfers = sorted(queries.get_transfers(mine).values(), key=lambda each: each.started_at)
-    names = _find_names([*(row.actor for row in rows), *(each.actor for each in transfers)])
+    transfers = sorted(
+        (row for row in open_rows if row.variant_id == variant_id),
+        key=lambda row: row.started_at,
+    )
+    names = _find_names([row.actor for row in (*rows, *transfers)])
     return StockItemPage(
         product,
         variant,
         tuple(lines),
         stock_numbers_from_row(numbers[BACKORDER_WAREHOUSE].one()),
         tuple(
-            StockTransferLine(each, product, variant, names.get(each.actor, ""))
-            for each in transfers
+            StockTransferLine(row, product, variant, names.get(row.actor or "", ""))
+            for row in transfers
         ),
         tuple(StockHistoryLine(row, names.get(row.actor or "", "")) for row in rows),
         following,
@@ -260,17 +264,17 @@ def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
     """Return the transfers that are not over, the oldest first, and how many there are. Raises CassandraUnavailable."""
     rows = sorted(queries.prefetch_open_transfers().rows(), key=lambda row: row.started_at)
     shown = rows[:TRANSFERS_SHOWN]
-    products = catalogue.get_products(row.product_id for row in shown)
-    transfers = queries.get_transfers(row.transfer_id for row in shown)
-    names = _find_names([each.actor for each in transfers.values()])
+    products, names = run_side_by_side(
+        partial(catalogue.get_products, [row.product_id for row in shown]),
+        partial(_find_names, [row.actor for row in shown]),
+    )
     lines = []
-    for transfer in transfers.values():
-        product = products.get(transfer.product_id)
-        variant = product.get_variant(transfer.variant_id) if product else None
+    for row in shown:
+        product = products.get(row.product_id)
+        variant = product.get_variant(row.variant_id) if product else None
         if product and variant:
-            lines.append(
-                StockTransferLine(transfer, product, variant, names.get(transfer.actor, ""))
-            )
+            who = names.get(row.actor or "", "")
+            lines.append(StockTransferLine(row, product, variant, who))
     return lines, len(rows)
 
 

@@ -169,7 +169,7 @@ class OpenStockTransfer(Model):
 
     __table_name__ = "open_stock_transfers"
     __options__ = SHORT_GRACE
-    __personal_data__ = None
+    __personal_data__ = {"why": "a transfer knows which of the staff sent it"}
     shop = columns.Text(partition_key=True)
     transfer_id = columns.UUID(primary_key=True)
     product_id = columns.UUID()
@@ -177,6 +177,8 @@ class OpenStockTransfer(Model):
     source = columns.Text()
     destination = columns.Text()
     units = columns.Integer()
+    reason = columns.Text()
+    actor = columns.Text()
     started_at = columns.DateTime()
 
 

@@ -408,8 +408,8 @@ TRANSFER = read(
 )
 OPEN_TRANSFERS = read(
     "Q16",
-    """SELECT transfer_id, product_id, variant_id, source, destination, units, started_at FROM open_stock_transfers
-       WHERE shop = :shop LIMIT :most""",
+    """SELECT transfer_id, product_id, variant_id, source, destination, units, reason, actor, started_at
+       FROM open_stock_transfers WHERE shop = :shop LIMIT :most""",
 )
 MAX_OPEN_TRANSFERS = 500
 

@@ -50,8 +50,8 @@ END_TRANSFER = conditional_write(
 )
 INSERT_OPEN_TRANSFER = write(
     "Q16",
-    """INSERT INTO open_stock_transfers (shop, transfer_id, product_id, variant_id, source, destination, units, started_at)
-       VALUES (:shop, :transfer_id, :product_id, :variant_id, :source, :destination, :units, :started_at)""",
+    """INSERT INTO open_stock_transfers (shop, transfer_id, product_id, variant_id, source, destination, units, reason, actor, started_at)
+       VALUES (:shop, :transfer_id, :product_id, :variant_id, :source, :destination, :units, :reason, :actor, :started_at)""",
 )
 DELETE_OPEN_TRANSFER = write(
     "Q16", "DELETE FROM open_stock_transfers WHERE shop = :shop AND transfer_id = :transfer_id"
@@ -138,11 +138,9 @@ def advance_transfer(transfer: StockTransfer) -> StockTransfer:
 
 def record_open_transfer(transfer: StockTransfer) -> None:
     """Note that a transfer is not over, for the worker and for the staff's lists. Raises CassandraUnavailable."""
-    names = ("transfer_id", "product_id", "variant_id", "source", "destination", "units")
+    columns = ("state", "arrived_in", "ended_by", "ended_at")
     INSERT_OPEN_TRANSFER.run(
-        shop=SHOP,
-        started_at=transfer.started_at,
-        **{name: getattr(transfer, name) for name in names},
+        shop=SHOP, **{name: value for name, value in vars(transfer).items() if name not in columns}
     )
 
 
