@@ -47,6 +47,7 @@ class User(DjangoCassandraModel):
     email_before = columns.Text()
     delivery_country = columns.Text()  # where they usually have things sent; '' is the shop's own
     plain_mail = columns.Boolean()  # mail about orders as text only
+    low_stock_mail = columns.Boolean()  # of staff: a mail a day about what runs low
     # another one whenever all sessions end: browsers that knew it are strangers again
     stamp = columns.UUID()
     # when the user asked to be erased: the account cannot be used any more

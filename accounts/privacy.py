@@ -34,6 +34,7 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
             "role": user.role,
             "usual_country": user.delivery_country,
             "mail_as_text_only": bool(user.plain_mail),
+            "mail_about_low_stock": bool(user.low_stock_mail),
             "member_since": user.created_at,
             "last_signed_in_at": user.last_login_at,
         },

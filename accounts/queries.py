@@ -14,7 +14,7 @@ from mail.addresses import email_key as email_key
 USER = read(
     "Q6",
     """SELECT user_id, email, name, password, role, active, demo, addresses, default_address, created_at, verified_at,
-              email_next, email_before, delivery_country, plain_mail, erasing_at, stamp, phone, last_login_at
+              email_next, email_before, delivery_country, plain_mail, low_stock_mail, erasing_at, stamp, phone, last_login_at
        FROM users WHERE user_id = :user_id""",
 )
 # Q7: whose an address is.

@@ -21,7 +21,8 @@ from adminpanel.product_forms import (
     PriceForm,
     VariantForm,
 )
-from adminpanel.stock import StockForm, StockLine, get_stock_lines
+from adminpanel.stock import StockForm
+from adminpanel.stock_pages import StockLine, get_stock_lines
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, Variant
@@ -74,11 +75,12 @@ def list_product_lines(
     reading = [prefetch_stock(each.product_id) for each in products]
     stocks = [stock_from_rows(pending.rows()) for pending in reading]
     found = zip(products, stocks, strict=True)
-    keys = {key[0].variant_id: key for each in found if (key := _find_countable(*each))}
+    keys = {key[1].variant_id: key for each in found if (key := _find_countable(*each))}
     forms: dict[tuple[UUID, str], StockForm] = {}
     if isinstance(submitted, SubmittedCount):
         variant_id = submitted.variant.variant_id
-        keys[variant_id] = (submitted.variant, submitted.warehouse_id)
+        product = next(each for each in products if each.get_variant(variant_id))
+        keys[variant_id] = (product, submitted.variant, submitted.warehouse_id)
         forms[variant_id, submitted.warehouse_id] = submitted.form
     price = submitted if isinstance(submitted, PriceForm) else None
     lines = get_stock_lines(list(keys.values()), forms)
@@ -91,13 +93,15 @@ def list_product_lines(
     ]
 
 
-def _find_countable(product: Product, stock: Mapping[UUID, Stock]) -> tuple[Variant, str] | None:
-    """Return what can be counted in the product's row: the variant and the warehouse, if it has one of each."""
+def _find_countable(
+    product: Product, stock: Mapping[UUID, Stock]
+) -> tuple[Product, Variant, str] | None:
+    """Return what can be counted in the product's row: its variant and the warehouse, if it has one of each."""
     sold = [each for each in product.variants if each.sold]
     if len(sold) != 1 or sold[0].variant_id not in stock:
         return None
     warehouses = stock[sold[0].variant_id].by_warehouse.keys() - {BACKORDER_WAREHOUSE}
-    return (sold[0], min(warehouses)) if len(warehouses) == 1 else None
+    return (product, sold[0], min(warehouses)) if len(warehouses) == 1 else None
 
 
 def _product_line(

@@ -42,6 +42,7 @@ SETTINGS = _("Settings")
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("products", _("Products"), "bag"),
+    Entry("stock", _("Stock"), "truck"),
     Entry("categories", _("Categories"), "tree"),
     Entry("spreadsheets", _("Import and export"), "column"),
     Entry("front_page", _("Front page"), "pin"),

@@ -1,9 +1,8 @@
-"""What the staff's page of a product's stock puts together, and what it books."""
+"""What staff book of stock: units that have arrived, and what was counted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, cast
@@ -17,10 +16,14 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member, note_changes
 from accounts.models import User
+from adminpanel.stock_forms import units_field, warehouse_label
 from cassandra_db import Row, current_time
 from catalogue.entities import Product, Variant
 from inventory import operations
-from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
+from inventory.entities import (
+    DEFAULT_THRESHOLD,
+    StockNumbers,
+)
 from inventory.errors import NotEnoughAvailable, StockChanged
 from inventory.queries import (
     get_stock_numbers,
@@ -31,8 +34,8 @@ from inventory.queries import (
 from inventory.warehouses import list_open_warehouses, list_warehouses
 from web.forms import Form
 
-# Of one delivery, or in one warehouse.
-MAX_UNITS = 1_000_000
+# Who works with stock.
+STOCK_STAFF = ("catalogue", "warehouse")
 
 
 class StockForm(Form):
@@ -43,18 +46,7 @@ class StockForm(Form):
 
     key = forms.UUIDField(widget=forms.HiddenInput)
     seen = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    units = forms.IntegerField(
-        label=gettext_lazy("Units"),
-        min_value=0,
-        max_value=MAX_UNITS,
-        widget=forms.TextInput(
-            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
-        ),
-        error_messages={
-            name: gettext_lazy("Enter a whole number from 0 to 1,000,000")
-            for name in ("required", "invalid", "min_value", "max_value")
-        },
-    )
+    units = units_field(gettext_lazy("Units"))
     reason = forms.CharField(
         label=gettext_lazy("Reason"),
         required=False,
@@ -105,47 +97,6 @@ class StockForm(Form):
         self.data = {**dict(self.data.items()), **{name: str(hidden[name]) for name in hidden}}
 
 
-@dataclass(frozen=True)
-class StockLine:
-    """A variant in a warehouse, as the page shows it."""
-
-    variant: Variant
-    warehouse_id: str
-    numbers: StockNumbers
-    form: StockForm
-
-    @property
-    def for_orders(self) -> int:
-        return self.numbers.reserved + self.numbers.committed
-
-    @property
-    def row_id(self) -> str:
-        return f"stock-{self.variant.variant_id}-{self.warehouse_id}"
-
-
-def list_stock_lines(
-    variants: Sequence[Variant], submitted: Mapping[tuple[UUID, str], StockForm]
-) -> list[StockLine]:
-    """Return variants in each warehouse, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
-    keys = [(variant, warehouse) for variant in variants for warehouse in list_warehouses()]
-    return get_stock_lines(keys, submitted)
-
-
-def get_stock_lines(
-    keys: Sequence[tuple[Variant, str]], submitted: Mapping[tuple[UUID, str], StockForm]
-) -> list[StockLine]:
-    """Return variants in a warehouse each, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
-    reading = [prefetch_stock_numbers(variant.variant_id, warehouse) for variant, warehouse in keys]
-    lines = []
-    for (variant, warehouse), pending in zip(keys, reading, strict=True):
-        numbers = stock_numbers_from_row(pending.one())
-        form = submitted.get((variant.variant_id, warehouse)) or StockForm(
-            variant.variant_id, warehouse, numbers
-        )
-        lines.append(StockLine(variant, warehouse, numbers, form))
-    return lines
-
-
 def book_submitted(
     request: HttpRequest, product: Product, variant: Variant
 ) -> tuple[str, StockForm, int]:
@@ -174,7 +125,7 @@ def book_submitted(
     messages.success(
         request,
         _("%(sku)s, %(warehouse)s: %(said)s")
-        % {"sku": variant.sku, "warehouse": warehouse.capitalize(), "said": said},
+        % {"sku": variant.sku, "warehouse": warehouse_label(warehouse), "said": said},
     )
     return warehouse, form, HTTPStatus.SEE_OTHER
 
@@ -200,6 +151,7 @@ def book_stock(
             DEFAULT_THRESHOLD if threshold is None else threshold,
             booking_id,
             now,
+            str(by.pk),
         )
     elif booked is None:
         is_item = bool(rows) and rows[0].received is not None

@@ -19,6 +19,7 @@ from adminpanel.views import (
     shop_settings,
     spreadsheets,
     stock,
+    stock_items,
     worker,
 )
 
@@ -112,6 +113,25 @@ urlpatterns = [
         "products/<uuid:product_id>/variants/<uuid:variant_id>/prices/",
         products.variant_prices,
         name="product_prices",
+    ),
+    path("stock/", stock.stock_list, name="stock"),
+    path("stock/mail/", stock.set_stock_mail, name="stock_mail"),
+    path("stock/transfers/", stock_items.stock_transfers, name="stock_transfers"),
+    path(
+        "stock/transfers/<uuid:transfer_id>/",
+        stock_items.end_stock_transfer,
+        name="stock_transfer_end",
+    ),
+    path("stock/<uuid:product_id>/<uuid:variant_id>/", stock_items.stock_item, name="stock_item"),
+    path(
+        "stock/<uuid:product_id>/<uuid:variant_id>/threshold/",
+        stock_items.set_stock_threshold,
+        name="stock_threshold",
+    ),
+    path(
+        "stock/<uuid:product_id>/<uuid:variant_id>/transfer/",
+        stock_items.start_stock_transfer,
+        name="stock_transfer_new",
     ),
     path("spreadsheets/", spreadsheets.spreadsheet_list, name="spreadsheets"),
     path("spreadsheets/columns/", spreadsheets.spreadsheet_help, name="spreadsheet_help"),

@@ -19,7 +19,8 @@ from catalogue.entities import CategoryNode, Product
 from catalogue.models import BULK_CHANGE_TTL
 from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
-from inventory.operations.stock_copies import COPIED, is_copied
+from inventory.operations.stock_copies import is_copied
+from inventory.operations.stock_lists import COPIED
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
 from jobs.months import list_months
 

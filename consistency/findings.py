@@ -47,6 +47,7 @@ class Scope:
     days: frozenset[date] = frozenset()
     products: frozenset[UUID] = frozenset()
     changes: frozenset[UUID] = frozenset()
+    transfers: frozenset[UUID] = frozenset()
     jobs: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
 

@@ -1,4 +1,7 @@
-"""I1 and I4: a variant's numbers in a warehouse add up to what was received, and no reservation outlives its time."""
+"""I1, I4 and I26 to I28: a variant's numbers in a warehouse add up to what was received, and no reservation outlives its time.
+
+What staff see of it is so: the lists of each warehouse, the history; and no unit is lost between two warehouses.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,25 @@ from uuid import UUID
 from cassandra_db import (
     Row,
     current_time,
+    read,
     scan,
 )
+from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
 from inventory import operations as inventory
 from inventory import queries
-from inventory.entities import Allocation, StockNumbers
+from inventory.entities import (
+    ARRIVING,
+    BACKORDER_WAREHOUSE,
+    IN_TRANSIT,
+    LEAVING,
+    Allocation,
+    StockNumbers,
+    list_names,
+)
 from inventory.operations import rebuild_stock_numbers
+from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.stock_lists import COPIED, delete_listed, find_listing
 from inventory.warehouses import list_stock_locations
 from jobs.minutes import floor_to_minute
 from orders import parcels
@@ -40,6 +55,33 @@ STOCK_ITEMS = scan(
 RESERVATION_EXPIRIES = scan(
     "I4",
     "SELECT minute, reservation_id FROM reservations_by_minute WHERE token(minute) > :start AND token(minute) <= :end",
+)
+
+LISTED_PRODUCTS = scan(
+    "I26",
+    "SELECT DISTINCT product_id FROM stock_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
+)
+LISTED = scan(
+    "I26",
+    """SELECT warehouse_id, list_name, sku, variant_id, product_id FROM stock_items_by_warehouse
+       WHERE token(warehouse_id, list_name) > :start AND token(warehouse_id, list_name) <= :end""",
+)
+LISTED_ROW = read(
+    "I26",
+    """SELECT product_id, WRITETIME(product_id) AS written FROM stock_items_by_warehouse
+       WHERE warehouse_id = :warehouse_id AND list_name = :list_name AND sku = :sku AND variant_id = :variant_id""",
+)
+TRANSFERS = scan(
+    "I27",
+    "SELECT transfer_id FROM stock_transfers WHERE token(transfer_id) > :start AND token(transfer_id) <= :end",
+)
+OPEN_TRANSFER = read(
+    "I27",
+    "SELECT units FROM open_stock_transfers WHERE shop = :shop AND transfer_id = :transfer_id",
+)
+HISTORY_ROW = read(
+    "I28",
+    "SELECT units FROM stock_history WHERE variant_id = :variant_id AND booked_at = :booked_at AND entry_id = :entry_id",
 )
 
 StockItemKey = tuple[UUID, str]
@@ -120,8 +162,11 @@ def _check_stock_item(stock_item: StockItemKey) -> Iterator[Violation]:
     if rows and stock_item[1] not in list_stock_locations():
         fault = "lies where there is no warehouse any more"
         yield Violation("I31", describe_stock_item(stock_item), fault, f"{numbers.on_hand} units")
-    yield from _check_sums(stock_item, numbers, rows)
+    entries = queries.list_ledger_entries(*stock_item)
+    yield from _check_sums(stock_item, numbers, rows, entries)
     yield from _check_reservations(stock_item, rows)
+    yield from _check_departures(stock_item, rows)
+    yield from _check_history(stock_item, entries)
 
 
 def describe_stock_item(stock_item: StockItemKey) -> str:
@@ -130,7 +175,7 @@ def describe_stock_item(stock_item: StockItemKey) -> str:
 
 
 def _check_sums(
-    stock_item: StockItemKey, numbers: StockNumbers, rows: Sequence[Row]
+    stock_item: StockItemKey, numbers: StockNumbers, rows: Sequence[Row], entries: Sequence[Row]
 ) -> Iterator[Violation]:
     what, counts = describe_stock_item(stock_item), vars(numbers)
     actual = ", ".join(f"{units} {field}" for field, units in counts.items())
@@ -149,7 +194,7 @@ def _check_sums(
     for field, units in counts.items():
         if units < 0:
             yield Violation("I1", what, f"there is less than nothing {field}", actual, fix)
-    derived = queries.fold_stock_numbers(rows, queries.list_ledger_entries(*stock_item))
+    derived = queries.fold_stock_numbers(rows, entries)
     if derived != numbers:
         derived = queries.fold_stock_numbers(
             rows, queries.list_ledger_entries(*stock_item, whole=True)
@@ -292,4 +337,179 @@ def _clear_expiries() -> None:
     _all_expiries.clear()
 
 
-CHECKS = (Check("stock items", ("I1", "I2", "I4", "I31"), _iterate_stock_items, _check_stock_item),)
+# ---- I26: the lists of each warehouse
+
+
+@dataclass(frozen=True)
+class _ListRow:
+    """A row of a warehouse's list, by its key, and the product that it names."""
+
+    warehouse_id: str
+    list_name: str
+    sku: str
+    variant_id: UUID
+    product_id: UUID
+
+
+def _iterate_listed(scope: Scope | None) -> Iterator[UUID | _ListRow]:
+    yield from scope.products if scope is not None else ()
+    if scope is None:
+        yield from (row.product_id for row in LISTED_PRODUCTS.iterate_table())
+    for row in LISTED.iterate_table():
+        if scope is None or row.product_id in scope.products:
+            yield _ListRow(row.warehouse_id, row.list_name, row.sku, row.variant_id, row.product_id)
+
+
+def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
+    """A stock item stands in the lists in which its numbers and its product put it, and in no other."""
+    if isinstance(subject, UUID):
+        product_id = subject
+        for each in _expected_rows(product_id):
+            key = {name: value for name, value in vars(each).items() if name != "product_id"}
+            if LISTED_ROW.one(**key) is None:
+                yield Violation(
+                    "I26",
+                    f"variant {each.variant_id} in {each.warehouse_id}",
+                    f"is missing in the list {each.list_name}",
+                    each.sku,
+                    lambda now: _list_again(product_id),
+                )
+    elif subject not in _expected_rows(subject.product_id):
+        key = {name: value for name, value in vars(subject).items() if name != "product_id"}
+        found = LISTED_ROW.one(**key)
+        if found is not None:
+            yield Violation(
+                "I26",
+                f"variant {subject.variant_id} in {subject.warehouse_id}",
+                f"stands in the list {subject.list_name} and does not belong there",
+                subject.sku,
+                lambda now: delete_listed(**key),
+                found.written or 0,
+            )
+
+
+def _list_again(product_id: UUID) -> None:
+    inventory.copy_stock(product_id)
+    inventory.follow_product(product_id, rewrite=True)
+
+
+def _expected_rows(product_id: UUID) -> set[_ListRow]:
+    copies = COPIED.start(product_id=product_id)
+    product = get_product_at_quorum(product_id)
+    rows = [row for row in copies.rows() if row.warehouse_id != BACKORDER_WAREHOUSE]
+    reading = [
+        (row, queries.prefetch_stock_numbers(row.variant_id, row.warehouse_id)) for row in rows
+    ]
+    expected = set()
+    for row, pending in reading:
+        numbers, listing = pending.one(), find_listing(product, row.variant_id)
+        # What was never copied is listed with its first copy (I13).
+        if numbers is None or numbers.received is None or listing is None or row.available is None:
+            continue
+        names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
+        expected |= {
+            _ListRow(row.warehouse_id, name, listing.sku, row.variant_id, product_id)
+            for name in names
+        }
+    return expected
+
+
+# ---- I27: transfers between warehouses
+
+
+def _iterate_transfers(scope: Scope | None) -> Iterator[UUID]:
+    if scope is not None:
+        yield from scope.transfers
+    else:
+        yield from (row.transfer_id for row in TRANSFERS.iterate_table())
+
+
+def _check_transfer(transfer_id: UUID) -> Iterator[Violation]:
+    """The units that have left are in transit or have arrived, and a transfer that is not over is known to be open."""
+    is_open = OPEN_TRANSFER.one(shop=queries.SHOP, transfer_id=transfer_id) is not None
+    transfer = queries.get_transfer(transfer_id)
+    if transfer is None:
+        return
+    left = -_booked_units(transfer.variant_id, transfer.source, transfer_id)
+    arrival_id = queries.make_arrival_id(transfer_id)
+    arrived = sum(
+        _booked_units(transfer.variant_id, warehouse, arrival_id)
+        for warehouse in (transfer.source, transfer.destination)
+    )
+    in_transit = transfer.units if transfer.state == IN_TRANSIT else 0
+    what = f"transfer {transfer_id} of variant {transfer.variant_id}"
+    detail = f"{left} left, {in_transit} in transit, {arrived} arrived: {transfer.state}"
+    is_moving = transfer.state in (LEAVING, ARRIVING)
+    since = current_time() - (transfer.ended_at or transfer.started_at)
+    if is_moving and since > ONE_SWEEP and (is_open or left):
+        yield Violation(
+            "I27",
+            what,
+            "was left half done",
+            detail,
+            lambda now: inventory.advance_transfer(transfer),
+        )
+    elif not is_moving and left != in_transit + arrived:
+        yield Violation("I27", what, "not all that has left is in transit or has arrived", detail)
+    if transfer.state == IN_TRANSIT and not is_open:
+        yield Violation(
+            "I27",
+            what,
+            "is in transit and nobody sees it",
+            fix=lambda now: inventory.record_open_transfer(transfer),
+        )
+
+
+def _booked_units(variant_id: UUID, warehouse_id: str, row_id: UUID) -> int:
+    rows = queries.prefetch_stock_numbers(variant_id, warehouse_id, row_id).rows()
+    return sum(row.quantity or 0 for row in rows if row.reservation_id == row_id)
+
+
+def _check_departures(stock_item: StockItemKey, rows: Sequence[Row]) -> Iterator[Violation]:
+    """What a warehouse has sent is known as a transfer."""
+    ids = [row.reservation_id for row in rows if row.state == "transferred" and row.quantity < 0]
+    known = queries.get_transfers(ids)
+    for transfer_id in ids:
+        if transfer_id not in known:
+            what = f"transfer {transfer_id} of {describe_stock_item(stock_item)}"
+            yield Violation("I27", what, "has left, and is none")
+
+
+# ---- I28: the history
+
+
+def _check_history(stock_item: StockItemKey, entries: Sequence[Row]) -> Iterator[Violation]:
+    dated = [row for row in entries if row.booked_at]
+    reading = [
+        HISTORY_ROW.start(variant_id=stock_item[0], booked_at=row.booked_at, entry_id=row.ref)
+        for row in dated
+    ]
+    for row, pending in zip(dated, reading, strict=True):
+        found = pending.one()
+        if found is None or found.units != row.units:
+            yield Violation(
+                "I28",
+                f"{row.kind} {row.ref} of {describe_stock_item(stock_item)}",
+                "is in the ledger, and not in the history",
+                f"{row.units} units",
+                lambda now, row=row: write_ledger_entries(  # type: ignore[misc]
+                    *(*stock_item, row.source_id, [(row.kind, row.units)]),
+                    line_number=row.line_number,
+                    ref=row.ref,
+                    booked_at=row.booked_at,
+                    actor=row.actor or "",
+                    reason=row.reason or "",
+                ),
+            )
+
+
+CHECKS = (
+    Check(
+        "stock items",
+        ("I1", "I2", "I4", "I27", "I28", "I31"),
+        _iterate_stock_items,
+        _check_stock_item,
+    ),
+    Check("stock lists", ("I26",), _iterate_listed, _check_listed),
+    Check("stock transfers", ("I27",), _iterate_transfers, _check_transfer),
+)

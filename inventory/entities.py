@@ -1,7 +1,9 @@
-"""A variant's stock, and the units that orders have reserved."""
+"""A variant's stock, the units that orders have reserved, and those on their way between warehouses."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Literal
 from uuid import UUID
 
@@ -113,3 +115,70 @@ class Allocation:
     reservation_id: UUID
     # The order that they belong to; a reservation of no order (any more) writes nothing to the ledger.
     order_id: UUID = SENTINEL
+
+
+# The lists of a warehouse's stock items.
+ALL, LOW, OUT = "all", "low", "out"
+STOCK_LISTS = (ALL, LOW, OUT)
+
+
+def list_names(available: int, threshold: int, *, is_sold: bool) -> frozenset[str]:
+    """Return in which lists of its warehouse a stock item stands.
+
+    Low is what is at or below its threshold, also what is out; where that is 0, nobody wants to hear of it. What is not sold
+    is neither.
+    """
+    is_low = is_sold and 0 < threshold >= available
+    is_out = is_sold and available < 1
+    return frozenset([ALL, *[LOW] * is_low, *[OUT] * is_out])
+
+
+@dataclass(frozen=True)
+class ListedItem:
+    """A row of one of a warehouse's lists."""
+
+    warehouse_id: str
+    sku: str
+    product_id: UUID
+    variant_id: UUID
+
+
+LEAVING, IN_TRANSIT, ARRIVING, ARRIVED, REFUSED = (
+    "leaving",
+    "in_transit",
+    "arriving",
+    "arrived",
+    "refused",
+)
+
+
+@dataclass(frozen=True)
+class StockTransfer:
+    """Units of a variant on their way from one warehouse to another. Called off, they arrive where they came from."""
+
+    transfer_id: UUID
+    product_id: UUID
+    variant_id: UUID
+    source: str
+    destination: str
+    units: int
+    reason: str
+    state: str
+    actor: str
+    started_at: datetime
+    arrived_in: str = ""
+    ended_by: str = ""
+    ended_at: datetime | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in (ARRIVED, REFUSED)
+
+    def is_same_as(self, other: StockTransfer) -> bool:
+        """Return whether both move the same units from and to the same warehouses."""
+        return (self.variant_id, self.source, self.destination, self.units) == (
+            other.variant_id,
+            other.source,
+            other.destination,
+            other.units,
+        )

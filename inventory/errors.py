@@ -1,7 +1,13 @@
 """What can go wrong with stock."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from inventory.entities import StockTransfer
 
 
 class OutOfStock(Exception):
@@ -30,3 +36,15 @@ class NothingReceived(Exception):
 
 class StockNumbersChanging(Exception):
     """A stock item's numbers changed at every try, so they were left as they are."""
+
+
+class TooManyTransfers(Exception):
+    """So many transfers are under way that no further one can be seen by staff and worker; nothing was changed."""
+
+
+class TransferRefused(Exception):
+    """A transfer cannot be what was asked of it, for it is something else already. Carries the transfer as it is."""
+
+    def __init__(self, transfer: StockTransfer) -> None:
+        super().__init__(f"transfer {transfer.transfer_id} is {transfer.state}")
+        self.transfer = transfer

@@ -3,6 +3,9 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+# Rows that come and go: their tombstones are collected after a day.
+SHORT_GRACE = {"gc_grace_seconds": 24 * 3600}
+
 
 class Inventory(Model):
     """Q16, Q17: a stock item: a variant in one warehouse. The numbers are static; a row is a reservation, a receipt, a correction or a return.
@@ -10,9 +13,9 @@ class Inventory(Model):
     All numbers start at 0, never null: Cassandra's conditional arithmetic on null applies and writes nothing.
     received = available + reserved + committed + shipped, always (I1). The row with the nil id is a sentinel that sorts
     first, so that the numbers are read quickly whatever lies behind it. The row of a reservation that has ended is
-    deleted; the rows of receipts, corrections and returns stay: they make each count once, however often it is sent.
-    Bound: the reservations of ten minutes, the committed units not yet shipped, the receipts and corrections, some
-    tens a year, and the returns of some of the orders.
+    deleted; the rows of receipts, corrections, transfers and returns stay: they make each count once, however often it is sent.
+    Bound: the reservations of ten minutes, the committed units not yet shipped, the receipts, corrections and transfers,
+    some tens a year, and the returns of some of the orders.
     Writer: inventory.operations, by conditional batches alone.
     """
 
@@ -35,7 +38,8 @@ class Inventory(Model):
         columns.Integer()
     )  # of a reservation: the units that have left the warehouse; null for none
     released = columns.Integer()  # of a paid reservation: the units given back; null for none
-    # held, committed, ended (until the ledger has it); received, adjusted, returned
+    # held, committed, ended (until the ledger has it); received, adjusted, returned, transferred;
+    # refused: a transfer that was to leave and does not
     state = columns.Text()
     order_id = columns.UUID()
     line_number = columns.Integer()
@@ -45,8 +49,8 @@ class Inventory(Model):
 class StockLedger(Model):
     """Q16: what has happened to a variant in a warehouse for good, by order or receipt; nothing in it is ever changed.
 
-    Kinds: received and adjusted (by staff, with a reason), committed, released_committed and shipped of an order's
-    line (units so far: the largest counts), returned. With the rows of `inventory` it rebuilds every number.
+    Kinds: received, adjusted (with a reason) and transferred by staff, committed, released_committed and shipped of an
+    order's line (units so far: the largest counts), returned. With the rows of `inventory` it rebuilds every number.
     Bound: 16 partitions a stock item, so that a million sales are some ten megabytes in each (STOCK_LEDGER_SHARDS).
     Writer: inventory.operations, after each step and again whenever the step is repeated.
     """
@@ -56,12 +60,33 @@ class StockLedger(Model):
     variant_id = columns.UUID(partition_key=True)
     warehouse_id = columns.Text(partition_key=True)
     shard = columns.Integer(partition_key=True)
-    source_id = columns.UUID(primary_key=True)  # the order, or the receipt
+    source_id = columns.UUID(primary_key=True)  # the order, the receipt or the transfer
     line_number = columns.Integer(primary_key=True)
     kind = columns.Text(primary_key=True)
     ref = columns.UUID(primary_key=True)  # the row of `inventory` that it is about
     units = columns.Integer(primary_key=True)
-    booked_at = columns.DateTime()  # of receipts and corrections; an order has its own history
+    # of what staff have booked, and of returns; what else happens for an order is in its own history
+    booked_at = columns.DateTime()
+    actor = columns.Text()
+    reason = columns.Text()
+
+
+class StockHistoryEntry(Model):
+    """Q16: what staff have booked of a variant, and what came back, in all warehouses, the newest first: the ledger's entries with a time.
+
+    Bound: the receipts, corrections and transfers of a variant, some hundreds a year, and its returns; read page by page.
+    Writer: inventory.operations.ledger.write_ledger_entries, beside the ledger's own entry.
+    """
+
+    __table_name__ = "stock_history"
+    __personal_data__ = {"why": "an entry knows its order, and which of the staff wrote it"}
+    variant_id = columns.UUID(partition_key=True)
+    booked_at = columns.DateTime(primary_key=True, clustering_order="DESC")
+    entry_id = columns.UUID(primary_key=True, clustering_order="DESC")  # the row of `inventory`
+    warehouse_id = columns.Text()
+    kind = columns.Text()  # as in the ledger
+    units = columns.Integer()
+    source_id = columns.UUID()
     actor = columns.Text()
     reason = columns.Text()
 
@@ -72,7 +97,7 @@ class StockByProduct(Model):
     What is sold before it has arrived is a stock item of its own, "ahead": its units are how many more may be promised.
     Bound: variants times warehouses, at most 2,000 rows.
     Writer: inventory.operations.copy_stock, with the time of its read, so that a slower and older copy loses;
-    set_backorder.
+    set_backorder; stock_lists, the columns of the lists.
     """
 
     __table_name__ = "stock_by_product"
@@ -85,6 +110,76 @@ class StockByProduct(Model):
     # of the stock item "ahead": backorder or preorder; null when it cannot be backordered (any more)
     backorder_kind = columns.Text()
     expected_on = columns.Date()  # when the units are expected; null when unknown
+    # by which SKU it stands in `stock_items_by_warehouse`, and whether as one that is sold; null while it stands nowhere
+    listed_sku = columns.Text()
+    listed_sold = columns.Boolean()
+
+
+class StockItemByWarehouse(Model):
+    """Q16: the stock items of a warehouse by SKU: all, those that are low (at or below their threshold), those that are out.
+
+    Bound: the variants that ever were in a warehouse; a hundred thousand are some ten megabytes. Read page by page.
+    Writer: inventory.operations.stock_copies.copy_stock whenever a stock item gets low, out or neither, and
+    inventory.operations.stock_lists.follow_product. A row comes before the copy says so and goes after it: a crash leaves one
+    too many, never one too few, and whoever shows a row reads the numbers.
+    """
+
+    __table_name__ = "stock_items_by_warehouse"
+    __options__ = SHORT_GRACE
+    __personal_data__ = None
+    warehouse_id = columns.Text(partition_key=True)
+    list_name = columns.Text(partition_key=True)  # all, low, out
+    sku = columns.Text(primary_key=True)
+    variant_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()
+
+
+class StockTransfer(Model):
+    """Q16: units on their way from one warehouse to another: what decides where they may arrive, once.
+
+    leaving (until the first warehouse has booked it), in_transit, arriving (until the last one has), arrived; refused, when
+    there were not enough.
+    Bound: one row a partition.
+    Writer: inventory.operations.transfers, by conditional writes alone.
+    """
+
+    __table_name__ = "stock_transfers"
+    __personal_data__ = {"why": "a transfer knows which of the staff sent and received it"}
+    transfer_id = columns.UUID(partition_key=True)
+    product_id = columns.UUID()
+    variant_id = columns.UUID()
+    source = columns.Text()
+    destination = columns.Text()
+    units = columns.Integer()
+    reason = columns.Text()
+    state = columns.Text()
+    actor = columns.Text()
+    started_at = columns.DateTime()
+    arrived_in = columns.Text()  # the destination; the source if it was called off
+    ended_by = columns.Text()
+    ended_at = columns.DateTime()
+
+
+class OpenStockTransfer(Model):
+    """Q16: the transfers that are not over, for staff and the worker. Written before units leave, deleted when they are booked.
+
+    Bound: one partition; the transfers under way, at most some hundreds (inventory.queries.MAX_OPEN_TRANSFERS).
+    Writer: inventory.operations.transfers.
+    """
+
+    __table_name__ = "open_stock_transfers"
+    __options__ = SHORT_GRACE
+    __personal_data__ = {"why": "a transfer knows which of the staff sent it"}
+    shop = columns.Text(partition_key=True)
+    transfer_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()
+    variant_id = columns.UUID()
+    source = columns.Text()
+    destination = columns.Text()
+    units = columns.Integer()
+    reason = columns.Text()
+    actor = columns.Text()
+    started_at = columns.DateTime()
 
 
 class BackorderedVariant(Model):

@@ -1,19 +1,30 @@
 """What the shop reads of stock."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID, uuid5
 
 from django.conf import settings
 
-from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, PendingResult, Row, read
+from cassandra_db import (
+    LOCAL_ONE,
+    LOCAL_QUORUM,
+    PendingResult,
+    Row,
+    page_key,
+    page_token,
+    read,
+)
 from inventory.entities import (
     BACKORDER_WAREHOUSE,
+    LOW,
     SENTINEL,
     Availability,
     Backorder,
+    ListedItem,
     Stock,
     StockNumbers,
+    StockTransfer,
 )
 from inventory.warehouses import list_stock_locations, list_warehouses
 
@@ -232,6 +243,10 @@ def list_ledger_entries(variant_id: UUID, warehouse_id: str, *, whole: bool = Fa
     return [row for pending in reading for row in pending.rows()]
 
 
+# What changes how many units ever came: they come, were counted otherwise, or go to another warehouse.
+BOOKED_KINDS = ("received", "adjusted", "transferred")
+
+
 def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> StockNumbers:
     """Return a stock item's numbers as its rows and its ledger have them, which must have been read in this order.
 
@@ -242,7 +257,7 @@ def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> Sto
     known_rows = set()
     for row in stock_rows:
         known_rows.add(row.reservation_id)
-        if row.state in ("received", "adjusted"):
+        if row.state in BOOKED_KINDS:
             received += row.quantity
         elif row.state == "returned":
             shipped -= row.quantity
@@ -256,7 +271,7 @@ def fold_stock_numbers(stock_rows: Iterable[Row], entries: Iterable[Row]) -> Sto
             key = (row.source_id, row.line_number, row.kind, row.ref)
             most[key] = row.units if key not in most else max(most[key], row.units)
     for (_, _, kind, _), units in most.items():
-        received += units if kind in ("received", "adjusted") else 0
+        received += units if kind in BOOKED_KINDS else 0
         committed += {"committed": units, "released_committed": -units, "shipped": -units}.get(
             kind, 0
         )
@@ -302,3 +317,159 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
     return list(
         dict.fromkeys(row.order_id for row in sorted(rows, key=lambda row: row.reserved_at))
     )
+
+
+# Q16: a warehouse's stock items by SKU. A prefix is the SKUs from itself up to where it is followed by the last letter there is.
+LISTED_ITEMS = read(
+    "Q16",
+    """SELECT sku, variant_id, product_id FROM stock_items_by_warehouse
+       WHERE warehouse_id = :warehouse_id AND list_name = :list_name AND (sku, variant_id) > (:sku, :variant_id) AND (sku) < (:before)
+       LIMIT :most""",
+)
+_LAST_LETTER = chr(0x10FFFF)
+LIST_PAGE_LENGTH = 25
+
+
+class PendingListedItems:
+    """A page of a list of a warehouse that is being read."""
+
+    def __init__(self, warehouse_id: str, list_name: str, prefix: str, after: str) -> None:
+        self._warehouse_id, self._name = warehouse_id, f"stock {warehouse_id} {list_name} {prefix}"
+        sku, variant_id = page_key(after, self._name) if after else (prefix, SENTINEL)
+        self._reading = LISTED_ITEMS.start(
+            warehouse_id=warehouse_id,
+            list_name=list_name,
+            sku=sku,
+            variant_id=variant_id,
+            before=prefix + _LAST_LETTER,
+            most=LIST_PAGE_LENGTH + 1,
+        )
+
+    def collect(self) -> tuple[list[ListedItem], str]:
+        """Return the page's rows, and the token of the next page or "". Raises CassandraUnavailable."""
+        rows = self._reading.rows()
+        shown = rows[:LIST_PAGE_LENGTH]
+        following = (
+            page_token((shown[-1].sku, shown[-1].variant_id), self._name)
+            if len(rows) > LIST_PAGE_LENGTH
+            else ""
+        )
+        return [_listed_item(self._warehouse_id, row) for row in shown], following
+
+
+def prefetch_listed_items(
+    warehouse_id: str, list_name: str, prefix: str = "", after: str = ""
+) -> PendingListedItems:
+    """Start reading a page of a warehouse's stock items whose SKU begins so. Raises InvalidPageToken."""
+    return PendingListedItems(warehouse_id, list_name, prefix, after)
+
+
+def _listed_item(warehouse_id: str, row: Row) -> ListedItem:
+    return ListedItem(warehouse_id, row.sku, row.product_id, row.variant_id)
+
+
+# So many of what is low are listed in a mail, and counted on a page.
+MAX_LOW = 200
+
+
+def prefetch_low_items(most: int = MAX_LOW) -> dict[str, PendingResult]:
+    """Start reading what is low, so many stock items of each warehouse, for `collect_low_items`."""
+    return {
+        warehouse: LISTED_ITEMS.start(
+            warehouse_id=warehouse,
+            list_name=LOW,
+            sku="",
+            variant_id=SENTINEL,
+            before=_LAST_LETTER,
+            most=most,
+        )
+        for warehouse in list_warehouses()
+    }
+
+
+def collect_low_items(reading: Mapping[str, PendingResult]) -> list[ListedItem]:
+    """Return what is low, warehouse by warehouse; some of it may not be any more. Raises CassandraUnavailable."""
+    return [
+        _listed_item(warehouse, row)
+        for warehouse, pending in reading.items()
+        for row in pending.rows()
+    ]
+
+
+# Q16: transfers between warehouses.
+TRANSFER = read(
+    "Q16",
+    """SELECT transfer_id, product_id, variant_id, source, destination, units, reason, state, actor, started_at, arrived_in, ended_by,
+              ended_at
+       FROM stock_transfers WHERE transfer_id = :transfer_id""",
+)
+OPEN_TRANSFERS = read(
+    "Q16",
+    """SELECT transfer_id, product_id, variant_id, source, destination, units, reason, actor, started_at
+       FROM open_stock_transfers WHERE shop = :shop LIMIT :most""",
+)
+MAX_OPEN_TRANSFERS = 500
+
+
+def get_transfers(transfer_ids: Iterable[UUID]) -> dict[UUID, StockTransfer]:
+    """Return those of the transfers that exist, read side by side. Raises CassandraUnavailable."""
+    reading = [TRANSFER.start(transfer_id=each) for each in transfer_ids]
+    found = [transfer_from_row(row) for pending in reading if (row := pending.one())]
+    return {each.transfer_id: each for each in found}
+
+
+def get_transfer(transfer_id: UUID) -> StockTransfer | None:
+    """Return a transfer between warehouses, or None. Raises CassandraUnavailable."""
+    return get_transfers([transfer_id]).get(transfer_id)
+
+
+def transfer_from_row(row: Row) -> StockTransfer:
+    """Return a row of `stock_transfers` as a transfer."""
+    return StockTransfer(
+        row.transfer_id,
+        row.product_id,
+        row.variant_id,
+        row.source,
+        row.destination,
+        row.units,
+        row.reason or "",
+        row.state,
+        row.actor or "",
+        row.started_at,
+        row.arrived_in or "",
+        row.ended_by or "",
+        row.ended_at,
+    )
+
+
+def prefetch_open_transfers() -> PendingResult:
+    """Start reading which transfers are not over, at most MAX_OPEN_TRANSFERS of them."""
+    return OPEN_TRANSFERS.start(shop=SHOP, most=MAX_OPEN_TRANSFERS)
+
+
+def make_arrival_id(transfer_id: UUID) -> UUID:
+    """Return the id of the row by which a transfer's arrival is booked, in whichever warehouse that is."""
+    return uuid5(transfer_id, "arrived")
+
+
+# Q16: what was booked of a variant by staff, and what came back, the newest first.
+HISTORY = read(
+    "Q16",
+    """SELECT booked_at, entry_id, warehouse_id, kind, units, source_id, actor, reason FROM stock_history
+       WHERE variant_id = :variant_id AND (booked_at, entry_id) < (:booked_at, :entry_id) LIMIT :most""",
+)
+HISTORY_PAGE_LENGTH = 30
+_END_OF_TIME = (datetime(9999, 1, 1, tzinfo=UTC), UUID(int=2**128 - 1))
+
+
+def list_stock_history(
+    variant_id: UUID, after: str = "", most: int = HISTORY_PAGE_LENGTH
+) -> tuple[list[Row], str]:
+    """Return a page of a variant's history, and the token of the next one or "". Raises InvalidPageToken, CassandraUnavailable."""
+    name = f"stock history {variant_id}"
+    booked_at, entry_id = page_key(after, name) if after else _END_OF_TIME
+    rows = HISTORY.all(variant_id=variant_id, booked_at=booked_at, entry_id=entry_id, most=most + 1)
+    shown = rows[:most]
+    is_more = len(rows) > most
+    token = page_token((shown[-1].booked_at, shown[-1].entry_id), name) if is_more else ""
+    return shown, token

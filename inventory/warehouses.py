@@ -86,6 +86,12 @@ def list_warehouses() -> tuple[str, ...]:
     )
 
 
+def find_warehouse_name(key: str) -> str:
+    """Return what people call a warehouse; its key, if there is none of it any more. Raises CassandraUnavailable."""
+    found = get_settings().get_values(WAREHOUSE).get(key)
+    return found.name if found else key.capitalize()
+
+
 def list_open_warehouses() -> tuple[Warehouse, ...]:
     """Return the warehouses that get new stock, in the same order. Raises CassandraUnavailable."""
     return tuple(each for each in sort_warehouses(get_settings()) if each.is_open)

@@ -28,6 +28,7 @@ from accounts.operations.passwords import (
 )
 from accounts.operations.profile import (
     record_login,
+    save_low_stock_mail,
     save_name,
     save_preferences,
     save_profile,

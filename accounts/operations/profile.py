@@ -18,6 +18,10 @@ PREFERRED = conditional_write(
     """UPDATE users SET delivery_country = :country, plain_mail = :plain_mail WHERE user_id = :user_id IF EXISTS""",
 )
 
+LOW_STOCK_MAIL = conditional_write(
+    "Q6", "UPDATE users SET low_stock_mail = :wanted WHERE user_id = :user_id IF EXISTS"
+)
+
 
 def save_name(user_id: UUID, name: str) -> None:
     """Change a member's name. Raises NoSuchUser, CassandraUnavailable."""
@@ -44,4 +48,10 @@ def save_preferences(user_id: UUID, country: str, *, plain_mail: bool) -> None:
     if not PREFERRED.apply(
         if_lost=SEND_AGAIN, user_id=user_id, country=country, plain_mail=plain_mail
     ):
+        raise NoSuchUser
+
+
+def save_low_stock_mail(user_id: UUID, *, wanted: bool) -> None:
+    """Keep whether one of the staff wants a mail a day about what runs low. Raises NoSuchUser, CassandraUnavailable."""
+    if not LOW_STOCK_MAIL.apply(if_lost=SEND_AGAIN, user_id=user_id, wanted=wanted):
         raise NoSuchUser

@@ -10,6 +10,7 @@ from accounts.access import current_member, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel import operations, queries
 from adminpanel.forms import BoardForm, FindOrderForm, NoteForm, TransitionForm
+from adminpanel.low_stock import PendingLowStock
 from adminpanel.order_pages import (
     answer_submit,
     get_order_or_404,
@@ -34,13 +35,15 @@ from web.rendering import render_page
 def order_board(request: HttpRequest) -> HttpResponse:
     """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
     column, after, fingerprint = BoardForm(request.GET).parse_selection()
+    low_stock = PendingLowStock(request)
     try:
         found = queries.get_board(column, after, current_time())
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:board')}?column={column}")
     if fingerprint == found.fingerprint:
         return HttpResponse(status=204)
-    return render_page(request, "adminpanel/board.html", {"board": found}, part="board")
+    context = {"board": found, "low_stock": low_stock}
+    return render_page(request, "adminpanel/board.html", context, part="board")
 
 
 @staff_required(ORDER_STAFF)

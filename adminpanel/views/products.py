@@ -20,6 +20,7 @@ from moneyed import Money
 from accounts.access import note_changes, staff_required
 from adminpanel.bulk_forms import list_filter_fields
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.low_stock import PendingLowStock
 from adminpanel.product_forms import (
     CATALOGUE_STAFF,
     STATUS_LABELS,
@@ -91,6 +92,7 @@ def _list_page(
     form = ProductFilterForm(request.GET)
     selection = form.parse_selection()
     is_missing = False
+    low_stock = PendingLowStock(request)
     try:
         found = find_products_for_staff(
             selection.query, **selection.filters, sort=selection.sort, offset=selection.offset
@@ -105,6 +107,7 @@ def _list_page(
     lines = list_product_lines(shown, current_time(), submitted)
     context = {
         "form": form,
+        "low_stock": low_stock,
         "lines": lines,
         "line": lines[0] if lines else None,
         "found": found,

@@ -1,23 +1,93 @@
-"""A product's stock: units that arrive, and what was counted."""
+"""Stock, of a warehouse and of a product: what arrives, and what was counted."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
-from accounts.access import current_member, has_permission, staff_required
+from accounts.access import current_member, has_permission, note_changes, staff_required
+from accounts.operations import save_low_stock_mail
 from adminpanel.product_forms import VARIANTS_A_PAGE
-from adminpanel.stock import StockForm, book_submitted, get_stock_lines, list_stock_lines
+from adminpanel.stock import STOCK_STAFF, StockForm, book_submitted
+from adminpanel.stock_forms import (
+    LIST_LABELS,
+    StockListForm,
+    warehouse_label,
+)
+from adminpanel.stock_pages import (
+    get_stock_lines,
+    get_stock_page,
+    list_stock_lines,
+)
+from cassandra_db import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import Product
-from web.decorators import get_or_post
+from inventory.queries import prefetch_open_transfers
+from inventory.warehouses import list_warehouses
+from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
 
 
-@staff_required(("catalogue", "warehouse"), is_about_people=False)
+@staff_required(STOCK_STAFF)
+@require_safe
+def stock_list(request: HttpRequest) -> HttpResponse:
+    """Show the stock of a warehouse by SKU: all of it, or what is low or out."""
+    form = StockListForm(request.GET)
+    selection = form.parse_selection()
+    try:
+        lines, following = get_stock_page(selection)
+    except InvalidPageToken:
+        return redirect(f"{reverse('adminpanel:stock')}?{selection.to_query(after='')}")
+    context = {
+        "form": form,
+        "selection": selection,
+        "lines": lines,
+        "warehouses": [
+            (warehouse_label(each), each == selection.warehouse, _list_query(each, selection.show))
+            for each in list_warehouses()
+        ],
+        "lists": [
+            (label, name == selection.show, selection.to_query(show=name, after=""))
+            for name, label in LIST_LABELS.items()
+        ],
+        "warehouse": warehouse_label(selection.warehouse),
+        "first_query": selection.to_query(after=""),
+        "next_query": selection.to_query(after=following) if following else "",
+        "row_query": f"list=1&{selection.to_query()}",
+        "wants_mail": bool(current_member(request).low_stock_mail),
+    }
+    return render_page(request, "adminpanel/stock.html", context)
+
+
+def _list_query(warehouse: str, show: str) -> str:
+    return StockListForm({"warehouse": warehouse, "show": show}).parse_selection().to_query()
+
+
+@staff_required(STOCK_STAFF, is_about_people=False)
+@post_only("adminpanel:stock")
+def set_stock_mail(request: HttpRequest) -> HttpResponse:
+    """Keep whether this member of staff wants a mail a day about what is low."""
+    member, wanted = current_member(request), request.POST.get("wanted") == "1"
+    before = bool(member.low_stock_mail)
+    save_low_stock_mail(member.pk, wanted=wanted)
+    note_changes(request, {"mail about low stock": before}, {"mail about low stock": wanted})
+    messages.success(
+        request,
+        _("You get an email every morning on which something is low.")
+        if wanted
+        else _("You get no more emails about low stock."),
+    )
+    return redirect("adminpanel:stock")
+
+
+@staff_required(STOCK_STAFF, is_about_people=False)
 @get_or_post
 def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
     """Show a product's stock, and book units of a variant in a warehouse that have arrived or were counted."""
@@ -35,16 +105,30 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
     warehouse, form, status = book_submitted(request, product, variant)
     if status != HTTPStatus.SEE_OTHER:
         return _page(request, product, (variant.variant_id, warehouse), form, status)
-    (line,) = get_stock_lines([(variant, warehouse)], {})
-    address = reverse("adminpanel:product_stock", args=(product_id,))
-    page = request.GET.get("page", "")[:4]
+    (line,) = get_stock_lines([(product, variant, warehouse)], {}, prefetch_open_transfers())
+    query = _row_query(request)
     return render_or_redirect(
         request,
-        f"{address}?page={page}#{line.row_id}" if page.isdecimal() else f"{address}#{line.row_id}",
+        f"{_list_address(request, product_id, query)}#{line.row_id}",
         "adminpanel/product_stock.html",
-        {"product": product, "line": line},
+        {"line": line, "row_query": query},
         part="row",
     )
+
+
+def _row_query(request: HttpRequest) -> str:
+    """Return by which parameters a row's form says in which list it stands."""
+    if request.GET.get("list"):
+        return f"list=1&{StockListForm(request.GET).parse_selection().to_query()}"
+    page = request.GET.get("page", "")[:4]
+    return f"page={page}" if page.isdecimal() and page != "1" else ""
+
+
+def _list_address(request: HttpRequest, product_id: UUID, query: str) -> str:
+    if request.GET.get("list"):
+        return f"{reverse('adminpanel:stock')}?{query.removeprefix('list=1&')}"
+    address = reverse("adminpanel:product_stock", args=(product_id,))
+    return f"{address}?{query}" if query else address
 
 
 def _page(
@@ -62,7 +146,10 @@ def _page(
     shown = sold_first[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
     if key and all(each.variant_id != key[0] for each in shown):
         shown = [each for each in sold_first if each.variant_id == key[0]]
-    lines = list_stock_lines(shown, {key: submitted} if key and submitted else {})
+    transfers = prefetch_open_transfers()
+    lines = list_stock_lines(
+        product, shown, {key: submitted} if key and submitted else {}, transfers
+    )
     context = {
         "product": product,
         "lines": lines,
@@ -70,6 +157,7 @@ def _page(
         "form": submitted,
         "page": number,
         "pages": range(1, count + 1),
+        "row_query": _row_query(request) or (f"page={number}" if number > 1 else ""),
         "can_edit": has_permission(current_member(request), "adminpanel.product"),
     }
     return render_page(

@@ -16,7 +16,12 @@ from inventory.operations.movements import (
     set_reservation_units,
     ship_stock,
 )
-from inventory.operations.receipts import adjust_stock, open_stock_item, receive_stock
+from inventory.operations.receipts import (
+    adjust_stock,
+    open_stock_item,
+    receive_stock,
+    set_threshold,
+)
 from inventory.operations.reservations import (
     RESERVATION_DURATION,
     clear_reservation_expiry,
@@ -25,3 +30,11 @@ from inventory.operations.reservations import (
     reserve_stock,
 )
 from inventory.operations.stock_copies import copy_allocated_stock, copy_stock
+from inventory.operations.stock_lists import follow_product
+from inventory.operations.transfers import (
+    advance_open_transfers,
+    advance_transfer,
+    end_transfer,
+    record_open_transfer,
+    start_transfer,
+)

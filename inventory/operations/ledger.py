@@ -23,6 +23,13 @@ ENTRY = write(
                :reason)""",
 )
 
+# The same where it has a time, for people.
+HISTORY_ENTRY = write(
+    "Q16",
+    """INSERT INTO stock_history (variant_id, booked_at, entry_id, warehouse_id, kind, units, source_id, actor, reason)
+       VALUES (:variant_id, :booked_at, :entry_id, :warehouse_id, :kind, :units, :source_id, :actor, :reason)""",
+)
+
 
 def write_ledger_entries(
     variant_id: UUID,
@@ -36,7 +43,11 @@ def write_ledger_entries(
     actor: str = "",
     reason: str = "",
 ) -> None:
-    """Write entries of one source: kind and units so far. An entry of no units is none. Raises CassandraUnavailable."""
+    """Write entries of one source: kind and units so far. An entry of no units is none. Raises CassandraUnavailable.
+
+    What was booked at a time stands in the variant's history, too: one entry for each `ref`.
+    """
+    entries = [(kind, units) for kind, units in entries if units]
     writing = [
         ENTRY.start(
             variant_id=variant_id,
@@ -52,8 +63,22 @@ def write_ledger_entries(
             reason=reason or None,
         )
         for kind, units in entries
-        if units
     ]
+    if booked_at:
+        writing += [
+            HISTORY_ENTRY.start(
+                variant_id=variant_id,
+                booked_at=booked_at,
+                entry_id=ref,
+                warehouse_id=warehouse_id,
+                kind=kind,
+                units=units,
+                source_id=source_id,
+                actor=actor or None,
+                reason=reason or None,
+            )
+            for kind, units in entries
+        ]
     wait_for_all(writing)
 
 

@@ -276,7 +276,7 @@ def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) 
         existing = outcome.current
         if existing is None or existing.reservation_id != row_id:
             return False
-        units = existing.quantity
+        units, now = existing.quantity, existing.reserved_at
     write_ledger_entries(
         each.variant_id,
         each.warehouse_id,
@@ -284,5 +284,6 @@ def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) 
         [("returned", units)],
         line_number=each.line_number,
         ref=row_id,
+        booked_at=now,
     )
     return True

@@ -1,4 +1,7 @@
-"""Units arrive, and staff correct a number that is not what they count in the warehouse. Each is booked once."""
+"""Units arrive, and staff correct a number that is not what they count in the warehouse. Each is booked once.
+
+They also say from how many on a stock item is low.
+"""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,6 +10,7 @@ from cassandra.query import BoundStatement
 
 from cassandra_db import (
     REFUSED_MEANS_DONE,
+    SEND_AGAIN,
     Outcome,
     applied_if,
     apply_batch,
@@ -20,7 +24,7 @@ from inventory.operations.ledger import write_ledger_entries
 
 RECEIVE = conditional_write(
     "Q16",
-    """UPDATE inventory SET available = available + :units, received = received + :units, threshold = :threshold
+    """UPDATE inventory SET available = available + :units, received = received + :units
        WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id IF received >= 0""",
 )
 ADJUST = conditional_write(
@@ -50,6 +54,11 @@ SEED_STOCK_ITEM = conditional_write(
     """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, product_id, available, reserved, committed, shipped, received, threshold)
        VALUES (:variant_id, :warehouse_id, :sentinel, :product_id, 0, 0, 0, 0, 0, :threshold) IF NOT EXISTS""",
 )
+SET_THRESHOLD = conditional_write(
+    "Q16",
+    """UPDATE inventory SET threshold = :threshold WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
+       IF received >= 0 AND threshold = :seen""",
+)
 INSERT_STOCK_ITEM = write(
     "Q16",
     """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, threshold)
@@ -65,10 +74,12 @@ def receive_stock(
     threshold: int,
     receipt_id: UUID,
     now: datetime,
+    actor: str = "",
 ) -> bool:
     """Add units that have arrived; a receipt that was booked before changes nothing. Returns whether it was booked now.
 
-    Pages show it after `copy_stock`, which the caller calls once for all of a product's receipts.
+    `threshold` is that of a stock item which has none yet (see `set_threshold`). Pages show it after `copy_stock`, which
+    the caller calls once for all of a product's receipts.
     Raises ValueError for fewer than one unit, CassandraUnavailable.
     """
     if units < 1:
@@ -79,7 +90,7 @@ def receive_stock(
     def book() -> Outcome:
         with write_turn(variant_id, warehouse_id):
             return apply_batch(
-                RECEIVE.bind(units=units, threshold=threshold, **stock_item),
+                RECEIVE.bind(units=units, **stock_item),
                 INSERT_RECEIPT.bind(
                     units=units, state="received", receipt_id=receipt_id, now=now, **stock_item
                 ),
@@ -101,12 +112,14 @@ def receive_stock(
             [("received", units)],
             ref=receipt_id,
             booked_at=now,
+            actor=actor,
         )
     elif first.state == "received":
         write_ledger_entries(
             *(variant_id, warehouse_id, receipt_id, [("received", first.quantity)]),
             ref=receipt_id,
             booked_at=first.reserved_at,
+            actor=actor,
         )
     return booked.applied
 
@@ -137,6 +150,29 @@ def seed_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, thres
         warehouse_id=warehouse_id,
         threshold=threshold,
     )
+
+
+def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: int | None) -> None:
+    """Say up to how many units of a variant are low in a warehouse, 0 for never, if that was `seen` until now.
+
+    Pages show it after `copy_stock`. Raises LookupError where nothing ever arrived, StockChanged, CassandraUnavailable.
+    """
+    with write_turn(variant_id, warehouse_id):
+        outcome = SET_THRESHOLD.apply(
+            # Who looks at it sees what is wanted, whichever call has written it.
+            if_lost=SEND_AGAIN,
+            variant_id=variant_id,
+            warehouse_id=warehouse_id,
+            threshold=threshold,
+            seen=seen,
+        )
+    if outcome:
+        return
+    current = outcome.current
+    if current is None or current.received is None:
+        raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
+    if current.threshold != threshold:
+        raise StockChanged
 
 
 def _bind_adjustment(received: int | None, shipped: int | None, **change: object) -> BoundStatement:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from threading import Lock
 from uuid import UUID
 
+from cassandra.query import BoundStatement
+
 from cassandra_db import (
     CassandraUnavailable,
     Row,
     current_microseconds,
-    read,
     retry_attempts,
     write,
     write_batch,
@@ -21,6 +22,7 @@ from cassandra_db import (
 from catalogue import operations as catalogue
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
+from inventory.operations.stock_lists import COPIED, plan_list_changes
 from inventory.queries import (
     prefetch_stock_numbers,
     product_availability,
@@ -31,11 +33,6 @@ from inventory.shortages import forget_shortages
 # A variant and a warehouse.
 StockItemKey = tuple[UUID, str]
 
-COPIED = read(
-    "Q16",
-    """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on, WRITETIME(available) AS written
-       FROM stock_by_product WHERE product_id = :product_id""",
-)
 COPY = write(
     "Q16",
     """UPDATE stock_by_product USING TIMESTAMP :read_at SET available = :available, threshold = :threshold
@@ -62,7 +59,8 @@ _turns = tuple(Lock() for _ in range(64))  # by product
 def copy_stock(product_id: UUID, stock_items: Iterable[StockItemKey] | None = None) -> None:
     """Rewrite a product's stock for its pages, from a read of the numbers themselves: of these stock items, or of all.
 
-    When the product's availability changes (in stock, few left, to come, out), its cards are updated. Raises CassandraUnavailable.
+    When the product's availability changes (in stock, few left, to come, out), its cards are updated; when a stock item gets low
+    or out, or is so no more, the lists of its warehouse (stock_lists). Raises CassandraUnavailable.
     """
     if stock_items is None:
         rows = COPIED.all(product_id=product_id)
@@ -120,8 +118,15 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
             (key, numbers) for key, numbers in found if not is_copied(copied.get(key), numbers)
         ]
         if outdated:
-            seen = [copied[key].written or 0 for key, _ in outdated if key in copied]
-            _write_copies(product_id, outdated, max([read_at, *(each + 1 for each in seen)]))
+            rows = [copied[key] for key, _ in outdated if key in copied]
+            seen = [written or 0 for row in rows for written in (row.written, row.listed)]
+            at = max([read_at, *(each + 1 for each in seen)])
+            lists = plan_list_changes(
+                product_id, [(key, copied.get(key), numbers) for key, numbers in outdated], at
+            )
+            lists.write_inserts()
+            _write_copies(product_id, outdated, at, lists.notes)
+            lists.write_deletes()
             has_written = True
             continue
         row = (product or prefetch_availability(product_id)).one()
@@ -142,18 +147,24 @@ def is_copied(row: Row | None, numbers: Row) -> bool:
 
 
 def _write_copies(
-    product_id: UUID, outdated: Iterable[tuple[StockItemKey, Row]], read_at: int
+    product_id: UUID,
+    outdated: Iterable[tuple[StockItemKey, Row]],
+    read_at: int,
+    notes: Sequence[BoundStatement],
 ) -> None:
     write_batch(
         [
-            COPY.bind(
-                product_id=product_id,
-                read_at=read_at,
-                variant_id=variant_id,
-                warehouse_id=warehouse_id,
-                available=numbers.available,
-                threshold=numbers.threshold,
-            )
-            for (variant_id, warehouse_id), numbers in outdated
+            *notes,
+            *(
+                COPY.bind(
+                    product_id=product_id,
+                    read_at=read_at,
+                    variant_id=variant_id,
+                    warehouse_id=warehouse_id,
+                    available=numbers.available,
+                    threshold=numbers.threshold,
+                )
+                for (variant_id, warehouse_id), numbers in outdated
+            ),
         ]
     )

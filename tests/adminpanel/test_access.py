@@ -37,6 +37,7 @@ LOOKS = {
     *("settings", "delivery_methods", "delivery_method_new", "delivery_method"),
     *("tax_rates", "country_tax", "warehouses", "warehouse_new", "warehouse"),
     *("terms", "terms_new", "terms_detail"),
+    *("stock", "stock_item", "stock_transfers"),
     "promotions",
 }
 SUBMITS = {
@@ -67,6 +68,9 @@ SUBMITS = {
     "bulk_change": {"bulk_change_undo"},
     "spreadsheet": {"import_apply"},
     "delivery_method": {"delivery_method_remove"},
+    "stock": {"stock_mail"},
+    "stock_item": {"stock_threshold", "stock_transfer_new"},
+    "stock_transfers": {"stock_transfer_end"},
     "promotions": {"promotion_make", "promotion_end", "promotion_resume"},
 }
 STAFF = {

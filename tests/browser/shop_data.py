@@ -43,6 +43,10 @@ from checkout.form_cookie import save_typed_fields
 from demo import catalogue_data as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
+from inventory.entities import LEAVING, StockTransfer
+from inventory.operations import start_transfer
+from inventory.queries import get_stock_numbers
+from inventory.warehouses import list_warehouses
 from notifications.queries import Subscription, unsubscribe_token
 from orders.access import make_order_cookie
 from orders.entities import Order
@@ -234,6 +238,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     )
     bulk_changes.run_change(change, 1)
     return {
+        "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
         "change": str(change.change_id),
         "gone": gone.slug,
@@ -257,6 +262,18 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
     }
+
+
+def _send_one(product: Product, ann: User, now: datetime) -> str:
+    """A unit of a product's first variant on its way from where there are most."""
+    variant_id = product.variants[0].variant_id
+    ids = sorted(list_warehouses(), key=lambda each: get_stock_numbers(variant_id, each).available)
+    transfer = StockTransfer(
+        *(uuid4(), product.product_id, variant_id, ids[-1], ids[0], 1),
+        *("For the window", LEAVING, str(ann.user_id), now),
+    )
+    start_transfer(transfer)
+    return str(transfer.transfer_id)
 
 
 def _token(address: str) -> str:

@@ -242,6 +242,14 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:product_options", "/staff/products/{product}/options/", "admin"
         ),
         "stock": ShopPage("adminpanel:product_stock", "/staff/products/{product}/stock/", "admin"),
+        "stock of a warehouse": ShopPage("adminpanel:stock", "/staff/stock/", "admin"),
+        "no stock found": ShopPage("adminpanel:stock", "/staff/stock/?q=zzzzzz", "admin"),
+        "stock of a variant": ShopPage(
+            "adminpanel:stock_item", "/staff/stock/{product}/{variant}/", "admin"
+        ),
+        "stock on its way": ShopPage(
+            "adminpanel:stock_transfers", "/staff/stock/transfers/", "admin"
+        ),
         "categories": ShopPage("adminpanel:categories", "/staff/categories/", "admin"),
         "a new category": ShopPage("adminpanel:category_new", "/staff/categories/new/", "admin"),
         "a new category, refused": ShopPage(
@@ -371,6 +379,7 @@ _STAFF_ACTIONS = (
         "import_apply",
     ),
     *("category_move", "category_remove", "front_page_row"),
+    *("stock_mail", "stock_threshold", "stock_transfer_new", "stock_transfer_end"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
@@ -425,6 +434,7 @@ URL_ARGUMENTS = {
     "<uuid:product_id>": "{product}",
     "<uuid:variant_id>": "{variant}",
     "<uuid:category_id>": "{category}",
+    "<uuid:transfer_id>": "{transfer}",
     "<uuid:change_id>": "{change}",
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",

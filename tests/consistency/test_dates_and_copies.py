@@ -45,6 +45,9 @@ ORIGIN_TTL = read(
 # Which rule compares a copy with its original, or sees to it that a list leads to all that it has to.
 RULES_BY_COPY = {
     "stock_by_product": "I13",
+    "stock_items_by_warehouse": "I26",
+    "open_stock_transfers": "I27",
+    "stock_history": "I28",
     **dict.fromkeys(("orders_by_user", "order_years_by_user", "orders_by_email"), "I3"),
     **dict.fromkeys(("orders_by_status", "order_days_by_status", "order_ids_by_number"), "I3"),
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
@@ -70,6 +73,7 @@ NO_COPIES = {
         "front_page_pins",
         "inventory",
         "stock_ledger",
+        "stock_transfers",
         "backorders",
     ),
     *("picture_uploads", "waiting_uploads_by_day"),

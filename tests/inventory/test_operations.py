@@ -272,18 +272,19 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_product_says_what_is_left_of_all_its_variants_though_one_was_copied() -> None:
     product = make_product(options={"Size": ["S", "M"]})
     for variant in product.variants:
-        make_stock(5, product_id=product.product_id, variant_id=variant.variant_id)
+        make_stock(9, product_id=product.product_id, variant_id=variant.variant_id)
     operations.copy_stock(product.product_id)
-    words = []
-    for variant in product.variants:
-        wanted = WantedLine(1, product.product_id, variant.variant_id, 5)
+    words, (small, medium) = [], product.variants
+    for variant, units in ((small, 5), (small, 4), (medium, 9)):
+        wanted = WantedLine(1, product.product_id, variant.variant_id, units)
         allocations = operations.reserve_stock(uuid4(), [wanted], NOW)
         with count_statements() as meter:
             operations.copy_allocated_stock(allocations)
         found = get_product_at_quorum(product.product_id)
         words.append((found and found.availability, meter.row_count))
     assert words[0] == ("in", 1), "one variant has changed, and one row is written"
-    assert words[1][0] == "out"
+    assert [word for word, _ in words] == ["in", "in", "out"]
+    assert words[2][1] > 1, "it stands in the list of what is out, too"
 
 
 def test_a_copy_of_a_host_whose_clock_is_ahead_is_overwritten() -> None:

@@ -55,6 +55,8 @@ from cassandra_db.session import get_session
 from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
+from inventory.entities import LEAVING, StockTransfer
+from inventory.operations import start_transfer
 from notifications.queries import Subscription, unsubscribe_token
 from orders import queries as orders
 from orders.links import confirmation_url, order_access_token
@@ -204,6 +206,18 @@ WITH_AN_ID: dict[str, list[Ask]] = {
             product_id="{product}",
         )
     ],
+    "adminpanel:stock_item": [ask(product_id="{product}", variant_id="{line}")],
+    "adminpanel:stock_threshold": [
+        ask({"warehouse": "berlin", "threshold": "1"}, product_id="{product}", variant_id="{line}")
+    ],
+    "adminpanel:stock_transfer_new": [
+        ask(
+            {"source": "berlin", "destination": "cork", "units": "1"},
+            product_id="{product}",
+            variant_id="{line}",
+        )
+    ],
+    "adminpanel:stock_transfer_end": [ask(transfer_id="{transfer}")],
     "adminpanel:product_variant": [
         ask({"price": "0.01"}, product_id="{product}", variant_id="{line}")
     ],
@@ -298,7 +312,7 @@ WITH_CONVERTERS = {each.name for each in ROUTES if "<" in each.pattern}
 
 def test_s22_each_address_with_an_id_has_its_entry() -> None:
     """A new address: write into WITH_AN_ID what stands in it, or, if it is public, into OPEN_TO_ALL why."""
-    assert len(WITH_AN_ID) >= 57
+    assert len(WITH_AN_ID) >= 61
     assert WITH_AN_ID.keys() | OPEN_TO_ALL.keys() == WITH_CONVERTERS
     assert BY_A_PRESS.keys() <= {each.name for each in ROUTES} - WITH_CONVERTERS
 
@@ -550,6 +564,11 @@ def make_world() -> World:
     task_id = uuid_from_time(now)
     file = ContentFile(b"sku,price\nNOBODYS,1.00\n")
     spreadsheets.start_import(task_id, "prices", file, "prices.csv", uuid4(), now)
+    transfer = StockTransfer(
+        *(uuid4(), line.product_id, make_stock(2, product_id=line.product_id), "berlin", "cork", 1),
+        *("", LEAVING, str(alice.pk), now),
+    )
+    start_transfer(transfer)
     gone = RemovedLine(
         cart_id, line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
     )
@@ -574,6 +593,7 @@ def make_world() -> World:
         "category": str(list_root_categories()[0].category_id),
         "change": str(change_id),
         "spreadsheet": str(task_id),
+        "transfer": str(transfer.transfer_id),
     }
     nobody = RemovedLine(
         uuid4(), line.product_id, line.variant_id, line.name, 1, line.price, now, uuid4()
@@ -593,6 +613,7 @@ def make_world() -> World:
                 "variant",
                 "change",
                 "spreadsheet",
+                "transfer",
             )
         },
         "address": "17",

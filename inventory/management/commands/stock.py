@@ -13,7 +13,12 @@ from cassandra_db import current_time
 from catalogue import queries as catalogue
 from inventory import operations, queries
 from inventory.entities import BACKORDER, DEFAULT_THRESHOLD, PREORDER
-from inventory.errors import NotEnoughAvailable, NothingReceived, StockNumbersChanging
+from inventory.errors import (
+    NotEnoughAvailable,
+    NothingReceived,
+    StockChanged,
+    StockNumbersChanging,
+)
 from inventory.warehouses import list_stock_locations, list_warehouses
 
 
@@ -57,8 +62,7 @@ class Command(BaseCommand):
         receive.add_argument(
             "--few",
             type=int,
-            default=DEFAULT_THRESHOLD,
-            help="up to how many the shop says that few are left",
+            help="up to how many it is low, and the shop says that few are left",
         )
         adjust.add_argument("--reason", required=True)
         ahead.add_argument("kind", choices=(BACKORDER, PREORDER, "end"))
@@ -86,6 +90,7 @@ class Command(BaseCommand):
             LookupError,
             NotEnoughAvailable,
             NothingReceived,
+            StockChanged,
             StockNumbersChanging,
         ) as error:
             raise CommandError(str(error)) from error
@@ -114,13 +119,22 @@ class Command(BaseCommand):
         warehouse: str,
         units: int,
         receipt: str,
-        few: int,
+        few: int | None,
         **_: Any,
     ) -> None:
         receipt_id = uuid5(variant_id, f"receipt {warehouse} {receipt}") if receipt else uuid4()
         booked = operations.receive_stock(
-            product_id, variant_id, warehouse, units, few, receipt_id, current_time()
+            *(product_id, variant_id, warehouse, units),
+            DEFAULT_THRESHOLD if few is None else few,
+            receipt_id,
+            current_time(),
+            _current_actor(),
         )
+        if few is not None:
+            row = queries.prefetch_stock_numbers(variant_id, warehouse).one()
+            operations.set_threshold(
+                variant_id, warehouse, few, seen=row.threshold if row else None
+            )
         self.stdout.write(f"{units} received." if booked else "That delivery was booked before.")
 
     def adjust(

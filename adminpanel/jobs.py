@@ -1,0 +1,32 @@
+"""What the worker does for the staff: a mail in the morning about what runs low."""
+
+from datetime import datetime, timedelta
+
+from django.utils.timezone import localdate, localtime
+from django.utils.translation import ngettext
+
+from adminpanel.low_stock import queue_low_stock_mails
+from jobs.leases import get_position, save_position
+from jobs.registry import Job, describe_count
+
+NAME = "low stock mail"
+# From this hour on, in the shop's own time.
+HOUR = 7
+
+
+def send_low_stock_mails(now: datetime) -> str:
+    """Queue the day's mails about low stock, once it is morning."""
+    position = get_position(NAME)
+    is_done = position and localdate(datetime.fromisoformat(position)) >= localdate(now)
+    if is_done or localtime(now).hour < HOUR:
+        return ""
+    count = queue_low_stock_mails(now)
+    save_position(NAME, now.isoformat())
+    return describe_count(
+        ngettext("%(count)s mail about low stock", "%(count)s mails about low stock", count), count
+    )
+
+
+JOBS = [
+    Job(NAME, timedelta(minutes=5), send_low_stock_mails, normal_lag=timedelta(days=1, hours=1))
+]

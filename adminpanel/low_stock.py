@@ -1,0 +1,113 @@
+"""What runs low: in a line on the pages where the staff's work begins, and in a mail a day to whoever asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.timezone import localdate
+
+from accounts.access import current_member, has_permission
+from accounts.models import User
+from accounts.queries import list_staff
+from accounts.roles import is_allowed
+from adminpanel.stock import STOCK_STAFF
+from adminpanel.stock_forms import warehouse_label
+from adminpanel.stock_pages import StockLine, count_incoming, read_listed
+from inventory.entities import LOW, ListedItem
+from inventory.queries import (
+    MAX_LOW,
+    collect_low_items,
+    prefetch_low_items,
+    prefetch_open_transfers,
+)
+from mail.operations import queue_mail
+
+# So many SKUs of a warehouse are named in the line.
+_NAMED = 5
+_COUNTED = 50
+
+
+@dataclass(frozen=True)
+class LowStock:
+    """What is low in a warehouse: the first SKUs, and how many there are; `has_more` than were counted."""
+
+    warehouse_id: str
+    items: tuple[ListedItem, ...]
+    count: int
+
+    @property
+    def warehouse(self) -> str:
+        return warehouse_label(self.warehouse_id)
+
+    @property
+    def has_more(self) -> bool:
+        return self.count > _COUNTED
+
+    @property
+    def shown_count(self) -> int:
+        return min(self.count, _COUNTED)
+
+    @property
+    def url(self) -> str:
+        return f"{reverse('adminpanel:stock')}?warehouse={self.warehouse_id}&show={LOW}"
+
+
+class PendingLowStock:
+    """What is low, being read for a page; nothing for a part of one, and for who has nothing to do with stock."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        htmx = getattr(request, "htmx", None)
+        is_whole = not htmx or htmx.history_restore_request
+        is_for_them = has_permission(current_member(request), "adminpanel.stock")
+        self._reading = prefetch_low_items(_COUNTED + 1) if is_whole and is_for_them else {}
+
+    def collect(self) -> list[LowStock]:
+        """Return what is low in each warehouse where something is. Raises CassandraUnavailable."""
+        found: dict[str, list[ListedItem]] = {}
+        for each in collect_low_items(self._reading):
+            found.setdefault(each.warehouse_id, []).append(each)
+        return [
+            LowStock(warehouse, tuple(items[:_NAMED]), len(items))
+            for warehouse, items in found.items()
+        ]
+
+
+def queue_low_stock_mails(now: datetime) -> int:
+    """Queue the mail of a day about what is low for each of the staff who asked for it; return for how many.
+
+    Once for each of them and day of the shop, however often this is called. Raises CassandraUnavailable: then it is called again.
+    """
+    readers = [each for each in list_staff() if _is_reader(each)]
+    lines = _list_low_lines() if readers else []
+    if not lines:
+        return 0
+    context = {
+        "lines": lines[:MAX_LOW],
+        "count": len(lines),
+        "url": f"{settings.PUBLIC_URL}{reverse('adminpanel:stock')}?show={LOW}",
+    }
+    for reader in readers:
+        event = f"low stock {localdate(now).isoformat()}"
+        queue_mail(reader.pk, event, reader.email, "low_stock", context, now)
+    return len(readers)
+
+
+def _is_reader(person: User) -> bool:
+    is_here = person.is_active and not person.erasing_at
+    return bool(person.low_stock_mail and is_here and is_allowed(person.role, STOCK_STAFF))
+
+
+def _list_low_lines() -> list[StockLine]:
+    transfers = prefetch_open_transfers()
+    items = collect_low_items(prefetch_low_items(MAX_LOW))
+    incoming = count_incoming(transfers.rows())
+    return [
+        line
+        for start in range(0, len(items), _COUNTED)
+        for line in read_listed(items[start : start + _COUNTED], incoming)
+        if line.is_low
+    ]

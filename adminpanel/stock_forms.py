@@ -1,0 +1,142 @@
+"""The staff's forms about stock: which of it to show, from how many on it is low, and what goes to another warehouse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+from urllib.parse import urlencode
+from uuid import uuid4
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from catalogue.queries import MAX_SKU_LENGTH
+from inventory.entities import ALL, LOW, OUT
+from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
+from web.forms import Form
+
+# Of one delivery or transfer, or in one warehouse.
+MAX_UNITS = 1_000_000
+LIST_LABELS = {
+    ALL: gettext_lazy("All"),
+    LOW: gettext_lazy("Low"),
+    OUT: gettext_lazy("Out of stock"),
+}
+
+
+def warehouse_label(warehouse_id: str) -> str:
+    """Return what people call a warehouse."""
+    return find_warehouse_name(warehouse_id)
+
+
+def units_field(label: Any, **options: Any) -> forms.IntegerField:
+    """Return a field for a number of units."""
+    least = options.get("min_value", 0)
+    text = (
+        gettext_lazy("Enter a whole number from 1 to 1,000,000")
+        if least
+        else gettext_lazy("Enter a whole number from 0 to 1,000,000")
+    )
+    return forms.IntegerField(
+        label=label,
+        max_value=MAX_UNITS,
+        widget=forms.TextInput(
+            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
+        ),
+        error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), text),
+        **{"min_value": 0} | options,
+    )
+
+
+@dataclass(frozen=True)
+class StockSelection:
+    """Which stock items are listed: of which warehouse, all or some, from which SKU on."""
+
+    warehouse: str
+    show: str = ALL
+    q: str = ""
+    after: str = ""
+
+    def to_query(self, **other: str) -> str:
+        """Return the parameters of the list's address, with these instead."""
+        fields = asdict(self) | other
+        return urlencode({name: value for name, value in fields.items() if value})
+
+
+class StockListForm(Form):
+    """Which stock items to show. Whatever is not understood shows all of the first warehouse."""
+
+    warehouse = forms.ChoiceField(
+        choices=lambda: [(each, warehouse_label(each)) for each in list_warehouses()],
+        required=False,
+    )
+    show = forms.ChoiceField(choices=list(LIST_LABELS.items()), required=False)
+    q = forms.CharField(
+        label=gettext_lazy("SKU begins with"),
+        required=False,
+        max_length=MAX_SKU_LENGTH,
+        widget=forms.TextInput({"type": "search", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    after = forms.CharField(required=False, max_length=500)
+
+    def parse_selection(self) -> StockSelection:
+        """Return what to show, usable as it is."""
+        self.is_valid()
+        clean = self.cleaned_data
+        return StockSelection(
+            clean.get("warehouse") or list_warehouses()[0],
+            clean.get("show") or ALL,
+            clean.get("q", "").upper(),
+            clean.get("after", ""),
+        )
+
+
+class ThresholdForm(Form):
+    """Up to how many units of a variant are low in a warehouse. `seen` is what the page has shown."""
+
+    threshold = units_field(gettext_lazy("Low at"))
+    seen = forms.IntegerField(widget=forms.HiddenInput, required=False)
+
+    def __init__(
+        self, warehouse_id: str, seen: int | None, data: Mapping[str, Any] | None = None
+    ) -> None:
+        initial = {"threshold": seen or 0, "seen": seen}
+        super().__init__(data, initial=initial, auto_id=f"{warehouse_id}-%s")
+
+
+class StockTransferForm(Form):
+    """Units that go from one warehouse to another. `key` is the submit's own, so that they leave once."""
+
+    key = forms.UUIDField(widget=forms.HiddenInput)
+    source = forms.ChoiceField(label=gettext_lazy("From"))
+    destination = forms.ChoiceField(label=gettext_lazy("To"))
+    units = units_field(gettext_lazy("Units"), min_value=1)
+    reason = forms.CharField(
+        label=gettext_lazy("Note"),
+        required=False,
+        max_length=200,
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        sources = list_warehouses()
+        # What is closed gets nothing new, and what lies there can go elsewhere.
+        destinations = [each.key for each in list_open_warehouses()]
+        initial = {"key": uuid4(), "source": sources[0], "destination": destinations[-1]}
+        super().__init__(data, initial=initial)
+        for name, keys in (("source", sources), ("destination", destinations)):
+            choices = [(each, warehouse_label(each)) for each in keys]
+            cast(forms.ChoiceField, self.fields[name]).choices = choices
+
+    def clean(self) -> dict[str, Any]:
+        """See that the units go somewhere else."""
+        clean = cast(dict[str, Any], super().clean())
+        if clean.get("source") and clean.get("source") == clean.get("destination"):
+            self.add_error("destination", _("Choose another warehouse than the one they come from"))
+        return clean
+
+    def renew_key(self) -> None:
+        """Have the form shown as it was sent, but as one that can be sent anew."""
+        self.data = {**dict(self.data.items()), "key": str(uuid4())}

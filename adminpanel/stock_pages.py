@@ -1,0 +1,306 @@
+"""What the staff's pages of stock put together: a warehouse, a variant, what is on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts import queries as accounts
+from adminpanel.stock import StockForm
+from adminpanel.stock_forms import StockSelection, warehouse_label
+from cassandra_db import PendingResult, Row, run_side_by_side
+from catalogue import queries as catalogue
+from catalogue.entities import Product, Variant
+from inventory import queries
+from inventory.entities import (
+    ALL,
+    BACKORDER_WAREHOUSE,
+    LOW,
+    OUT,
+    ListedItem,
+    StockNumbers,
+    list_names,
+)
+from inventory.queries import prefetch_stock_numbers, stock_numbers_from_row
+from inventory.warehouses import list_stock_locations, list_warehouses
+
+# Units on their way, by variant and the warehouse that they go to.
+Incoming = Mapping[tuple[UUID, str], int]
+
+
+@dataclass(frozen=True)
+class StockLine:
+    """A variant in a warehouse, as the pages show it."""
+
+    product: Product
+    variant: Variant
+    warehouse_id: str
+    numbers: StockNumbers
+    threshold: int | None
+    incoming: int
+    form: StockForm
+
+    @property
+    def warehouse(self) -> str:
+        return warehouse_label(self.warehouse_id)
+
+    @property
+    def lists(self) -> frozenset[str]:
+        if self.threshold is None:
+            return frozenset([ALL])  # it never was there
+        is_sold = self.variant.sold and self.product.status == "active"
+        return list_names(self.numbers.available, self.threshold or 0, is_sold=is_sold)
+
+    @property
+    def is_low(self) -> bool:
+        return LOW in self.lists
+
+    @property
+    def is_out(self) -> bool:
+        return OUT in self.lists
+
+    @property
+    def row_id(self) -> str:
+        return f"stock-{self.variant.variant_id}-{self.warehouse_id}"
+
+
+def count_incoming(rows: Sequence[Row]) -> Incoming:
+    """Return the units in transit by variant and the warehouse that they go to; of rows of the open transfers."""
+    incoming: dict[tuple[UUID, str], int] = {}
+    for row in rows:
+        key = (row.variant_id, row.destination)
+        incoming[key] = incoming.get(key, 0) + row.units
+    return incoming
+
+
+def list_stock_lines(
+    product: Product,
+    variants: Sequence[Variant],
+    submitted: Mapping[tuple[UUID, str], StockForm],
+    transfers: PendingResult | None = None,
+) -> list[StockLine]:
+    """Return variants in each warehouse, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
+    keys = [(product, variant, each) for variant in variants for each in list_warehouses()]
+    return get_stock_lines(keys, submitted, transfers or queries.prefetch_open_transfers())
+
+
+def get_stock_lines(
+    keys: Sequence[tuple[Product, Variant, str]],
+    submitted: Mapping[tuple[UUID, str], StockForm],
+    transfers: PendingResult | None = None,
+) -> list[StockLine]:
+    """Return variants in a warehouse each, read side by side, with what is on its way there by these open transfers.
+
+    `submitted` are forms as they were sent. Raises CassandraUnavailable.
+    """
+    reading = [prefetch_stock_numbers(variant.variant_id, each) for _product, variant, each in keys]
+    incoming = count_incoming(transfers.rows()) if transfers else {}
+    return [
+        _make_line(
+            product,
+            variant,
+            warehouse,
+            pending.one(),
+            incoming,
+            submitted.get((variant.variant_id, warehouse)),
+        )
+        for (product, variant, warehouse), pending in zip(keys, reading, strict=True)
+    ]
+
+
+def _make_line(
+    product: Product,
+    variant: Variant,
+    warehouse_id: str,
+    row: Row | None,
+    incoming: Incoming,
+    form: StockForm | None = None,
+) -> StockLine:
+    numbers = stock_numbers_from_row(row)
+    return StockLine(
+        product,
+        variant,
+        warehouse_id,
+        numbers,
+        row.threshold if row else None,
+        incoming.get((variant.variant_id, warehouse_id), 0),
+        form or StockForm(variant.variant_id, warehouse_id, numbers),
+    )
+
+
+def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
+    """Return a page of a warehouse's stock, and the token of the next one or "". Raises InvalidPageToken, CassandraUnavailable.
+
+    A SKU that was typed in full is found also if the warehouse never had it. What a list still names and the numbers do not
+    any more is left out.
+    """
+    listed = queries.prefetch_listed_items(
+        selection.warehouse, selection.show, selection.q, selection.after
+    )
+    transfers = queries.prefetch_open_transfers()
+    is_first_of_all = selection.show == ALL and selection.q and not selection.after
+    typed = catalogue.prefetch_variant_by_sku(selection.q) if is_first_of_all else None
+    items, following = listed.collect()
+    row = typed.one() if typed else None
+    if row and all(each.variant_id != row.variant_id for each in items):
+        items = [
+            ListedItem(selection.warehouse, selection.q, row.product_id, row.variant_id),
+            *items,
+        ]
+    lines = read_listed(items, count_incoming(transfers.rows()))
+    return [each for each in lines if selection.show in each.lists], following
+
+
+def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
+    """Return rows of the warehouses' lists with their numbers and products, read side by side. Raises CassandraUnavailable."""
+    reading = [(each, prefetch_stock_numbers(each.variant_id, each.warehouse_id)) for each in items]
+    products = catalogue.get_products(each.product_id for each in items)
+    lines = []
+    for each, pending in reading:
+        product = products.get(each.product_id)
+        variant = product.get_variant(each.variant_id) if product else None
+        if product and variant:
+            lines.append(_make_line(product, variant, each.warehouse_id, pending.one(), incoming))
+    return lines
+
+
+HISTORY_LABELS = {
+    "received": gettext_lazy("Received"),
+    "adjusted": gettext_lazy("Counted"),
+    "transferred": gettext_lazy("Transfer"),
+    "returned": gettext_lazy("Returned by a customer"),
+}
+
+
+@dataclass(frozen=True)
+class StockHistoryLine:
+    """An entry of a variant's history, in words."""
+
+    row: Row
+    who: str
+
+    @property
+    def what(self) -> str:
+        if self.row.warehouse_id == BACKORDER_WAREHOUSE:
+            return _("Limit of what is sold before it arrives")
+        return str(HISTORY_LABELS[self.row.kind])
+
+    @property
+    def where(self) -> str:
+        is_ahead = self.row.warehouse_id == BACKORDER_WAREHOUSE
+        return "" if is_ahead else warehouse_label(self.row.warehouse_id)
+
+    @property
+    def units(self) -> str:
+        return f"{self.row.units:+,d}"
+
+
+@dataclass(frozen=True)
+class StockTransferLine:
+    """A transfer that is not over, in words; `transfer` is its row of the open ones."""
+
+    transfer: Row
+    product: Product
+    variant: Variant
+    who: str
+
+    @property
+    def source(self) -> str:
+        return warehouse_label(self.transfer.source)
+
+    @property
+    def destination(self) -> str:
+        return warehouse_label(self.transfer.destination)
+
+
+@dataclass(frozen=True)
+class StockItemPage:
+    """All that is known of a variant's stock."""
+
+    product: Product
+    variant: Variant
+    lines: tuple[StockLine, ...]
+    ahead: StockNumbers
+    transfers: tuple[StockTransferLine, ...]
+    history: tuple[StockHistoryLine, ...]
+    next: str
+
+
+def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> StockItemPage | None:
+    """Return what is known of a variant's stock, or None if there is no such variant.
+
+    Raises InvalidPageToken, CassandraUnavailable.
+    """
+    reading = catalogue.prefetch_product_at_quorum(product_id)
+    opened = queries.prefetch_open_transfers()
+    numbers = {each: prefetch_stock_numbers(variant_id, each) for each in list_stock_locations()}
+    rows, following = queries.list_stock_history(variant_id, after)
+    product = catalogue.product_from_rows(reading.rows())
+    variant = product.get_variant(variant_id) if product else None
+    if product is None or variant is None:
+        return None
+    open_rows = opened.rows()
+    incoming = count_incoming(open_rows)
+    lines = [
+        _make_line(product, variant, each, numbers[each].one(), incoming)
+        for each in list_warehouses()
+    ]
+    transfers = sorted(
+        (row for row in open_rows if row.variant_id == variant_id),
+        key=lambda row: row.started_at,
+    )
+    names = _find_names([row.actor for row in (*rows, *transfers)])
+    return StockItemPage(
+        product,
+        variant,
+        tuple(lines),
+        stock_numbers_from_row(numbers[BACKORDER_WAREHOUSE].one()),
+        tuple(
+            StockTransferLine(row, product, variant, names.get(row.actor or "", ""))
+            for row in transfers
+        ),
+        tuple(StockHistoryLine(row, names.get(row.actor or "", "")) for row in rows),
+        following,
+    )
+
+
+# So many of the transfers that are not over are shown, the oldest first.
+TRANSFERS_SHOWN = 50
+
+
+def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
+    """Return the transfers that are not over, the oldest first, and how many there are. Raises CassandraUnavailable."""
+    rows = sorted(queries.prefetch_open_transfers().rows(), key=lambda row: row.started_at)
+    shown = rows[:TRANSFERS_SHOWN]
+    products, names = run_side_by_side(
+        partial(catalogue.get_products, [row.product_id for row in shown]),
+        partial(_find_names, [row.actor for row in shown]),
+    )
+    lines = []
+    for row in shown:
+        product = products.get(row.product_id)
+        variant = product.get_variant(row.variant_id) if product else None
+        if product and variant:
+            who = names.get(row.actor or "", "")
+            lines.append(StockTransferLine(row, product, variant, who))
+    return lines, len(rows)
+
+
+def _find_names(actors: Sequence[str | None]) -> dict[str, str]:
+    """Return by what the ledger calls somebody how they are called: what is no account's id is a name already."""
+    ids, names = {}, {}
+    for actor in set(filter(None, actors)):
+        try:
+            ids[actor] = UUID(actor)
+        except ValueError:
+            names[actor] = actor
+    people = accounts.get_users(ids.values())
+    return names | {
+        actor: str(people[user_id]) if user_id in people else _("Deleted account")
+        for actor, user_id in ids.items()
+    }

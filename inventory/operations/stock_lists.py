@@ -1,0 +1,198 @@
+"""The lists of a warehouse's stock items, by SKU: all of them, those that are low, those that are out.
+
+They are copies of what a stock item's numbers, its threshold and its product say. `copy_stock` writes them whenever a number
+changes one of them; the product's part (its SKU, whether it is sold) is followed by the worker. A row comes before the copy
+of the stock says so and goes after it, all at the same timestamp: a crash leaves a row too many, never one too few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+
+from cassandra_db import Row, current_microseconds, read, write, write_batch
+from catalogue.entities import Product
+from catalogue.queries import prefetch_product_at_quorum, product_from_rows
+from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, list_names
+
+# A product's copies of stock, with what says when each was written and how it is listed.
+COPIED = read(
+    "Q16",
+    """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on, listed_sku, listed_sold,
+              WRITETIME(available) AS written, WRITETIME(listed_sku) AS listed
+       FROM stock_by_product WHERE product_id = :product_id""",
+)
+INSERT_LISTED = write(
+    "Q16",
+    """INSERT INTO stock_items_by_warehouse (warehouse_id, list_name, sku, variant_id, product_id)
+       VALUES (:warehouse_id, :list_name, :sku, :variant_id, :product_id) USING TIMESTAMP :at""",
+)
+DELETE_LISTED = write(
+    "Q16",
+    """DELETE FROM stock_items_by_warehouse USING TIMESTAMP :at
+       WHERE warehouse_id = :warehouse_id AND list_name = :list_name AND sku = :sku AND variant_id = :variant_id""",
+)
+NOTE_LISTED = write(
+    "Q16",
+    """UPDATE stock_by_product USING TIMESTAMP :at SET listed_sku = :sku, listed_sold = :is_sold
+       WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
+)
+# Rows of several partitions that are written in one go.
+_BATCH_SIZE = 100
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What of a product decides in which lists a stock item of it stands."""
+
+    sku: str
+    is_sold: bool
+
+
+def find_listing(product: Product | None, variant_id: UUID) -> Listing | None:
+    """Return how a variant of a product is listed; None for one that it does not have."""
+    variant = product.get_variant(variant_id) if product else None
+    if product is None or variant is None:
+        return None
+    return Listing(variant.sku, variant.sold and product.status == "active")
+
+
+@dataclass
+class ListChanges:
+    """Rows that come, what is noted of them in the copy, and rows that go: to be written in this order."""
+
+    inserts: list[BoundStatement] = field(default_factory=list)
+    notes: list[BoundStatement] = field(default_factory=list)
+    deletes: list[BoundStatement] = field(default_factory=list)
+
+    def add(
+        self,
+        product_id: UUID,
+        row: Row,
+        numbers: Row,
+        listing: Listing,
+        at: int,
+        *,
+        anew: bool = False,
+    ) -> None:
+        """Add what a stock item's lists shall be, by these numbers and this product; `row` has its key, and how it is listed.
+
+        Of one that is listed already, the row in the list of all stays as it is, unless it is to be written `anew`.
+        """
+        key = {"warehouse_id": row.warehouse_id, "variant_id": row.variant_id, "at": at}
+        names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
+        is_listed = row.listed_sku == listing.sku and not anew
+        for name in STOCK_LISTS:
+            where = {"list_name": name, **key}
+            if name == ALL and is_listed:
+                continue
+            if name in names:
+                self.inserts.append(
+                    INSERT_LISTED.bind(product_id=product_id, sku=listing.sku, **where)
+                )
+            else:
+                self.deletes.append(DELETE_LISTED.bind(sku=listing.sku, **where))
+            if row.listed_sku not in (None, listing.sku):
+                self.deletes.append(DELETE_LISTED.bind(sku=row.listed_sku, **where))
+        if not is_listed or row.listed_sold != listing.is_sold:
+            self.notes.append(
+                NOTE_LISTED.bind(
+                    product_id=product_id, sku=listing.sku, is_sold=listing.is_sold, **key
+                )
+            )
+
+    def write_inserts(self) -> None:
+        """Write the rows that come. Raises CassandraUnavailable."""
+        _write_all(self.inserts)
+
+    def write_deletes(self) -> None:
+        """Write the rows that go. Raises CassandraUnavailable."""
+        _write_all(self.deletes)
+
+    def write(self) -> None:
+        """Write all of them, in their order. Raises CassandraUnavailable."""
+        for statements in (self.inserts, self.notes, self.deletes):
+            _write_all(statements)
+
+
+def _write_all(statements: Sequence[BoundStatement]) -> None:
+    for start in range(0, len(statements), _BATCH_SIZE):
+        write_batch(statements[start : start + _BATCH_SIZE])
+
+
+@dataclass(frozen=True)
+class _NewCopy:
+    """Stands for the copy of a stock item that has none yet."""
+
+    variant_id: UUID
+    warehouse_id: str
+    available: int | None = None
+    threshold: int | None = None
+    listed_sku: str | None = None
+    listed_sold: bool | None = None
+
+
+def plan_list_changes(
+    product_id: UUID, changed: Iterable[tuple[tuple[UUID, str], Row | None, Row]], at: int
+) -> ListChanges:
+    """Return what changes in the lists when stock items (key, copy as it is, numbers) are copied.
+
+    The product is read only if something does. Raises CassandraUnavailable.
+    """
+    moved = [
+        (copy or _NewCopy(*key), numbers)
+        for key, copy, numbers in changed
+        if key[1] != BACKORDER_WAREHOUSE and _is_moving(copy, numbers)
+    ]
+    changes = ListChanges()
+    if moved:
+        product = product_from_rows(prefetch_product_at_quorum(product_id).rows())
+        for copy, numbers in moved:
+            if listing := find_listing(product, copy.variant_id):
+                changes.add(product_id, copy, numbers, listing, at)
+    return changes
+
+
+def _is_moving(copy: Row | None, numbers: Row) -> bool:
+    """Return whether a stock item stands in other lists by its numbers than by its copy, if it is sold."""
+    if copy is None or copy.available is None:
+        return True
+    before, after = (
+        list_names(row.available, row.threshold or 0, is_sold=True) for row in (copy, numbers)
+    )
+    return before != after
+
+
+def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
+    """Let the lists follow a product whose SKUs, variants or status have changed; return whether something was written.
+
+    The rows get the timestamp after that of the copy by whose numbers they are written: a later copy wins. `rewrite` writes
+    them all anew, above whatever stands there. Raises CassandraUnavailable.
+    """
+    reading = COPIED.start(product_id=product_id)
+    product = product_from_rows(prefetch_product_at_quorum(product_id).rows())
+    changes = ListChanges()
+    for row in reading.rows():
+        listing = find_listing(product, row.variant_id)
+        if row.warehouse_id == BACKORDER_WAREHOUSE or row.available is None or listing is None:
+            continue
+        if rewrite or (row.listed_sku, row.listed_sold) != (listing.sku, listing.is_sold):
+            at = max(row.written or 0, row.listed or 0) + 1
+            at = max(at, current_microseconds()) if rewrite else at
+            changes.add(product_id, row, row, listing, at, anew=rewrite)
+    changes.write()
+    return bool(changes.notes)
+
+
+def delete_listed(warehouse_id: str, list_name: str, sku: str, variant_id: UUID) -> None:
+    """Delete a row that stands in a list where it does not belong. Raises CassandraUnavailable."""
+    DELETE_LISTED.run(
+        at=current_microseconds(),
+        warehouse_id=warehouse_id,
+        list_name=list_name,
+        sku=sku,
+        variant_id=variant_id,
+    )

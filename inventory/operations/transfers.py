@@ -1,0 +1,252 @@
+"""Units go from one warehouse to another: two conditional batches under one id, and between them the units are in transit.
+
+    leaving -> in_transit -> arriving -> arrived          leaving -> refused
+
+The transfer's own row decides what becomes of it; the warehouses' rows say what has been booked, and only ever once: the one
+that sends under the transfer's id, the one that receives under `make_arrival_id`. A transfer that cannot leave puts a row of
+no units there under the same id: whoever comes later finds that, and nothing leaves any more. So each step may be done again,
+by anyone, and the worker finishes what a crash has left (`advance_transfer`). People alone say that units have arrived, or
+call them off: then they arrive where they came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from cassandra_db import SEND_AGAIN, Outcome, applied_if, apply_batch, conditional_write, write
+from inventory import queries
+from inventory.entities import (
+    ARRIVED,
+    ARRIVING,
+    DEFAULT_THRESHOLD,
+    IN_TRANSIT,
+    LEAVING,
+    REFUSED,
+    StockTransfer,
+)
+from inventory.errors import NotEnoughAvailable, TooManyTransfers, TransferRefused
+from inventory.operations.group_commit import write_turn
+from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.receipts import ADJUST, INSERT_RECEIPT, open_stock_item
+from inventory.operations.stock_copies import copy_stock
+from inventory.queries import MAX_OPEN_TRANSFERS, SHOP, make_arrival_id
+
+INSERT_TRANSFER = conditional_write(
+    "Q16",
+    """INSERT INTO stock_transfers (transfer_id, product_id, variant_id, source, destination, units, reason, state, actor, started_at)
+       VALUES (:transfer_id, :product_id, :variant_id, :source, :destination, :units, :reason, :state, :actor, :started_at)
+       IF NOT EXISTS""",
+)
+MOVE_TRANSFER = conditional_write(
+    "Q16",
+    "UPDATE stock_transfers SET state = :state WHERE transfer_id = :transfer_id IF state = :before",
+)
+END_TRANSFER = conditional_write(
+    "Q16",
+    """UPDATE stock_transfers SET state = 'arriving', arrived_in = :arrived_in, ended_by = :ended_by, ended_at = :ended_at
+       WHERE transfer_id = :transfer_id IF state = 'in_transit'""",
+)
+INSERT_OPEN_TRANSFER = write(
+    "Q16",
+    """INSERT INTO open_stock_transfers (shop, transfer_id, product_id, variant_id, source, destination, units, reason, actor, started_at)
+       VALUES (:shop, :transfer_id, :product_id, :variant_id, :source, :destination, :units, :reason, :actor, :started_at)""",
+)
+DELETE_OPEN_TRANSFER = write(
+    "Q16", "DELETE FROM open_stock_transfers WHERE shop = :shop AND transfer_id = :transfer_id"
+)
+# A step that was begun so long ago is finished by the worker.
+FINISH_AFTER = timedelta(minutes=1)
+
+
+def start_transfer(transfer: StockTransfer) -> StockTransfer:
+    """Send units on their way; one that was started before goes on as it is. Returns it as it is then.
+
+    Raises ValueError for no units or one warehouse alone, LookupError where nothing ever arrived, TooManyTransfers and
+    NotEnoughAvailable with nothing changed, TransferRefused if its id is another one's, CassandraUnavailable: then start it again.
+    """
+    if transfer.units < 1 or transfer.source == transfer.destination:
+        raise ValueError("a transfer has units and two warehouses")
+    opened = queries.prefetch_open_transfers()
+    numbers = queries.prefetch_stock_numbers(transfer.variant_id, transfer.source).one()
+    is_full = len(opened.rows()) >= MAX_OPEN_TRANSFERS
+    if is_full and queries.get_transfer(transfer.transfer_id) is None:
+        raise TooManyTransfers
+    if numbers is None or numbers.received is None:
+        raise LookupError(f"nothing of {transfer.variant_id} ever arrived in {transfer.source}")
+    new = replace(transfer, state=LEAVING)
+    columns = ("arrived_in", "ended_by", "ended_at")
+    is_new = INSERT_TRANSFER.apply(
+        if_lost=SEND_AGAIN,
+        **{name: value for name, value in vars(new).items() if name not in columns},
+    )
+    stored = new if is_new else queries.get_transfer(transfer.transfer_id)
+    assert stored
+    if not stored.is_same_as(transfer):
+        raise TransferRefused(stored)
+    if not stored.is_over:
+        # Before anything leaves: a crash leaves a row too many, never one too few.
+        record_open_transfer(stored)
+    stored = advance_transfer(stored)
+    if stored.state == REFUSED:
+        raise NotEnoughAvailable(
+            queries.get_stock_numbers(transfer.variant_id, transfer.source).available
+        )
+    return stored
+
+
+def end_transfer(
+    transfer: StockTransfer, warehouse_id: str, actor: str, now: datetime
+) -> StockTransfer:
+    """Book that a transfer has arrived, in its destination or, called off, where it came from; doing it again changes nothing.
+
+    Raises ValueError for a third warehouse, TransferRefused if it is not in transit, or has arrived in the other one;
+    CassandraUnavailable: then end it again.
+    """
+    if warehouse_id not in (transfer.source, transfer.destination):
+        raise ValueError(f"a transfer to {transfer.destination} does not arrive in {warehouse_id}")
+    transfer = advance_transfer(transfer)
+    END_TRANSFER.apply(
+        # The row says in the end where it arrives, whoever has written it.
+        if_lost=SEND_AGAIN,
+        transfer_id=transfer.transfer_id,
+        arrived_in=warehouse_id,
+        ended_by=actor,
+        ended_at=now,
+    )
+    stored = queries.get_transfer(transfer.transfer_id)
+    assert stored
+    if stored.arrived_in != warehouse_id:
+        raise TransferRefused(stored)
+    return advance_transfer(stored)
+
+
+def advance_transfer(transfer: StockTransfer) -> StockTransfer:
+    """Do what is left to do of a transfer until it waits for people or is over; return it as it is then.
+
+    Raises CassandraUnavailable: then it is done again.
+    """
+    if transfer.state == LEAVING:
+        transfer = _leave(transfer)
+    if transfer.state == ARRIVING:
+        transfer = _arrive(transfer)
+    if transfer.is_over:
+        DELETE_OPEN_TRANSFER.run(shop=SHOP, transfer_id=transfer.transfer_id)
+    return transfer
+
+
+def record_open_transfer(transfer: StockTransfer) -> None:
+    """Note that a transfer is not over, for the worker and for the staff's lists. Raises CassandraUnavailable."""
+    columns = ("state", "arrived_in", "ended_by", "ended_at")
+    INSERT_OPEN_TRANSFER.run(
+        shop=SHOP, **{name: value for name, value in vars(transfer).items() if name not in columns}
+    )
+
+
+def advance_open_transfers(now: datetime) -> int:
+    """Finish what a crash has left of transfers; return of how many. What waits for people stays. Raises CassandraUnavailable."""
+    open_ids = [row.transfer_id for row in queries.prefetch_open_transfers().rows()]
+    count = 0
+    for transfer in queries.get_transfers(open_ids).values():
+        began = transfer.ended_at or transfer.started_at
+        if transfer.state != IN_TRANSIT and now - began > FINISH_AFTER:
+            advance_transfer(transfer)
+            count += 1
+    return count
+
+
+def _leave(transfer: StockTransfer) -> StockTransfer:
+    """Take the units out of the warehouse that sends them, or find that there are too few."""
+    booking = _book(transfer, transfer.source, transfer.transfer_id, -transfer.units)
+    state = booking or _refuse(transfer)
+    if state == "transferred":
+        _enter_in_ledger(transfer, transfer.source, transfer.transfer_id, -transfer.units)
+        copy_stock(transfer.product_id, [(transfer.variant_id, transfer.source)])
+    return _move(transfer, IN_TRANSIT if state == "transferred" else REFUSED)
+
+
+def _arrive(transfer: StockTransfer) -> StockTransfer:
+    """Put the units into the warehouse where they have arrived."""
+    key = (transfer.variant_id, transfer.arrived_in)
+    arrival_id = make_arrival_id(transfer.transfer_id)
+    if not _book(transfer, transfer.arrived_in, arrival_id, transfer.units):
+        # There never was any.
+        open_stock_item(transfer.product_id, *key, DEFAULT_THRESHOLD)
+        _book(transfer, transfer.arrived_in, arrival_id, transfer.units)
+    _enter_in_ledger(transfer, transfer.arrived_in, arrival_id, transfer.units)
+    # New buyers do not overtake orders that wait: what is left is copied to the pages once these have theirs.
+    if not queries.list_waiting_orders(transfer.variant_id):
+        copy_stock(transfer.product_id, [key])
+    return _move(transfer, ARRIVED)
+
+
+def _book(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> str:
+    """Change a warehouse's numbers by so many units, once; return the state of the row that says so, "" if it could not be."""
+    stock_item = {"variant_id": transfer.variant_id, "warehouse_id": warehouse_id}
+    with write_turn(transfer.variant_id, warehouse_id):
+        outcome = apply_batch(
+            ADJUST.bind(units=units, least=max(0, -units), **stock_item),
+            INSERT_RECEIPT.bind(
+                units=units,
+                state="transferred",
+                receipt_id=row_id,
+                now=_booked_at(transfer, units),
+                **stock_item,
+            ),
+            # It does not matter which call has booked it: the row is there then.
+            if_lost=SEND_AGAIN,
+        )
+    return "transferred" if outcome else _find_state(outcome, row_id)
+
+
+def _refuse(transfer: StockTransfer) -> str:
+    """See to it that nothing leaves any more, and return the state of the row that decides; it may have left meanwhile."""
+    with write_turn(transfer.variant_id, transfer.source):
+        refused = INSERT_RECEIPT.apply(
+            if_lost=applied_if(lambda row: bool(row.state == "refused")),
+            variant_id=transfer.variant_id,
+            warehouse_id=transfer.source,
+            receipt_id=transfer.transfer_id,
+            units=0,
+            state="refused",
+            now=transfer.started_at,
+        )
+    return "refused" if refused or refused.current is None else str(refused.current.state)
+
+
+def _find_state(outcome: Outcome, row_id: UUID) -> str:
+    return next(
+        (
+            str(row.state)
+            for row in outcome.rows
+            if len(row) > 1 and row.reservation_id == row_id and row.state
+        ),
+        "",
+    )
+
+
+def _booked_at(transfer: StockTransfer, units: int) -> datetime:
+    return transfer.started_at if units < 0 else transfer.ended_at or transfer.started_at
+
+
+def _enter_in_ledger(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> None:
+    write_ledger_entries(
+        *(transfer.variant_id, warehouse_id, transfer.transfer_id, [("transferred", units)]),
+        ref=row_id,
+        booked_at=_booked_at(transfer, units),
+        actor=transfer.actor if units < 0 else transfer.ended_by,
+        reason=transfer.reason,
+    )
+
+
+def _move(transfer: StockTransfer, state: str) -> StockTransfer:
+    """Note how far a transfer has come; somebody else may have brought it further."""
+    moved = MOVE_TRANSFER.apply(
+        if_lost=SEND_AGAIN,
+        transfer_id=transfer.transfer_id,
+        state=state,
+        before=transfer.state,
+    )
+    stored = None if moved else queries.get_transfer(transfer.transfer_id)
+    return stored or replace(transfer, state=state)
