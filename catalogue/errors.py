@@ -72,3 +72,7 @@ class NoLongerSold(Exception):
             if name
             else _("This product is no longer sold.")
         )
+
+
+class ShareImageBusy(Exception):
+    """This process is making another JPEG of a drawing: ask again in some seconds."""

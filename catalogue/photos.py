@@ -95,7 +95,7 @@ def take_in_photo(raw: bytes, file_name: str) -> Photo:
         made.mkdir()
         photo = Photo(digest, *_decode(source, Path(file_name).suffix, made))
         for name in photo.list_file_names():
-            _store(name, (made / Path(name).name).read_bytes())
+            store_file(name, (made / Path(name).name).read_bytes())
     return photo
 
 
@@ -125,7 +125,8 @@ def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
     return said["width"], said["height"]
 
 
-def _store(name: str, content: bytes) -> None:
+def store_file(name: str, content: bytes) -> None:
+    """Write a picture's file, whose name says what is in it, into the storage. Raises what the storage raises."""
     # What is there and whole stays: somebody may be looking at it. What a crash has cut off is shorter.
     if not (default_storage.exists(name) and default_storage.size(name) == len(content)):
         file = ContentFile(content)

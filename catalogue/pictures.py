@@ -104,6 +104,13 @@ def is_drawing(picture: str) -> bool:
     return True
 
 
+def list_drawn_views(picture: str) -> tuple[str, ...]:
+    """Return a picture and, if it is a drawing that has them, its further views in the same colours: close up, and with other things."""
+    shape, _, colours = picture.partition("/")
+    further = (each for each in (f"{shape}-2", f"{shape}-3") if each in SHAPES)
+    return (picture, *(f"{each}/{colours}" for each in further))
+
+
 def draw_picture(shape: str, colours: tuple[str, ...]) -> str:
     """Return the picture as an SVG document, 600 by 600; raises NoSuchPicture."""
     check_picture(shape, colours)

@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from catalogue.entities import Product, Variant
+from catalogue.pictures import list_drawn_views
 from inventory.entities import Stock
 
 
@@ -60,6 +62,7 @@ class PictureChoice:
     alt: str
     url: str
     is_checked: bool
+    leads_to_another: bool  # variant
 
 
 def choose_variant(
@@ -121,10 +124,13 @@ def _nearest_variant(
     """The one that keeps most of what is chosen; among equals, one that is in stock."""
 
     def nearness(variant: Variant) -> tuple[int, bool]:
-        same = sum(current.options[name] == value for name, value in variant.options.items())
-        return same, _is_in_stock(variant, stock)
+        return _count_same(variant, current), _is_in_stock(variant, stock)
 
     return max(candidates, key=nearness)
+
+
+def _count_same(variant: Variant, current: Variant) -> int:
+    return sum(current.options[name] == value for name, value in variant.options.items())
 
 
 def _is_in_stock(variant: Variant, stock: Mapping[UUID, Stock]) -> bool:
@@ -142,38 +148,56 @@ def list_picture_choices(
 ) -> list[PictureChoice]:
     """Return each of the product's pictures once, and then those that its variants have besides; the one `shown` is checked.
 
-    A picture leads to the variant that looks like it, the one chosen if it does.
+    A picture leads to the variant that looks like it and differs least from the one chosen. Of a drawing that the one chosen is shown by
+    there are further views, beside it.
     """
-    looks = {each.picture: each for each in reversed(_list_sold(product, current))}
+    sold = [each for each in reversed(product.variants) if each.sold]
+    looks = {
+        each.picture: each for each in sorted(sold, key=lambda each: _count_same(each, current))
+    }
     # What stands for the one chosen never leads to another.
     looks[product.picture_of(current)] = current
     return [
         PictureChoice(
             picture,
-            product.describe_picture(picture) or looks[picture].label or product.name,
+            describe_look(product, variant, picture),
             variant_url(
                 product,
-                looks.get(picture, current),
+                variant,
                 picture="" if picture in looks else str(number),
                 preview=preview,
             ),
             picture == shown,
+            variant is not current,
         )
         for picture, number in _number_pictures(product, current).items()
+        for variant in [looks.get(picture, current)]
     ]
 
 
 def _number_pictures(product: Product, current: Variant) -> dict[str, int]:
-    others = _list_sold(product, current)[1:]
-    pictures = [*(each.picture for each in product.pictures), *(each.picture for each in others)]
-    return {
-        picture: number
-        for number, picture in enumerate(dict.fromkeys(filter(None, pictures)), start=1)
-    }
+    own = product.picture_of(current)
+    looks = [
+        *(each.picture for each in product.pictures),
+        *(each.picture for each in product.variants if each.sold and each.picture),
+    ]
+    views = (
+        each for look in looks for each in (list_drawn_views(look) if look == own else (look,))
+    )
+    return {picture: number for number, picture in enumerate(dict.fromkeys(views), start=1)}
 
 
-def _list_sold(product: Product, current: Variant) -> list[Variant]:
-    return [current, *(each for each in product.variants if each.sold)]
+def describe_look(product: Product, variant: Variant, picture: str) -> str:
+    """Return in words what a picture shows: the staff's, if they have written any, else the product, the variant and the view."""
+    name = f"{product.name}, {variant.label}" if variant.label else product.name
+    if words := product.describe_picture(picture):
+        return words
+    views = list_drawn_views(product.picture_of(variant))
+    if picture in views[1:]:
+        return [_("%(name)s, close up"), _("%(name)s, with other things")][
+            views.index(picture) - 1
+        ] % {"name": name}
+    return name
 
 
 def variant_url(product: Product, variant: Variant, **parameters: str) -> str:

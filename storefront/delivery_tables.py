@@ -38,10 +38,15 @@ def delivery_rows() -> list[list[DeliveryRow]]:
     ]
 
 
+def usual_delivery_methods() -> list[tuple[str, DeliveryMethod]]:
+    """Return the code of each country that the shop sends to, with the usual method."""
+    return [(code, methods[0]) for code, methods in DELIVERY_METHODS.items()]
+
+
 def usual_delivery_rows(first: str) -> list[DeliveryRow]:
     """Return a row for each country, for the usual method; the country with the code `first` stands before the others."""
-    codes = sorted(DELIVERY_METHODS, key=lambda code: code != first)
-    return [_row(COUNTRIES[code], DELIVERY_METHODS[code][0]) for code in codes]
+    methods = sorted(usual_delivery_methods(), key=lambda each: each[0] != first)
+    return [_row(COUNTRIES[code], method) for code, method in methods]
 
 
 def weight_rows() -> list[WeightRow]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from uuid import uuid4
 from xml.sax.saxutils import escape
@@ -36,12 +36,12 @@ def find_sitemap_file(number: int = 0) -> Path | None:
 
 
 def write_sitemap(products: Iterable[Product], now: datetime) -> int:
-    """Write the sitemap from all products, and return how many addresses it holds.
+    """Write the sitemap from all products, and return how many addresses it holds. A category is as new as what is new in its list.
 
     Each file is replaced in one go. With more than 50,000 addresses the first file is an index of the others.
     """
     sitemap_folder().mkdir(parents=True, exist_ok=True)
-    addresses = iter([*list_shop_addresses(), *_product_addresses(products)])
+    addresses = _list_addresses(products, now)
     count, files = 0, []
     while part := list(islice(addresses, MAX_SITEMAP_URLS)):
         files.append(_urlset(part))
@@ -57,23 +57,33 @@ def write_sitemap(products: Iterable[Product], now: datetime) -> int:
 
 def render_small_sitemap() -> str:
     """Return a sitemap without products, for a shop whose job has not run yet."""
-    return _urlset(list_shop_addresses())
+    return _urlset(_list_addresses((), current_time()))
 
 
-def list_shop_addresses() -> list[SitemapEntry]:
-    """Return the addresses that are no product's."""
-    categories = queries.get_category_tree().by_slug
-    plain = [reverse(name) for name in ("home", "help", "delivery")]
-    return [
-        (address, None)
-        for address in (*plain, *(reverse("category", args=(slug,)) for slug in sorted(categories)))
-    ]
-
-
-def _product_addresses(products: Iterable[Product]) -> Iterator[SitemapEntry]:
+def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[SitemapEntry]:
+    """Yield each address with the moment of its last change: the categories' last, as they follow from their products."""
+    for name in ("home", "help", "delivery", "privacy", "imprint"):
+        yield reverse(name), None
+    tree = queries.get_category_tree()
+    changed_at: dict[str, datetime] = {}
     for product in products:
-        if product.is_on_sale(current_time()):
-            yield reverse("product", args=(product.slug,)), product.updated_at
+        at = _find_last_change(product, now)
+        if product.is_on_sale(now):
+            yield reverse("product", args=(product.slug,)), at
+        if at is None:
+            continue
+        # What has gone has changed its lists, too.
+        nodes = (tree.by_id[each].path for each in product.all_category_ids if each in tree.by_id)
+        for node in chain.from_iterable(nodes):
+            changed_at[node.slug] = max(at, changed_at.get(node.slug, at))
+    for slug in sorted(tree.by_slug):
+        yield reverse("category", args=(slug,)), changed_at.get(slug)
+
+
+def _find_last_change(product: Product, now: datetime) -> datetime | None:
+    """Return when a product changed last: by a save, or as was planned."""
+    planned = (each for each in product.moments if each <= now)
+    return max(filter(None, (product.updated_at, *planned)), default=None)
 
 
 def _urlset(addresses: Iterable[SitemapEntry]) -> str:

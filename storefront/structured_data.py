@@ -1,22 +1,31 @@
 """What search engines read of a page: schema.org data as JSON-LD."""
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from moneyed import Money
 
 from catalogue.descriptions import plain_description
 from catalogue.entities import CategoryNode, Product, Variant
-from catalogue.templatetags.pictures import public_picture_url
+from catalogue.share_images import find_share_image
+from catalogue.templatetags.pictures import public_picture_url, public_url
 from inventory.entities import PREORDER, Stock
+from orders.templatetags.orders import return_days, withdrawal_days
 from storefront.choices import variant_url
+from storefront.delivery_tables import usual_delivery_methods
 
+# As in each page's title.
+SITE_NAME = "Stoa"
 # In a script element only these could end the data, or begin something else.
 _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 
@@ -31,6 +40,52 @@ def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
     )
 
 
+class _Things:
+    """Says a thing in full where it first stands, and by its id from then on: all offers of a page are delivered alike."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+
+    def say(self, thing: dict[str, Any]) -> dict[str, Any]:
+        text = json.dumps(thing)
+        if text in self._ids:
+            return {"@id": self._ids[text]}
+        self._ids[text] = f"#thing-{len(self._ids) + 1}"
+        return {"@id": self._ids[text], **thing}
+
+
+def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return who sells, and the site with its search."""
+    home, seller = absolute_url(reverse("home")), settings.SELLER
+    shop = {
+        "@type": "Organization",
+        "@id": f"{home}#shop",
+        "name": seller["name"],
+        "url": home,
+        "logo": public_url(static("icons/favicon.svg")),
+        "image": find_share_image("").url,
+        "email": seller["email"],
+        "vatID": seller["vat_id"],
+        "address": {"@type": "PostalAddress", "streetAddress": ", ".join(seller["address"])},
+    }
+    search = {
+        "@type": "SearchAction",
+        "target": {
+            "@type": "EntryPoint",
+            "urlTemplate": f"{absolute_url(reverse('search'))}?q={{search_term_string}}",
+        },
+        "query-input": "required name=search_term_string",
+    }
+    site = {
+        "@type": "WebSite",
+        "name": SITE_NAME,
+        "url": home,
+        "publisher": {"@id": shop["@id"]},
+        "potentialAction": search,
+    }
+    return shop, site
+
+
 def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any]:
     """Return a product with an offer for each variant that is sold."""
     sold = [variant for variant in product.variants if variant.sold]
@@ -41,6 +96,11 @@ def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any
         ]
     )
     brand = {"brand": {"@type": "Brand", "name": product.brand}} if product.brand else {}
+    things, returns = _Things(), _return_policy()
+    shipping = {
+        each: _shipping_details(*each)
+        for each in {(variant.price, variant.weight_grams) for variant in sold}
+    }
     return {
         "@type": "Product",
         "name": product.name,
@@ -49,7 +109,14 @@ def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any
         "image": [public_picture_url(picture) for picture in pictures],
         "url": absolute_url(reverse("product", args=(product.slug,))),
         "offers": [
-            _offer(product, variant, stock.get(variant.variant_id, Stock())) for variant in sold
+            {
+                **_offer(product, variant, stock.get(variant.variant_id, Stock())),
+                "shippingDetails": [
+                    things.say(each) for each in shipping[variant.price, variant.weight_grams]
+                ],
+                "hasMerchantReturnPolicy": things.say(returns),
+            }
+            for variant in sold
         ],
     }
 
@@ -68,10 +135,60 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
     }
 
 
+def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
+    """Return what it costs to be sent one unit in the usual way, and how long that takes; countries where that is the same stand together."""
+    countries: dict[tuple[str, tuple[int, int]], list[str]] = defaultdict(list)
+    for country, method in usual_delivery_methods():
+        countries[f"{method.price_for(price, grams).amount:.2f}", method.days].append(country)
+    return [
+        {
+            "@type": "OfferShippingDetails",
+            "shippingRate": {
+                "@type": "MonetaryAmount",
+                "value": cost,
+                "currency": price.currency.code,
+            },
+            "shippingDestination": [
+                {"@type": "DefinedRegion", "addressCountry": each} for each in of_it
+            ],
+            # Working days from the order until it is there.
+            "deliveryTime": {
+                "@type": "ShippingDeliveryTime",
+                "transitTime": {
+                    "@type": "QuantitativeValue",
+                    "minValue": first,
+                    "maxValue": last,
+                    "unitCode": "DAY",
+                },
+            },
+        }
+        for (cost, (first, last)), of_it in countries.items()
+    ]
+
+
+def _return_policy() -> dict[str, Any]:
+    """Return for how long and how a thing is sent back; whoever sends it pays for that. A shop that offers nothing keeps to the law."""
+    return {
+        "@type": "MerchantReturnPolicy",
+        "applicableCountry": [country for country, _method in usual_delivery_methods()],
+        "returnPolicyCategory": "https://schema.org/MerchantReturnFiniteReturnWindow",
+        "merchantReturnDays": return_days() or withdrawal_days(),
+        "returnMethod": "https://schema.org/ReturnByMail",
+        "returnFees": "https://schema.org/ReturnFeesCustomerResponsibility",
+        "merchantReturnLink": absolute_url(f"{reverse('delivery')}#returns"),
+    }
+
+
 def _availability(stock: Stock) -> str:
     if stock.backorder and stock.availability == "ahead":
         return "PreOrder" if stock.backorder.kind == PREORDER else "BackOrder"
     return "InStock" if stock.available > 0 else "OutOfStock"
+
+
+def summarize_product(product: Product) -> str:
+    """Return a product in a sentence or two: what the staff have written for it, or the beginning of its description."""
+    words = Truncator(plain_description(product.description)).words(28)
+    return product.search_description or words or product.name
 
 
 def breadcrumb_data(trail: Sequence[CategoryNode], page_name: str, url: str) -> dict[str, Any]:

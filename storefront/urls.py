@@ -16,6 +16,10 @@ urlpatterns = [
     path("viewed/", pages.viewed_products, name="viewed"),
     path("viewed/forget/", pages.forget_viewed_products, name="viewed_forget"),
     path("pictures/<slug:shape>/<slug:colours>.svg", pages.picture, name="picture"),
+    path(
+        "pictures/<slug:shape>/<slug:colours>/<str:key>.jpg", pages.share_image, name="share_image"
+    ),
+    path("pictures/shop/<str:key>.jpg", pages.share_image, name="shop_share_image"),
     path("media/pictures/<str:digest>/<str:name>", pages.photo, name="photo"),
     path("help/", pages.help_page, name="help"),
     path("help/delivery/", pages.delivery, name="delivery"),

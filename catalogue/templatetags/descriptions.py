@@ -3,7 +3,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from catalogue.descriptions import format_description, plain_description
+from catalogue.descriptions import format_description
 
 register = template.Library()
 
@@ -12,9 +12,3 @@ register = template.Library()
 def formatted(text: str) -> SafeString:
     """Return a description as staff have formatted it."""
     return format_description(text)
-
-
-@register.filter
-def without_formatting(text: str) -> str:
-    """Return the words of a description alone."""
-    return plain_description(text)

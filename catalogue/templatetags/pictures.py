@@ -24,6 +24,8 @@ _SIZES = {
     "thumb": "6.5rem",
     "": "(min-width: 80rem) 17rem, (min-width: 40rem) 21vw, 45vw",
     "main": "(min-width: 52rem) 50vw, 100vw",
+    # Enlarged, it is wider than the window.
+    "full": "200vw",
 }
 # Of a browser that knows none of the other formats, of mails, search engines and other sites.
 _PLAIN_WIDTH = 1280
@@ -37,7 +39,7 @@ def picture(
     """Show a picture, with its space reserved before it is loaded; a sign in its place if there is none.
 
     `picture` is what a variant's row or a card holds: a photo, a drawing's "shape/hex-hex", or "". `size` is a modifier of the
-    CSS class: "", "thumb", "tiny", "chip" or "main". `alt` stays empty where the name stands beside it. `eager` is for the first
+    CSS class: "", "thumb", "tiny", "chip", "main" or "full". `alt` stays empty where the name stands beside it. `eager` is for the first
     row of a list, `first` for the main picture of a page. Raises NoReverseMatch for a text that is no picture.
     """
     photo = parse_photo(picture)
@@ -72,14 +74,31 @@ def picture_url(picture: str) -> str:
     if not picture:
         return ""
     if photo := parse_photo(picture):
-        return photo_url(photo, [w for w in photo.widths if w <= _PLAIN_WIDTH][-1], "jpg")
+        return photo_url(photo, plain_width(photo), "jpg")
     shape, _, colours = picture.partition("/")
     return reverse("picture", args=(shape, colours))
 
 
+@register.filter
+def full_picture_url(picture: str) -> str:
+    """Return the address of a picture as one file, a photo's as its largest JPEG; "" if there is none. Raises NoReverseMatch."""
+    photo = parse_photo(picture)
+    return photo_url(photo, photo.widths[-1], "jpg") if photo else picture_url(picture)
+
+
+def plain_width(photo: Photo) -> int:
+    """Return the width of the JPEG that stands for a photo where one file has to do."""
+    return [width for width in photo.widths if width <= _PLAIN_WIDTH][-1]
+
+
 def public_picture_url(picture: str) -> str:
     """Return the address of a picture for whoever has not come from a page of the shop: a mail, a search engine, another site."""
-    return urljoin(f"{settings.PUBLIC_URL}/", picture_url(picture))
+    return public_url(picture_url(picture))
+
+
+def public_url(address: str) -> str:
+    """Return an address with the shop's public name, unless it has another host's already."""
+    return urljoin(f"{settings.PUBLIC_URL}/", address)
 
 
 @register.filter

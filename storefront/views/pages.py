@@ -33,10 +33,11 @@ from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import CardPage, CategoryNode, Product
-from catalogue.photos import FOLDER, find_content_type, parse_photo
+from catalogue.errors import ShareImageBusy
+from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture
 from catalogue.previews import is_preview_token
-from catalogue.templatetags.pictures import public_picture_url
+from catalogue.share_images import SECONDS_EACH, find_share_image, read_share_image
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from payments.gateways import list_enabled_methods
@@ -69,7 +70,10 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "tiles": tiles,
         "promotions": list_running_promotions(current_time()),
-        "canonical": structured_data.absolute_url("/"),
+        "share_image": SimpleLazyObject(lambda: find_share_image("")),
+        "json_ld": SimpleLazyObject(
+            lambda: structured_data.json_ld_script(*structured_data.shop_data())
+        ),
     }
     return render_page(request, "storefront/home.html", rows | context)
 
@@ -132,7 +136,8 @@ def _category_context(
         "next_url": next_page_url(url, card_count, sort=sort, after=cards.next_token)
         if cards.next_token
         else "",
-        "canonical": structured_data.absolute_url(url),
+        "share_image": SimpleLazyObject(lambda: find_share_image(node.picture)),
+        **({"page_description": node.description} if node.description else {}),
         "json_ld": SimpleLazyObject(
             lambda: structured_data.json_ld_script(
                 structured_data.breadcrumb_data(node.ancestors, node.name, url)
@@ -183,14 +188,16 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     wanted_sku = request.GET.get("variant", "")
     chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
     country = get_shipping_country(request)
+    look = found.picture_of(chosen.variant)
     shown = choices.choose_picture(found, chosen.variant, request.GET.get("picture", ""))
     context = {
         "product": found,
         "stock": tuple(stock.items()),
         "trail": tuple((node.name, node.slug) for node in trail),
         "preview": preview,
+        "look": look,
+        "look_alt": choices.describe_look(found, chosen.variant, look),
         "shown": shown,
-        "shown_url": public_picture_url(shown) if parse_photo(shown) else "",
         "unknown_variant": bool(wanted_sku) and not is_known,
         "country": country,
         "tax_added": country in tax_added_countries(),
@@ -199,7 +206,6 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
-        "canonical": structured_data.absolute_url(reverse("product", args=(slug,))),
         "viewed_any": is_drawn_for_all(request)
         or any(each != product_id for each in recently_viewed.list_viewed_product_ids(request)),
         "chosen": chosen,
@@ -222,8 +228,9 @@ def _derived_context(
     """Return what the page makes of what was read: only when it is drawn anew (web.templatetags.fragments)."""
     url = reverse("product", args=(found.slug,))
     return {
-        "shown_alt": found.describe_picture(shown)
-        or (f"{found.name}, {chosen.label}" if chosen.label else found.name),
+        "shown_alt": choices.describe_look(found, chosen.variant, shown),
+        "share_image": SimpleLazyObject(lambda: find_share_image(found.picture_of(chosen.variant))),
+        "page_description": SimpleLazyObject(lambda: structured_data.summarize_product(found)),
         "choices": SimpleLazyObject(
             lambda: choices.list_option_choices(found, chosen.variant, stock)
         ),
@@ -298,6 +305,24 @@ def picture(request: HttpRequest, shape: str, colours: str) -> HttpResponse:
         HttpResponseNotModified() if known else HttpResponse(drawing, content_type="image/svg+xml")
     )
     answer["ETag"] = etag
+    answer["Cache-Control"] = CACHE_CONTROL
+    return answer
+
+
+@require_safe
+@without_header
+@public
+def share_image(request: HttpRequest, key: str, shape: str = "", colours: str = "") -> HttpResponse:
+    """Serve a drawing, or the shop's own, as a JPEG for other sites, which show it beside a link."""
+    try:
+        content = read_share_image(shape, colours, key)
+    except NoSuchPicture as error:
+        raise Http404 from error
+    except ShareImageBusy:
+        return HttpResponse(
+            status=HTTPStatus.SERVICE_UNAVAILABLE, headers={"Retry-After": str(SECONDS_EACH)}
+        )
+    answer = HttpResponse(content, content_type="image/jpeg")
     answer["Cache-Control"] = CACHE_CONTROL
     return answer
 

@@ -335,6 +335,8 @@ _STAFF_ACTIONS = (
 URLS_WITHOUT_PAGE = {
     "picture": "a drawing",
     "photo": "a picture",
+    "share_image": "a picture",
+    "shop_share_image": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
@@ -390,6 +392,7 @@ URL_ARGUMENTS = {
     "<str:name>": "welcome10",
     "<slug:shape>": "mug",
     "<str:digest>": "0",
+    "<str:key>": "0",
     "<slug:colours>": "c8724c-efeae0",
 }
 

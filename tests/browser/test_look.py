@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from urllib.parse import urlsplit
 
 import pytest
+from django.urls import resolve
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import DEVICES, InspectPages, OpenPage, ServedShop, open_context
@@ -19,7 +21,7 @@ from tests.browser.shop_pages import (
     URLS_WITHOUT_PAGE,
     iterate_urls,
 )
-from tests.browser.steps import add_to_cart, open_product
+from tests.browser.steps import TWO_CHOICES, add_to_cart, open_product, skus_in_stock
 from tests.web_server import fetch_page
 
 # What a finger has to hit: buttons everywhere, and links that stand alone (a link in a sentence has its line's height).
@@ -50,6 +52,14 @@ SHIFTS = """const moved = []; const note = (entries) => entries.forEach((e) => {
 const looking = new PerformanceObserver((list) => note(list.getEntries()));
 looking.observe({type: 'layout-shift', buffered: true});
 window.shifts = () => { note(looking.takeRecords()); return moved; };"""
+# What a page says to search engines: its status, its one address, and whether it is for them.
+ROBOTS = """() => [
+  performance.getEntriesByType('navigation')[0].responseStatus,
+  [...document.querySelectorAll('link[rel=canonical]')].map((e) => e.getAttribute('href')),
+  [...document.querySelectorAll('meta[name=robots]')].map((e) => e.content.split(',')[0]),
+]"""
+# The pages that are for search engines. All others say that they are not.
+INDEXED = {"home", "category", "product", "help", "delivery", "privacy", "imprint"}
 # Waits until what has come into sight is there, and painted; returns what has not come in ten seconds.
 LOADED = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
@@ -81,6 +91,17 @@ def shifted(page: Page) -> list[str]:
     return late + [f"X22: it shifts: {each}" for each in page.evaluate("shifts()")]
 
 
+def for_robots(page: Page) -> list[str]:
+    """What is wrong with what a page says to search engines."""
+    status, canonical, robots = page.evaluate(ROBOTS)
+    there = urlsplit(page.url)
+    is_indexed = status == 200 and resolve(there.path).view_name in INDEXED
+    expected = (
+        [[f"{there.scheme}://{there.netloc}{there.path}"], []] if is_indexed else [[], ["noindex"]]
+    )
+    return [] if [canonical, robots] == expected else [f"X138: {status} {canonical} {robots}"]
+
+
 def on_a_phone(page: Page) -> list[str]:
     faults = [*list_accessibility_violations(page), *shifted(page)]
     faults += [
@@ -93,7 +114,7 @@ def on_a_phone(page: Page) -> list[str]:
 
 
 def at_a_desk(page: Page) -> list[str]:
-    faults = [*list_accessibility_violations(page), *shifted(page)]
+    faults = [*list_accessibility_violations(page), *shifted(page), *for_robots(page)]
     for what, style in (
         ("WCAG's text spacing", SPACED),
         ("twice the text", "html { font-size: 200% !important; }"),
@@ -113,7 +134,7 @@ def test_x10_x11_x13_x22_on_a_phone_in_the_dark(inspect_pages: InspectPages, par
 
 
 @on_every_page
-def test_x12_x13_x22_at_a_desk_in_the_light(inspect_pages: InspectPages, part: str) -> None:
+def test_x12_x13_x22_x138_at_a_desk_in_the_light(inspect_pages: InspectPages, part: str) -> None:
     faults = inspect_pages("desktop", part, at_a_desk, SHIFTS, bypass_csp=True)
     assert not faults, "\n".join(faults)
 
@@ -215,6 +236,60 @@ def test_x22_what_a_shopper_looks_at_stays_where_it_is_when_a_swap_arrives(
     expect(page.locator("#cart-badge")).to_contain_text("2 items")
     page.wait_for_timeout(200)
     assert page.evaluate(WHERE, list(before)) == before
+
+
+def test_x134_x135_the_gallery_by_keyboard_and_by_touch(open_page: OpenPage) -> None:
+    page = open_page()
+    open_product(page)
+    typed, image = page.locator("#quantity"), page.locator(".product__full img")
+    typed.fill("3")
+    before = page.evaluate(WHERE, ["h1", "#add-button", ".product__full img"])
+    # Another view: what was typed stays, and so does the focus.
+    close_up = page.locator(".thumbs li:has([aria-current]) + li a")
+    name = close_up.get_attribute("id")
+    close_up.focus()
+    page.keyboard.press("Enter")
+    expect(image).to_have_attribute("src", re.compile("/pictures/towel-2/"))
+    assert page.evaluate("() => document.activeElement.id") == name
+    assert "picture=" in page.url
+    expect(typed).to_have_value("3")
+    assert page.evaluate(WHERE, list(before)) == before
+    # The gallery stays in sight beside what is longer than it.
+    page.mouse.wheel(0, 200)
+    page.wait_for_function("() => scrollY >= 150")
+    assert image.evaluate("e => e.getBoundingClientRect().top >= 0")
+    # The full picture, larger, and back.
+    dialog = page.locator("#zoom")
+    page.locator("#zoom-open").focus()
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    assert dialog.evaluate("e => e.matches(':modal')")
+    large = dialog.locator("img")
+    width = large.evaluate("e => e.getBoundingClientRect().width")
+    page.keyboard.press("Space")
+    assert large.evaluate("e => e.getBoundingClientRect().width") > 1.5 * width
+    assert list_accessibility_violations(page) == []
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    assert page.evaluate("() => document.activeElement.id") == "zoom-open"
+    # A look of another variant brings its choice, its price and its code.
+    other = page.locator(".thumbs li:last-child a")
+    _, _, sku = str(other.get_attribute("href")).partition("?variant=")
+    other.click()
+    expect(page.locator("#add input[name=variant]")).to_have_value(sku)
+    assert page.url.endswith(f"?variant={sku}")
+    # The size that was chosen before.
+    assert sku.rpartition("-")[2] == skus_in_stock(TWO_CHOICES)[0].rpartition("-")[2]
+    # By touch, and without scripts.
+    phone = open_page("phone", scripts=False)
+    open_product(phone)
+    phone.locator("#zoom-open").tap()
+    large = phone.locator("#zoom img")
+    expect(large).to_be_visible()
+    large.tap()
+    expect(phone.locator("#zoom-in")).to_be_checked()
+    phone.get_by_role("button", name="Close").tap()
+    expect(phone.locator("#zoom")).to_be_hidden()
 
 
 def test_x14_who_wants_less_motion_gets_none(open_page: OpenPage) -> None:

@@ -266,6 +266,8 @@ OPEN_TO_ALL = {
     "product": "the shop window",
     "picture": "a drawing",
     "photo": "a picture that staff have uploaded",
+    "share_image": "a drawing, whose address the shop has signed",
+    "shop_share_image": "the shop's own drawing",
     "sitemap_part": "the shop window's list",
     "mail:message": "the demo shop's mail reader, which a shop does not have",
     "testbank:pay": "the bank's page: its payment's id is the bank's secret, and it shows a sum and an order's number",

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,12 +16,15 @@ import pytest
 from django.conf import settings
 from django.test import Client, override_settings
 from django.urls import reverse
+from PIL import Image
 
-from catalogue import operations, queries, search
+from catalogue import operations, queries, search, share_images
 from catalogue.entities import CategoryNode, Product
 from catalogue.errors import ProductRefused
+from catalogue.share_images import find_share_image
 from pricing.delivery import DELIVERY_METHODS
 from storefront import sitemap
+from storefront.structured_data import product_data
 from tests.factories import make_category, make_product, make_stock, make_user
 
 NONSENSE = [
@@ -383,11 +387,34 @@ def test_x22_every_picture_keeps_its_space(
             assert image.get("alt") is not None
 
 
-def test_a_gallery_links_each_look(client: Client, jug: Product) -> None:
-    page = tree(client.get(page_of(jug, 0)))
-    links = [link.get("href") for link in page.cssselect(".thumbs a")]
-    assert links == [page_of(jug, place) for place in range(4)]
-    assert len(page.cssselect(".thumbs [aria-current]")) == 1
+def test_x134_x135_the_gallery_links_each_look_the_chosen_ones_views_and_the_full_picture(
+    client: Client, jug: Product
+) -> None:
+    own, colours = page_of(jug, 1), jug.variants[1].picture.partition("/")[2]
+    others = [page_of(jug, place) for place in (0, 2, 3)]
+    links = [others[0], own, f"{own}&picture=3", f"{own}&picture=4", *others[1:]]
+    views = [("mug", "Large"), ("mug-2", "Large, close up"), ("mug-3", "Large, with other things")]
+    for link, (shape, words) in zip(links[1:4], views, strict=True):
+        page = tree(client.get(link))
+        assert [each.get("href") for each in page.cssselect(".thumbs a")] == links
+        (checked,) = page.cssselect(".thumbs [aria-current]")
+        assert checked.get("href") == link
+        # A link without scripts, and a dialog that needs none either.
+        (full,) = page.cssselect("a.product__full")
+        (image,) = full.cssselect("img")
+        assert image.get("src") == full.get("href") == f"/pictures/{shape}/{colours}.svg"
+        assert image.get("alt") == f"Stone Jug, Teal, {words}"
+        (dialog,) = page.cssselect("dialog")
+        (button,) = page.cssselect("button[command='show-modal']")
+        opens = {button.get("commandfor"), button.get("popovertarget")}
+        assert opens == {dialog.get("id")}
+        assert dialog.get("popover") is not None
+        # What is not looked at yet is not fetched.
+        soon = [each.get("loading") for each in page.cssselect(".product__gallery img")]
+        assert soon == ["eager", *["lazy"] * 7]
+    # Another variant is shown by its own picture, whatever was looked at before.
+    page = tree(client.get(others[2]))
+    assert jug.variants[3].picture in page.cssselect(".product__full")[0].get("href")
 
 
 def test_a_part_of_the_product_is_what_a_choice_changes(client: Client, jug: Product) -> None:
@@ -479,7 +506,7 @@ def test_s27_what_is_written_into_a_product_stays_text(client: Client) -> None:
     assert things[0]["name"] == product.name
 
 
-def test_what_search_engines_read(client: Client, jug: Product) -> None:
+def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
     (data,) = tree(client.get(page_of(jug))).cssselect("script[type='application/ld+json']")
     product, way = json.loads(data.text)
     assert (product["@type"], way["@type"]) == ("Product", "BreadcrumbList")
@@ -488,6 +515,86 @@ def test_what_search_engines_read(client: Client, jug: Product) -> None:
     assert offer["availability"].endswith("OutOfStock")
     assert product["image"][0].startswith(f"{settings.PUBLIC_URL}/pictures/mug/")
     assert way["itemListElement"][-1]["item"] == f"{settings.PUBLIC_URL}{page_of(jug)}"
+    # An offer says what it costs to send and how it goes back, as the shop's own pages do. What was said once has an id.
+    said = {
+        each["@id"]: each
+        for offer in product["offers"]
+        for each in (*offer["shippingDetails"], offer["hasMerchantReturnPolicy"])
+        if len(each) > 1
+    }
+    for offer in product["offers"]:
+        costs = {
+            region["addressCountry"]: (
+                detail["shippingRate"]["value"],
+                detail["deliveryTime"]["transitTime"]["maxValue"],
+            )
+            for detail in (said[each["@id"]] for each in offer["shippingDetails"])
+            for region in detail["shippingDestination"]
+        }
+        assert costs == {
+            code: (f"{methods[0].price.amount:.2f}", methods[0].days[1])
+            for code, methods in DELIVERY_METHODS.items()
+        }
+        returns = said[offer["hasMerchantReturnPolicy"]["@id"]]
+        assert returns["merchantReturnDays"] == settings.RETURN_DAYS
+    dear = replace(jug.variants[0], price=DELIVERY_METHODS["DE"][0].free_from, weight_grams=6000)
+    with override_settings(RETURN_DAYS=0):
+        (offer,) = product_data(replace(jug, variants=(dear,)), {})["offers"]
+    first = offer["shippingDetails"][0]
+    assert first["shippingDestination"] == [{"@type": "DefinedRegion", "addressCountry": "DE"}]
+    assert first["shippingRate"]["value"] == "0.00"
+    returns = offer["hasMerchantReturnPolicy"]
+    assert returns["merchantReturnDays"] == settings.WITHDRAWAL_DAYS
+    # The front page says whose shop it is, and how it is searched.
+    (data,) = tree(client.get("/")).cssselect("script[type='application/ld+json']")
+    seller, site = json.loads(data.text)
+    assert (seller["@type"], seller["email"]) == ("Organization", settings.SELLER["email"])
+    assert site["publisher"]["@id"] == seller["@id"]
+    search = site["potentialAction"]["target"]["urlTemplate"].removeprefix(settings.PUBLIC_URL)
+    found = client.get(search.format(search_term_string=jug.variants[1].sku))
+    assert (found.status_code, found["Location"]) == (302, page_of(jug, 1))
+
+
+def test_x136_s87_other_sites_show_a_jpeg_that_only_the_shop_can_have_made(
+    client: Client, jug: Product, leaf_category: CategoryNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = ("/", reverse("category", args=(leaf_category.slug,)), page_of(jug, 1))
+    for address in addresses:
+        page = tree(client.get(address))
+        said = {
+            each.get("property") or each.get("name"): each.get("content")
+            for each in page.cssselect("meta")
+        }
+        assert said["og:url"] == page.xpath("string(//link[@rel='canonical']/@href)")
+        assert said["og:url"] == f"{settings.PUBLIC_URL}{address.partition('?')[0]}"
+        assert page.findtext(".//title") == f"{said['og:title']} · {said['og:site_name']}"
+        assert said["og:description"] == said["description"]
+        assert said["twitter:card"] == "summary_large_image"
+        image = said["og:image"].removeprefix(settings.PUBLIC_URL)
+        found = client.get(image)
+        assert found["Content-Type"] == "image/jpeg"
+        assert found["Cache-Control"] == "public, max-age=31536000, immutable"
+        assert len(found.content) < 200_000
+        with Image.open(BytesIO(found.content)) as drawn:
+            assert drawn.format == "JPEG"
+            assert drawn.size == (int(said["og:image:width"]), int(said["og:image:height"]))
+    # A process makes one at a time: who waits too long asks again.
+    monkeypatch.setattr(share_images, "SECONDS_EACH", 0.01)
+    other = find_share_image("mug/123456").url.removeprefix(settings.PUBLIC_URL)
+    with share_images._ONE_AT_A_TIME:
+        assert (client.get(other).status_code, client.get(image).status_code) == (503, 200)
+    # It is made once, and an earlier key of the shop's still counts.
+    monkeypatch.setattr(share_images, "_render", None)
+    with override_settings(SECRET_KEY="k" * 60, SECRET_KEY_FALLBACKS=[settings.SECRET_KEY]):
+        assert client.get(image).content == found.content
+    shape, colours, key = image.removeprefix("/pictures/").removesuffix(".jpg").split("/")
+    for other in (
+        f"{shape}/ffffff/{key}",
+        f"{shape}/{colours}/{key[:-1]}é",
+        f"{shape}/zzzzzz/{key}",
+        f"shop/{key}",
+    ):
+        assert client.get(f"/pictures/{other}.jpg").status_code == 404
 
 
 # ---- Search
@@ -663,14 +770,27 @@ def test_the_staff_are_offered_the_way_to_where_their_work_begins() -> None:
     assert offered == expected
 
 
-def test_the_sitemap_names_what_is_sold(client: Client, jug: Product, tmp_path: Path) -> None:
+def test_x139_the_sitemap_names_what_is_sold_and_when_it_changed(
+    client: Client, jug: Product, tmp_path: Path
+) -> None:
     gone = replace(jug, slug="gone", status="archived")
+    assert jug.updated_at
+    node = queries.get_category_tree().by_id[jug.category_id]
+    now = datetime.now(UTC) + timedelta(minutes=3)
+    left = replace(gone, updated_at=jug.updated_at + timedelta(minutes=2))
+    to_come = replace(jug, slug="to-come", active_from=now + timedelta(days=1))
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
         assert b"<loc>" in client.get("/sitemap.xml").content
-        sitemap.write_sitemap([jug, gone], datetime.now(UTC))
+        sitemap.write_sitemap([left, to_come, jug], now)
         text = client.get("/sitemap.xml").content.decode()
-    assert f"<loc>{settings.PUBLIC_URL}{page_of(jug)}</loc><lastmod>" in text
+    changed_at = dict(re.findall(r"<loc>([^<]+)</loc><lastmod>([^<]+)<", text))
+    assert changed_at[f"{settings.PUBLIC_URL}{page_of(jug)}"] == f"{jug.updated_at:%FT%TZ}"
+    # What has gone has changed its category, and all above it; what is to come has not yet.
+    for each in node.path:
+        category = f"{settings.PUBLIC_URL}{reverse('category', args=(each.slug,))}"
+        assert changed_at[category] == f"{left.updated_at:%FT%TZ}"
     assert "/p/gone/" not in text
+    assert "/p/to-come/" not in text
 
 
 def test_a_large_sitemap_has_an_index(
