@@ -537,7 +537,9 @@ def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
         }
         returns = said[offer["hasMerchantReturnPolicy"]["@id"]]
         assert returns["merchantReturnDays"] == settings.RETURN_DAYS
-    dear = replace(jug.variants[0], price=DELIVERY_METHODS["DE"][0].free_from, weight_grams=6000)
+    free_from = DELIVERY_METHODS["DE"][0].free_from
+    assert free_from
+    dear = replace(jug.variants[0], price=free_from, weight_grams=6000)
     with override_settings(RETURN_DAYS=0):
         (offer,) = product_data(replace(jug, variants=(dear,)), {})["offers"]
     first = offer["shippingDetails"][0]
