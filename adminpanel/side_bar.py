@@ -47,6 +47,7 @@ ENTRIES = (
     Entry("front_page", _("Front page"), "pin"),
     Entry("promotions", _("Promotions"), "tag"),
     Entry("sales", _("Reports"), "chart"),
+    Entry("settings", _("The shop"), "truck", SETTINGS),
     Entry("people", _("People"), "user", SETTINGS),
     Entry("worker", _("Background jobs"), "clock", SETTINGS),
     Entry("log", _("Audit log"), "list", SETTINGS),

@@ -19,11 +19,11 @@ from inventory import operations
 from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged
 from inventory.queries import (
-    WAREHOUSES,
     list_waiting_orders,
     prefetch_stock_numbers,
     stock_numbers_from_row,
 )
+from inventory.warehouses import list_open_warehouses, list_warehouses
 from web.forms import Form
 
 # Of one delivery, or in one warehouse.
@@ -64,6 +64,7 @@ class StockForm(Form):
         numbers: StockNumbers,
         data: Mapping[str, Any] | None = None,
     ) -> None:
+        self.is_open = any(each.key == warehouse_id for each in list_open_warehouses())
         initial = {"key": uuid4(), "seen": numbers.on_hand}
         super().__init__(data, initial=initial, auto_id=f"{variant_id}-{warehouse_id}-%s")
 
@@ -74,6 +75,8 @@ class StockForm(Form):
             self.add_error(
                 "reason", _("Say why the number changes, such as “broken” or “stocktaking”")
             )
+        if not self.is_count and not self.is_open:
+            self.add_error("units", _("This warehouse is closed. Receive them in another one."))
         if not self.is_count and clean.get("units") == 0:
             self.add_error("units", _("Enter how many have arrived"))
         return clean
@@ -117,7 +120,7 @@ def list_stock_lines(
     variants: Sequence[Variant], submitted: Mapping[tuple[UUID, str], StockForm]
 ) -> list[StockLine]:
     """Return variants in each warehouse, read side by side; `submitted` are forms as they were sent. Raises CassandraUnavailable."""
-    keys = [(variant, warehouse) for variant in variants for warehouse in WAREHOUSES]
+    keys = [(variant, warehouse) for variant in variants for warehouse in list_warehouses()]
     reading = [prefetch_stock_numbers(variant.variant_id, warehouse) for variant, warehouse in keys]
     lines = []
     for (variant, warehouse), pending in zip(keys, reading, strict=True):

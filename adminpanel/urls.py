@@ -15,6 +15,7 @@ from adminpanel.views import (
     promotions,
     sales,
     second_factor,
+    shop_settings,
     spreadsheets,
     stock,
     worker,
@@ -130,6 +131,25 @@ urlpatterns = [
     ),
     path("front-page/", front_page.front_page, name="front_page"),
     path("front-page/<str:row>/", front_page.pin_on_front_page, name="front_page_row"),
+    path("settings/", shop_settings.setting_list, name="settings"),
+    path("settings/delivery/", shop_settings.delivery_methods, name="delivery_methods"),
+    path(
+        "settings/delivery/new/", shop_settings.create_delivery_method, name="delivery_method_new"
+    ),
+    path("settings/delivery/<slug:key>/", shop_settings.delivery_method, name="delivery_method"),
+    path(
+        "settings/delivery/<slug:key>/remove/",
+        shop_settings.remove_delivery_method,
+        name="delivery_method_remove",
+    ),
+    path("settings/warehouses/", shop_settings.warehouses, name="warehouses"),
+    path("settings/warehouses/new/", shop_settings.create_warehouse, name="warehouse_new"),
+    path("settings/warehouses/<slug:key>/", shop_settings.warehouse_detail, name="warehouse"),
+    path("settings/terms/", shop_settings.terms_list, name="terms"),
+    path("settings/terms/new/", shop_settings.create_terms, name="terms_new"),
+    path("settings/terms/<slug:key>/", shop_settings.terms_detail, name="terms_detail"),
+    path("settings/taxes/", shop_settings.tax_rates, name="tax_rates"),
+    path("settings/taxes/<slug:key>/", shop_settings.country_tax, name="country_tax"),
     path("promotions/", promotions.promotion_list, name="promotions"),
     path("promotions/make/", promotions.create_promotion, name="promotion_make"),
     path(

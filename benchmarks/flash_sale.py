@@ -234,9 +234,10 @@ def _left(sale: Sale) -> int:
 def get_stock_numbers(variant_id: UUID) -> Counter[str]:
     """Return a variant's numbers over all warehouses."""
     from inventory import queries as stock
+    from inventory.warehouses import list_warehouses
 
     sums: Counter[str] = Counter()
-    for warehouse_id in stock.WAREHOUSES:
+    for warehouse_id in list_warehouses():
         found = stock.get_stock_numbers(variant_id, warehouse_id)
         for name in ("received", "available", "reserved", "committed", "shipped"):
             sums[name] += getattr(found, name)

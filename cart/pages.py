@@ -22,8 +22,10 @@ from cart.undo import RemovedLine, parse_removed_line
 from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
 from pricing import delivery, tax
+from pricing.quotes import lines_weight
 from pricing.templatetags.money import format_money as in_words
 from promotions.operations import voucher_customer_key
+from shop_settings.queries import prefetch_settings
 from web.rendering import render_or_redirect, render_page
 
 # How many lines the page shows unless all are asked for.
@@ -65,6 +67,7 @@ def render_refusal(request: HttpRequest, sentence: str) -> HttpResponse:
 def cart_context(request: HttpRequest, *, undo: RemovedLine | None = None) -> dict[str, Any]:
     """Return the context of the cart's page."""
     prefetch_categories()
+    prefetch_settings()
     owner_id = owner.get_owner_id(request)
     details = _load_cart_details(request, owner_id) if owner_id else None
     # The member is read in parallel with the cart. One who may not sign in any more loses the session at this read.
@@ -196,7 +199,8 @@ def _active_cart_id(request: HttpRequest) -> UUID | None:
 def _quote_context(request: HttpRequest, found: PricedCart) -> dict[str, Any]:
     """Return what the cart comes to in the chosen country, with each delivery method."""
     country, now = get_shipping_country(request), current_time()
-    methods = delivery.list_delivery_methods(country)
+    grams, methods = lines_weight(found.quoted_lines), delivery.list_delivery_methods(country)
+    methods = [each for each in methods if each.takes(grams)] or methods
     quote = found.compute_quote(tax.get_tax_rates(country), methods[0])
     return {
         "country": country,

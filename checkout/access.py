@@ -20,12 +20,14 @@ from cassandra_db import current_time
 from checkout.checkouts import get_checkout
 from checkout.pages import redirect_to_existing_order
 from checkout.visit import CheckoutVisit
+from shop_settings.queries import prefetch_settings
 from web.decorators import P, View
 from web.rate_limits import list_networks
 
 
 def prefetch_active_cart(request: HttpRequest, owner_id: UUID) -> PendingActiveCart:
     """Start reading the active cart, once a request."""
+    prefetch_settings()
     expected_cart_id = owner.get_last_active_cart_id(request)
     return get_request_cart(request).prefetch_active_cart(owner_id, expected_cart_id)
 

@@ -14,11 +14,13 @@ from checkout.orderable_carts import list_payment_methods
 from checkout.steps import DELIVERY, DETAILS
 from payments import gateways
 from pricing.delivery import (
-    DEFAULT_COUNTRY,
-    DELIVERY_METHODS,
     DeliveryMethod,
+    PromisedDelivery,
+    get_default_country,
+    list_delivery_countries,
     list_delivery_methods,
 )
+from pricing.delivery_settings import country_name
 from pricing.tax import get_tax_rates
 
 
@@ -51,22 +53,50 @@ class CheckoutForm(AddressFields):
         label=_("My billing address is the same as my delivery address"), required=False
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, ordered: PromisedDelivery | None = None, **kwargs: Any) -> None:
+        """Take `ordered` where what is sent is an order already: its method can be chosen, whatever has become of it."""
+        self.ordered = ordered
         super().__init__(*args, section="shipping", **kwargs)
         self.fields["email"].help_text = _("We send your order confirmation here")
         # Read once: what is offered, shown and ordered are of one moment.
         self.delivery_methods = list_delivery_methods(self.shipping_country)
         self.tax_rates = get_tax_rates(self.shipping_country)
-        choices = [(method.code, str(method.name)) for method in self.delivery_methods]
+        choices = [(method.code, method.name) for method in self.delivery_methods]
+        choices += [(ordered.code, ordered.name)] if ordered else []
         self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
         self.payment_methods = list_payment_methods(self.shipping_country)
         self.fields["payment"].choices = [(each.code, each.name) for each in self.payment_methods]  # type: ignore[attr-defined]
+
+    def clean_country(self) -> str:
+        """See that the shop delivers to the country now."""
+        country = str(self.cleaned_data["country"])
+        if self.ordered is None and country not in list_delivery_countries():
+            raise forms.ValidationError(
+                _("We don’t deliver to %(country)s at the moment. Choose another country.")
+                % {"country": country_name(country)}
+            )
+        return country
+
+    def limit_weight(self, grams: int) -> None:
+        """Offer only what takes an order of that weight; a choice that does not is wrong."""
+        taken = [method for method in self.delivery_methods if method.takes(grams)]
+        if not taken:
+            self.add_error(
+                "delivery",
+                _(
+                    "This order is too heavy to be sent there. Remove something, or order it in two."
+                ),
+            )
+            return
+        if not self.delivery_method.takes(grams) and "delivery" not in self.errors:
+            self.add_error("delivery", _("Your order is too heavy for this one. Choose another."))
+        self.delivery_methods = taken
 
     @property
     def shipping_country(self) -> str:
         """The country that is chosen now, or the default."""
         chosen = self["country"].value()
-        return chosen if chosen in DELIVERY_METHODS else DEFAULT_COUNTRY
+        return chosen if chosen in list_delivery_countries() else get_default_country()
 
     @property
     def delivery_method(self) -> DeliveryMethod:

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 from uuid import UUID
 
 from django.core import signing
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from moneyed import Money
@@ -30,7 +32,7 @@ VALID_SECONDS = 24 * 3600
 class CheckoutSnapshot:
     """What a checkout page showed: (variant, quantity, unit price) for each line, and the sums, in minor units.
 
-    `review_fingerprint` is of everything on the review page, which has the button that orders; empty before.
+    `promise` is how it is delivered: the method in words, and the days on which it was expected. `review_fingerprint` is of everything on the review page, which has the button that orders; empty before.
     """
 
     order_id: UUID
@@ -42,19 +44,28 @@ class CheckoutSnapshot:
     total: int
     currency: str
     review_fingerprint: str = ""
+    promise: tuple[str, ...] = ()
 
     def to_token(self) -> str:
         """Return the signed snapshot, for the form."""
         lines = [[variant_id.hex, quantity, price] for variant_id, quantity, price in self.lines]
         sums = [self.delivery, self.tax, self.discount, self.total, self.currency]
-        content = [self.order_id.hex, self.owner_id.hex, lines, sums, self.review_fingerprint]
+        content = [
+            self.order_id.hex,
+            self.owner_id.hex,
+            lines,
+            sums,
+            self.review_fingerprint,
+            self.promise,
+        ]
         return signing.dumps(content, salt=_SALT, compress=True)
 
     @property
     def content(self) -> list[Any]:
         """The part of it that belongs to the order's content."""
         lines = [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines]
-        return [str(self.owner_id), *lines, self.delivery, self.tax, self.discount, self.total]
+        sums = [self.delivery, self.tax, self.discount, self.total]
+        return [str(self.owner_id), *lines, *sums, *self.promise]
 
 
 def is_snapshot_token(token: str) -> bool:
@@ -69,7 +80,7 @@ def is_snapshot_token(token: str) -> bool:
 def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
     """Return what a page showed; None if its token is not ours, is too old, or was made for another owner."""
     try:
-        order_id, owner, lines, sums, review_fingerprint = signing.loads(
+        order_id, owner, lines, sums, review_fingerprint, promise = signing.loads(
             token, salt=_SALT, max_age=VALID_SECONDS
         )
         delivery_cents, tax, discount, total, currency = sums
@@ -88,6 +99,7 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
         total,
         currency,
         review_fingerprint,
+        tuple(promise),
     )
 
 
@@ -120,7 +132,13 @@ class OrderableCart:
         """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
         return quotes.compute_quote(self.lines, tax_rates, method, self.applied.promotions)
 
-    def take_snapshot(self, sums: quotes.Quote, owner_id: UUID, order_id: UUID) -> CheckoutSnapshot:
+    def take_snapshot(
+        self,
+        sums: quotes.Quote,
+        promised: delivery.PromisedDelivery,
+        owner_id: UUID,
+        order_id: UUID,
+    ) -> CheckoutSnapshot:
         """Return the snapshot of a page that shows this."""
         lines = tuple(
             (line.variant_id, line.quantity, to_minor_units(line.unit_price)) for line in self.lines
@@ -134,6 +152,7 @@ class OrderableCart:
             to_minor_units(sums.discount),
             to_minor_units(sums.total),
             sums.total.currency.code,
+            promise=(promised.label, promised.first.isoformat(), promised.last.isoformat()),
         )
 
 
@@ -213,9 +232,15 @@ def _sold_out_reason(line: Line) -> str:
 
 
 def describe_changes(
-    snapshot: CheckoutSnapshot, orderable: OrderableCart, sums: quotes.Quote | None
+    snapshot: CheckoutSnapshot,
+    orderable: OrderableCart,
+    sums: quotes.Quote | None,
+    promise: tuple[str, ...] = (),
 ) -> list[str]:
-    """Say exactly what has changed since the snapshot; nothing if all is the same."""
+    """Say exactly what has changed since the snapshot; nothing if all is the same.
+
+    `sums` and `promise` are those of now, where they are to be compared.
+    """
     now = {line.variant_id: line for line in orderable.lines}
     found = []
     for variant_id, quantity, price in snapshot.lines:
@@ -247,7 +272,24 @@ def describe_changes(
         _("%(item)s was added to your cart, so it’s now in this order.") % {"item": line.label}
         for line in now.values()
     ]
+    if promise and snapshot.promise and promise != snapshot.promise:
+        found.append(
+            _("Delivery is now %(now)s. It was %(before)s before.")
+            % {"now": _promise_text(promise), "before": _promise_text(snapshot.promise)}
+        )
     return found + (_describe_sum_changes(snapshot, orderable, sums) if sums else [])
+
+
+def _promise_text(promise: tuple[str, ...]) -> str:
+    label, *days = promise
+    first, last = (date_format(date.fromisoformat(day), "l j F") for day in days)
+    if first == last:
+        return _("%(method)s, on %(day)s") % {"method": label, "day": first}
+    return _("%(method)s, %(first)s to %(last)s") % {
+        "method": label,
+        "first": first,
+        "last": last,
+    }
 
 
 def _describe_sum_changes(

@@ -99,6 +99,7 @@ def _describe_changes(
         previous_snapshot,
         orderable,
         visit.calculate_sums(orderable) if counted and is_from_checkout else None,
+        snapshot.promise if counted and is_from_checkout else (),
     )
     if counted and not found and previous_snapshot != snapshot:
         return [_("Something has changed. Check your order before you place it.")]

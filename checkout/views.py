@@ -305,7 +305,7 @@ def _place_order(
 
 def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:
     """A checkout that is an order already was submitted again: the same one continues with the payment, another is refused."""
-    form = CheckoutForm(request.POST)
+    form = CheckoutForm(request.POST, ordered=placed.method)
     billing = BillingForm(request.POST) if form.has_billing_address else None
     complete = form.is_valid() and (billing is None or billing.is_valid())
     same = complete and checkout_fingerprint(form, billing, snapshot.content) == placed.fingerprint

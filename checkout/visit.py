@@ -7,6 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from cart.entities import Cart
+from cassandra_db import current_time
 from checkout import orderable_carts
 from checkout.checkouts import Checkout
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
@@ -16,6 +17,7 @@ from orders.operations import OrderDraft
 from orders.voucher_customers import find_voucher_customer_key
 from payments import gateways
 from pricing import quotes
+from pricing.quotes import lines_weight
 
 
 @dataclass(frozen=True)
@@ -85,9 +87,11 @@ class CheckoutVisit:
         # The person matters only for a voucher.
         user_id = self.visitor.user_id if self.visitor else None
         customer_key = find_voucher_customer_key(user_id, email) if self.cart.voucher else ""
-        return orderable_carts.get_orderable_cart(
+        orderable = orderable_carts.get_orderable_cart(
             self.cart, shortages, customer_key=customer_key, refused=refused
         )
+        self.form.limit_weight(lines_weight(orderable.lines))
+        return orderable
 
     def calculate_sums(self, orderable: orderable_carts.OrderableCart) -> quotes.Quote:
         """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
@@ -98,7 +102,10 @@ class CheckoutVisit:
     ) -> orderable_carts.CheckoutSnapshot:
         """Return the snapshot of a page that shows this; that of the last step also binds all that was typed."""
         snapshot = orderable.take_snapshot(
-            self.calculate_sums(orderable), self.owner_id, self.checkout.checkout_id
+            self.calculate_sums(orderable),
+            self.form.delivery_method.promise(current_time()),
+            self.owner_id,
+            self.checkout.checkout_id,
         )
         if step != REVIEW:
             return snapshot

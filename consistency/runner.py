@@ -22,6 +22,7 @@ from consistency import (
     lists,
     orders,
     sales,
+    shop_settings,
     spreadsheets,
     stock,
     users,
@@ -39,6 +40,7 @@ CHECKS: tuple[Check, ...] = (
     *users.CHECKS,
     *catalogue.CHECKS,
     *spreadsheets.CHECKS,
+    *shop_settings.CHECKS,
     *lists.CHECKS,
     *dates.CHECKS,
 )

@@ -17,9 +17,9 @@ from cassandra_db import (
 from consistency.findings import Check, Scope, Violation
 from inventory import operations as inventory
 from inventory import queries
-from inventory.entities import BACKORDER_WAREHOUSE, Allocation, StockNumbers
+from inventory.entities import Allocation, StockNumbers
 from inventory.operations import rebuild_stock_numbers
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_stock_locations
 from jobs.minutes import floor_to_minute
 from orders import parcels
 from orders import queries as orders
@@ -109,7 +109,7 @@ def _iterate_stock_items(scope: Scope | None) -> Iterator[StockItemKey]:
         yield from (
             (variant_id, warehouse_id)
             for variant_id in sorted(scope.variants)
-            for warehouse_id in (*WAREHOUSES, BACKORDER_WAREHOUSE)
+            for warehouse_id in list_stock_locations()
         )
     else:
         yield from ((row.variant_id, row.warehouse_id) for row in STOCK_ITEMS.iterate_table())
@@ -117,6 +117,9 @@ def _iterate_stock_items(scope: Scope | None) -> Iterator[StockItemKey]:
 
 def _check_stock_item(stock_item: StockItemKey) -> Iterator[Violation]:
     numbers, rows = queries.get_stock_item(*stock_item)
+    if rows and stock_item[1] not in list_stock_locations():
+        fault = "lies where there is no warehouse any more"
+        yield Violation("I31", describe_stock_item(stock_item), fault, f"{numbers.on_hand} units")
     yield from _check_sums(stock_item, numbers, rows)
     yield from _check_reservations(stock_item, rows)
 
@@ -289,4 +292,4 @@ def _clear_expiries() -> None:
     _all_expiries.clear()
 
 
-CHECKS = (Check("stock items", ("I1", "I2", "I4"), _iterate_stock_items, _check_stock_item),)
+CHECKS = (Check("stock items", ("I1", "I2", "I4", "I31"), _iterate_stock_items, _check_stock_item),)

@@ -120,12 +120,13 @@ class DemoOptions:
 
 
 def usual_stock(sku: str, price: Decimal) -> dict[str, int]:
-    """Return a plausible stock: more of what is cheap, more in Berlin, always the same."""
+    """Return a plausible stock: more of what is cheap, more in Berlin, in Lyon of a third alone, always the same."""
     full = 96 if price < 20 else 60 if price < 60 else 30
     noise = zlib.crc32(sku.encode())
     berlin = full // 2 + noise % full
     cork = full // 4 + (noise >> 12) % (full // 2)
-    return {"berlin": berlin, "cork": cork}
+    lyon = (noise >> 20) % (full // 4) if noise % 3 == 0 else 0
+    return {"berlin": berlin, "cork": cork, "lyon": lyon}
 
 
 def make_variants(
@@ -222,6 +223,7 @@ def _read_choice(entry: Mapping[str, Any], colours: Mapping[str, Any]) -> DemoCh
 WAREHOUSES: tuple[DemoWarehouse, ...] = (
     DemoWarehouse("berlin", "Berlin", "Berlin", "DE"),
     DemoWarehouse("cork", "Cork", "Cork", "IE"),
+    DemoWarehouse("lyon", "Lyon", "Lyon", "FR"),
 )
 CATEGORIES: tuple[DemoCategory, ...] = tuple(
     DemoCategory(**{"parent": None} | said) for said in read_data_file("categories")["category"]

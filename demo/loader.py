@@ -4,11 +4,11 @@ Everything has an id of its own that follows from the data, so that loading it a
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from time import sleep
@@ -29,10 +29,15 @@ from catalogue.prices import PricePoint
 from demo import catalogue_data
 from demo.logins import LOGINS, Login
 from inventory.operations import copy_stock, receive_stock
+from inventory.warehouses import WAREHOUSE, Warehouse
 from orders.recommendations import list_bought_together
+from pricing.delivery_settings import DELIVERY, DeliverySetting
+from pricing.tax import TAX, DatedRates, TaxSetting
 from promotions.errors import CodeTaken
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
+from shop_settings.operations import change_settings
+from shop_settings.queries import get_settings_at_quorum
 from storefront.sitemap import write_sitemap
 
 # More threads than processors: they wait for Cassandra most of the time.
@@ -108,6 +113,84 @@ def load_categories(step: Step) -> None:
         with suppress(CategoryChanged):
             do_again_if_late(save)
         step()
+
+
+# With the two that each shop begins with: five ways to deliver.
+DELIVERY_METHODS = (
+    DeliverySetting(
+        "locker-de",
+        "parcel-locker",
+        "Parcel locker",
+        ("DE",),
+        "DHL",
+        Decimal("3.90"),
+        2,
+        3,
+        free_from=Decimal("50.00"),
+        max_grams=10_000,
+        position=2,
+    ),
+    DeliverySetting(
+        "evening-ie",
+        "evening",
+        "Evening delivery",
+        ("IE",),
+        "DPD Ireland",
+        Decimal("9.50"),
+        1,
+        2,
+        max_grams=20_000,
+        position=3,
+    ),
+    DeliverySetting(
+        "pickup-ie",
+        "pick-up",
+        "Pick up in our shop in Dublin",
+        ("IE",),
+        "",
+        Decimal("0.00"),
+        1,
+        1,
+        is_pickup=True,
+        position=4,
+    ),
+)
+# Finland has taxed at the reduced rate of 14 % until the end of 2025.
+FORMER_RATES = DatedRates(date(2024, 9, 1), (Decimal("25.5"), Decimal(14)))
+
+
+def load_settings(now: datetime, step: Step) -> None:
+    """Add the demo shop's delivery methods, former tax rates and third warehouse; what the staff has set stays as it is."""
+    has_saved = get_settings_at_quorum().revision is not None
+    if not has_saved:
+        do_again_if_late(
+            lambda: change_settings(
+                DELIVERY,
+                lambda methods: {**methods, **{each.key: each for each in DELIVERY_METHODS}},
+                now,
+            )
+        )
+    step()
+    if not has_saved:
+        do_again_if_late(lambda: change_settings(TAX, _with_former_rates, now))
+    step()
+    if not has_saved:
+        do_again_if_late(lambda: change_settings(WAREHOUSE, _with_all_warehouses, now))
+    step()
+
+
+def _with_all_warehouses(warehouses: Mapping[str, Warehouse]) -> dict[str, Warehouse]:
+    return {
+        each.slug: warehouses.get(each.slug) or Warehouse(each.slug, each.name, each.country, place)
+        for place, each in enumerate(catalogue_data.WAREHOUSES)
+    }
+
+
+def _with_former_rates(taxes: Mapping[str, TaxSetting]) -> dict[str, TaxSetting]:
+    finland = taxes["FI"]
+    if FORMER_RATES in finland.periods:
+        return dict(taxes)
+    return {**taxes, "FI": replace(finland, periods=(FORMER_RATES, *finland.periods))}
 
 
 def load_products(now: datetime, step: Step, *, renew: bool) -> None:

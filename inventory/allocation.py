@@ -1,7 +1,7 @@
 """From which warehouses an order is sent. Knows numbers only: what is in stock, and what is wanted.
 
 The rule: one parcel if any warehouse has everything, else as few parcels as possible; among equally many the
-warehouses that stand first in WAREHOUSES. A line is split only where none of the chosen warehouses has it whole.
+warehouses that stand first (inventory.warehouses). A line is split only where none of the chosen warehouses has it whole.
 A line that the warehouses together do not have waits as a whole for new stock, where the variant can be backordered.
 """
 
@@ -10,7 +10,8 @@ from itertools import combinations
 from uuid import UUID
 
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
-from inventory.queries import WAREHOUSES, make_reservation_id
+from inventory.queries import make_reservation_id
+from inventory.warehouses import list_warehouses
 
 
 def sort_allocations(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
@@ -32,9 +33,9 @@ def choose_warehouses(
     wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
 ) -> tuple[str, ...] | None:
     """Return the fewest warehouses that together have everything; None when all of them have too little."""
-    variants = needed_units(wanted_lines)
-    for count in range(1 if variants else 0, len(WAREHOUSES) + 1):
-        for warehouses in combinations(WAREHOUSES, count):
+    variants, known = needed_units(wanted_lines), list_warehouses()
+    for count in range(1 if variants else 0, len(known) + 1):
+        for warehouses in combinations(known, count):
             if all(
                 sum(units(variant, warehouse) for warehouse in warehouses) >= most
                 for variant, most in variants.items()
@@ -85,7 +86,7 @@ def _backordered_lines(
 ) -> list[WantedLine]:
     """Return the lines that the warehouses do not have, after those that come before them."""
     left = {
-        variant: sum(units(variant, warehouse) for warehouse in WAREHOUSES)
+        variant: sum(units(variant, warehouse) for warehouse in list_warehouses())
         for variant in needed_units(wanted_lines)
     }
     backordered = []

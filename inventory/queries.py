@@ -15,11 +15,7 @@ from inventory.entities import (
     Stock,
     StockNumbers,
 )
-
-# In the order in which stock is taken from them (see inventory.allocation).
-WAREHOUSES = ("berlin", "cork")
-STOCK_LOCATIONS = (*WAREHOUSES, BACKORDER_WAREHOUSE)
-
+from inventory.warehouses import list_stock_locations, list_warehouses
 
 # Q16: a product's stock, for its pages.
 STOCK = read(
@@ -149,7 +145,7 @@ def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, 
     """
     reading = []
     for variant_id, last in lines.items():
-        for warehouse in WAREHOUSES:
+        for warehouse in list_warehouses():
             ids = [
                 make_reservation_id(order_id, number, variant_id, warehouse)
                 for number in range(1, last + 1)
@@ -288,7 +284,8 @@ def list_waiting_orders(variant_id: UUID) -> list[UUID]:
     Raises CassandraUnavailable.
     """
     reading = {
-        warehouse: prefetch_stock_numbers(variant_id, warehouse) for warehouse in STOCK_LOCATIONS
+        warehouse: prefetch_stock_numbers(variant_id, warehouse)
+        for warehouse in list_stock_locations()
     }
     numbers = {warehouse: pending.one() for warehouse, pending in reading.items()}
     backordered = numbers.pop(BACKORDER_WAREHOUSE)

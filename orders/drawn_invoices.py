@@ -8,10 +8,10 @@ import threading
 from collections.abc import Sequence
 from hashlib import sha256
 
-from django.conf import settings
-
 from orders.entities import Order
 from orders.items import Item
+from shop_settings.queries import get_settings
+from shop_settings.terms import list_terms
 
 KEPT_SECONDS = 120
 MAX_KEPT = 100  # some 50 KB each
@@ -23,7 +23,8 @@ _lock = threading.Lock()
 def get_invoice(order: Order, items: Sequence[Item]) -> bytes:
     """Return the invoice of an order with these lines as a PDF file, drawn anew only if it shows something else than before."""
     # By its content: another event, address or seller is another invoice.
-    content_key = sha256(repr((order, items, settings.SELLER)).encode()).hexdigest()
+    terms = list_terms(get_settings())
+    content_key = sha256(repr((order, items, terms)).encode()).hexdigest()
     with _lock:
         drawn = _drawn.get(content_key)
     return drawn or _draw(content_key, order, items)

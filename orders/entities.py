@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
 
+from django.utils.timezone import localdate
 from django.utils.translation import gettext
 from moneyed import Money
 
@@ -29,6 +30,7 @@ from pricing.delivery import PromisedDelivery
 from pricing.money import to_minor_units
 from pricing.quotes import Discount, added_tax_by_line
 from pricing.tax import TaxPart
+from shop_settings.terms import get_terms
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,13 @@ class Order:
 
     def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
         """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
-        return returns.returnable_units(self._parcels, self.returns, now)
+        since = now - timedelta(days=self.return_days) if now else None
+        return returns.returnable_units(self._parcels, self.returns, since)
+
+    @property
+    def return_days(self) -> int:
+        """For how many days after it has arrived a thing may be sent back, as it was when the order was placed."""
+        return get_terms(localdate(self.placed_at)).return_days
 
     @property
     def has_packed_parcel(self) -> bool:

@@ -33,6 +33,7 @@ from orders.items import Item
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import from_minor_units as amount_of
 from pricing.templatetags.money import format_money
+from shop_settings.terms import get_terms
 
 # FiraGO, regular and bold, as its package names them.
 _FACES = {"": "figo", "B": "figbo"}
@@ -76,6 +77,8 @@ class _Page(FPDF):
     def __init__(self, order: Order, folder: Path) -> None:
         super().__init__(format="A4")
         self.order, self.lacks_letters = order, False
+        # Who sold it on the day of the invoice, whoever does today.
+        self.terms = get_terms(timezone.localdate(_confirmation_event(order).at))
         self.set_margin(_MARGIN)
         self.set_auto_page_break(auto=True, margin=24)
         for style, name in _FACES.items():
@@ -83,11 +86,14 @@ class _Page(FPDF):
             file.write_bytes(_face(name))
             self.add_font(_FAMILY, style, file)
         self.set_title(_("Invoice %(number)s") % {"number": order.number})
-        self.set_author(settings.SELLER["name"])
+        self.set_author(self.terms.seller_name)
         self.set_lang("en-IE")
         self.set_creation_date(order.changed_at)
         self.set_draw_color(*_LINE)
         self.add_page()
+
+    def _vat_line(self) -> str:
+        return _("VAT %(number)s") % {"number": self.terms.vat_id}
 
     def _printable(self, text: str) -> str:
         """Return a text with the characters that the typeface has, and note whether it lacks some."""
@@ -106,11 +112,11 @@ class _Page(FPDF):
 
     def footer(self) -> None:
         """Write the seller and the page's number; fpdf2 calls this at the end of each page."""
-        seller = settings.SELLER
+        terms = self.terms
         self.set_y(-18)
         self.set_font(_FAMILY, "", 7.5)
         self.set_text_color(*_SOFT)
-        parts = [seller["name"], *seller["address"], _vat_line(), seller["email"]]
+        parts = [terms.seller_name, *terms.seller_address, self._vat_line(), terms.email]
         self.cell(0, 4, self._printable(" · ".join(parts)), align="L", new_x=XPos.LMARGIN)
         self.cell(0, 4, f"{self.order.number} · {self.page_no()} / {{nb}}", align="R")
         self.set_text_color(0)
@@ -118,7 +124,7 @@ class _Page(FPDF):
     def write_heading(self) -> None:
         """Write the seller's name, and the invoice's number and dates."""
         order, top = self.order, self.get_y()
-        self.write_line(settings.SELLER["name"], 20, "B")
+        self.write_line(self.terms.seller_name, 20, "B")
         self.set_xy(105, top)
         for name, value in self._facts():
             self.set_x(105)
@@ -149,11 +155,11 @@ class _Page(FPDF):
 
     def write_parties(self) -> None:
         """Write the billing address, the delivery address and the seller."""
-        seller, top, width = settings.SELLER, self.get_y(), (self.epw - 10) / 3
+        terms, top, width = self.terms, self.get_y(), (self.epw - 10) / 3
         columns = [
             (_("Billing address"), self.order.billing_address.lines),
             (_("Delivery address"), self.order.delivery_address.lines),
-            (_("Seller"), [seller["name"], *seller["address"], _vat_line()]),
+            (_("Seller"), [terms.seller_name, *terms.seller_address, self._vat_line()]),
         ]
         lowest = top
         for column, (title, lines) in enumerate(columns):
@@ -358,10 +364,6 @@ def _confirmation_event(order: Order) -> Event:
     return next(
         (event for event in reversed(order.events) if event.kind in kinds), order.events[-1]
     )
-
-
-def _vat_line() -> str:
-    return _("VAT %(number)s") % {"number": settings.SELLER["vat_id"]}
 
 
 def _day(moment: datetime) -> str:

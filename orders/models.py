@@ -221,7 +221,7 @@ class OrderIdByNumber(Model):
 class UnpaidUnits(Model):
     """How many units are on the unpaid orders of one mailbox, or of one network: a row for each order.
 
-    Bound: as many rows as units that a bucket takes (settings.UNPAID_UNITS), each with a TTL.
+    Bound: as many rows as units that a bucket takes (shop_settings.terms), each with a TTL.
     Writer: orders.operations.unpaid_units, by conditional writes alone. The truth is in the orders; a row without one goes
     by its TTL, and an order whose row is gone too early counts no more.
     """

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from moneyed import Money
@@ -23,6 +22,7 @@ from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD, PENDIN
 from payments.gateways import CARD, CASH_ON_DELIVERY, METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
+from shop_settings.terms import get_terms
 
 # A parcel's label and the tone of its badge.
 _PARCEL_LABELS = {
@@ -127,7 +127,7 @@ def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary
         label, tone, explanation = _RETURN_LABELS[each.state]
         explanation = gettext(explanation) if explanation else ""
         if each.state == returns.APPROVED:
-            seller = ", ".join([settings.SELLER["name"], *settings.SELLER["address"]])
+            seller = get_terms().seller_line
             explanation = gettext(
                 "Put a note with %(number)s / %(return_id)s in the parcel and send it to %(seller)s."
             ) % {"number": order.number, "return_id": each.return_id, "seller": seller}
@@ -201,9 +201,7 @@ def return_deadline(order: Order) -> date | None:
         for each in order.parcels()
         if each.delivered_at and each.state == parcels.DELIVERED
     ]
-    return (
-        timezone.localdate(max(arrived) + timedelta(days=settings.RETURN_DAYS)) if arrived else None
-    )
+    return timezone.localdate(max(arrived) + timedelta(days=order.return_days)) if arrived else None
 
 
 def list_history(order: Order) -> list[CustomerHistoryEntry]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 
 from orders.events import Event, parse_line_units
@@ -93,18 +92,17 @@ def _advanced_return(was: Return, event: Event) -> Return:
 
 
 def returnable_units(
-    parcels: Iterable[Parcel], returns: Iterable[Return], now: datetime | None = None
+    parcels: Iterable[Parcel], returns: Iterable[Return], arrived_since: datetime | None = None
 ) -> dict[int, int]:
-    """Return the units that may be sent back, by line: what was delivered, and by `now` not too long ago.
+    """Return the units that may be sent back, by line: what was delivered, and not before `arrived_since`.
 
-    Units in an earlier return are not among them. Without `now` it does not matter how long ago it was.
+    Units in an earlier return are not among them. Without `arrived_since` it does not matter how long ago it was.
     """
-    within = timedelta(days=settings.RETURN_DAYS)
     found = units_by_line(
         delivered_units(
             each
             for each in parcels
-            if each.delivered_at and (now is None or now - each.delivered_at <= within)
+            if each.delivered_at and (arrived_since is None or each.delivered_at >= arrived_since)
         )
     )
     for each in returns:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
 from moneyed import EUR, Money
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+from pricing.delivery_settings import DELIVERY, DeliverySetting, country_name, list_first_settings
+from shop_settings.queries import get_settings
 
 # What a parcel costs more by its weight: (up to so many grams, so much more). Nothing heavier is one parcel.
 BANDS: tuple[tuple[int, str], ...] = (
@@ -27,17 +26,28 @@ HEAVIEST_PARCEL = BANDS[-1][0]
 
 @dataclass(frozen=True)
 class DeliveryMethod:
-    """One way to deliver. Days are working days from the order on; `free_from` is a subtotal, None for never.
+    """One way to deliver to a country. Days are working days from the order on; `free_from` is a subtotal, None for never.
 
-    `price` is for a parcel of the lightest band.
+    `price` is for a parcel of the lightest band. An order may weigh `max_grams`, None is anything. Without a carrier it is
+    picked up in the shop.
     """
 
     code: str
-    name: StrOrPromise
+    name: str
     carrier: str
     price: Money
     days: tuple[int, int]
     free_from: Money | None = None
+    max_grams: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name and its carrier."""
+        return method_label(str(self.name), self.carrier)
+
+    def takes(self, grams: int) -> bool:
+        """Return whether an order of that weight can be sent so."""
+        return self.max_grams is None or grams <= self.max_grams
 
     def price_for(self, subtotal: Money, grams: int = 0) -> Money:
         """Return what this costs for lines of that subtotal and weight (with tax, or without where tax is added).
@@ -105,9 +115,9 @@ class PromisedDelivery:
 
 def former_promise(country: str, code: str, placed_at: datetime) -> PromisedDelivery:
     """Return what was promised of an order that was placed before orders kept it: its method as it was then."""
-    method = next((each for each in DELIVERY_METHODS.get(country, ()) if each.code == code), None)
-    if method is not None:
-        return method.promise(placed_at)
+    for each in list_first_settings().values():
+        if each.code == code and country in each.countries:
+            return _make_method(each).promise(placed_at)
     day = timezone.localdate(placed_at)
     return PromisedDelivery(code, code.capitalize(), "", day, day, day)
 
@@ -134,59 +144,63 @@ def _eur(amount: str) -> Money:
     return Money(Decimal(amount), EUR)
 
 
-def _country_methods(
-    carrier: str,
-    price: str,
-    days: tuple[int, int],
-    free_from: str,
-    express: str,
-    by: str,
-    fast: tuple[int, int],
-) -> tuple[DeliveryMethod, ...]:
-    return (
-        DeliveryMethod(
-            "standard", gettext_lazy("Standard"), carrier, _eur(price), days, _eur(free_from)
-        ),
-        DeliveryMethod("express", gettext_lazy("Express"), by, _eur(express), fast),
-    )
-
-
-# From Berlin or Cork. The shop's own country first, then by name.
-DELIVERY_METHODS: dict[str, tuple[DeliveryMethod, ...]] = {
-    "DE": _country_methods("DHL", "4.90", (2, 3), "60.00", "9.90", "DHL Express", (1, 1)),
-    "AT": _country_methods(
-        "Österreichische Post", "5.90", (2, 4), "70.00", "14.90", "DHL Express", (1, 2)
-    ),
-    "BE": _country_methods("bpost", "6.90", (2, 4), "80.00", "14.90", "DHL Express", (1, 2)),
-    "CZ": _country_methods("Česká pošta", "6.90", (2, 4), "80.00", "14.90", "DHL Express", (1, 2)),
-    "DK": _country_methods("PostNord", "7.90", (2, 4), "90.00", "16.90", "DHL Express", (1, 2)),
-    "FI": _country_methods("Posti", "9.90", (4, 6), "110.00", "19.90", "DHL Express", (2, 3)),
-    "FR": _country_methods("Colissimo", "6.90", (3, 5), "80.00", "14.90", "Chronopost", (1, 2)),
-    "IE": _country_methods("An Post", "5.90", (2, 4), "70.00", "12.90", "DPD Ireland", (1, 1)),
-    "IT": _country_methods(
-        "Poste Italiane", "7.90", (4, 6), "90.00", "16.90", "DHL Express", (2, 3)
-    ),
-    "LU": _country_methods(
-        "POST Luxembourg", "6.90", (2, 4), "80.00", "14.90", "DHL Express", (1, 2)
-    ),
-    "NL": _country_methods("PostNL", "5.90", (2, 3), "70.00", "12.90", "DHL Express", (1, 2)),
-    "PL": _country_methods(
-        "Poczta Polska", "6.90", (2, 4), "80.00", "14.90", "DHL Express", (1, 2)
-    ),
-    "PT": _country_methods("CTT", "8.90", (4, 6), "100.00", "18.90", "DHL Express", (2, 3)),
-    "ES": _country_methods("Correos", "7.90", (4, 6), "90.00", "16.90", "DHL Express", (2, 3)),
-    "SE": _country_methods("PostNord", "8.90", (3, 5), "100.00", "18.90", "DHL Express", (1, 2)),
-}
+# Where nobody has said from where they look at the shop.
 DEFAULT_COUNTRY = "DE"
 
 
+def _make_method(setting: DeliverySetting) -> DeliveryMethod:
+    """Return what the staff have set as a method to each of its countries."""
+    currency = settings.CURRENCY
+    return DeliveryMethod(
+        setting.code,
+        setting.name,
+        "" if setting.is_pickup else setting.carrier,
+        Money(setting.price, currency),
+        (setting.first_day, setting.last_day),
+        None if setting.free_from is None else Money(setting.free_from, currency),
+        setting.max_grams,
+    )
+
+
+def _methods_by_country(day: date) -> Mapping[str, tuple[DeliveryMethod, ...]]:
+    """Return the methods of a day by country, the usual one first; the shop's own country first, then by name."""
+    snapshot = get_settings()
+
+    def group() -> dict[str, tuple[DeliveryMethod, ...]]:
+        found: dict[str, list[DeliveryMethod]] = {}
+        offered = (
+            each for each in snapshot.get_values(DELIVERY).values() if each.is_offered_on(day)
+        )
+        for each in sorted(offered, key=lambda each: (each.position, each.price, each.name)):
+            for country in each.countries:
+                found.setdefault(country, []).append(_make_method(each))
+        order = sorted(found, key=lambda code: (code != DEFAULT_COUNTRY, country_name(code)))
+        return {country: tuple(found[country]) for country in order}
+
+    return snapshot.compute(("delivery methods", day), group)
+
+
+def list_delivery_countries() -> tuple[str, ...]:
+    """Return the countries to which the shop delivers today: its own first, then by name. Raises CassandraUnavailable."""
+    return tuple(_methods_by_country(timezone.localdate()))
+
+
+def get_default_country() -> str:
+    """Return the country of a visitor of whom nothing is known. Raises CassandraUnavailable."""
+    countries = list_delivery_countries()
+    return DEFAULT_COUNTRY if DEFAULT_COUNTRY in countries or not countries else countries[0]
+
+
 def list_delivery_methods(country: str) -> Sequence[DeliveryMethod]:
-    """Return the ways to deliver to a country, the usual one first; none for a country we do not deliver to."""
-    return DELIVERY_METHODS.get(country, ())
+    """Return the ways to deliver to a country today, the usual one first; none for a country we do not deliver to.
+
+    Raises CassandraUnavailable.
+    """
+    return _methods_by_country(timezone.localdate()).get(country, ())
 
 
 def get_delivery_method(country: str, code: str) -> DeliveryMethod:
-    """Return a way to deliver. Raises KeyError if there is none of that code to that country."""
+    """Return a way to deliver today. Raises KeyError if there is none of that code to that country, CassandraUnavailable."""
     for each in list_delivery_methods(country):
         if each.code == code:
             return each

@@ -1,18 +1,25 @@
 """The tax on what is sold: included in the prices, or added to them.
 
-Prices include tax, as they must for consumers in the Union. In the countries that the setting TAX_ADDED_IN names they are
-net, and tax comes on top. Either way it is computed from the sum of all that has one rate, not line by line, and
+Prices include tax, as they must for consumers in the Union. In the countries of which the staff say so they are net, and tax comes on
+top. Either way it is computed from the sum of all that has one rate, not line by line, and
 rounded half up to the cent once for each rate: so net and tax add up to what is paid, to the cent.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 from django.conf import settings
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
 from moneyed import Money
 
 from pricing.money import from_minor_units
+from shop_settings.errors import SettingRefused
+from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.queries import get_settings
 
 # What a product may be: the reduced rate is for what each country's law names.
 TAX_CLASSES = ("standard", "reduced")
@@ -22,10 +29,10 @@ def _rates(standard: str, reduced: str) -> dict[str, Decimal]:
     return {"standard": Decimal(standard), "reduced": Decimal(reduced)}
 
 
-# Per cent, as of 2026. Goods sent to consumers are taxed where they arrive (Directive 2006/112/EC, art. 33), and which
+# Per cent, as of 2026: what a new shop begins with. Goods sent to consumers are taxed where they arrive (Directive 2006/112/EC, art. 33), and which
 # products are "reduced" is the catalogue's choice (Product.tax_class). Where a country has several reduced rates this is
 # the one for such products as far as we know; the shop's accountant has to confirm each before the first sale there.
-RATES = {
+_FIRST_RATES = {
     "AT": _rates("20", "10"),  # UStG 1994 § 10
     "BE": _rates("21", "6"),  # Royal Decree no. 20 of 20 July 1970
     "CZ": _rates("21", "12"),  # Act 235/2004, § 47, since 2024
@@ -43,6 +50,7 @@ RATES = {
     "PT": _rates("23", "6"),  # CIVA art. 18; the mainland
     "SE": _rates("25", "12"),  # Mervärdesskattelagen 2023:200, chapter 9
 }
+_FIRST_DAY = date(2026, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -62,14 +70,93 @@ class TaxRates:
     is_added: bool = False
 
 
+@dataclass(frozen=True)
+class DatedRates:
+    """The rates of a country from a day on, in per cent by tax class, in the order of TAX_CLASSES."""
+
+    valid_from: date
+    rates: tuple[Decimal, ...]
+
+    @property
+    def by_class(self) -> dict[str, Decimal]:
+        return dict(zip(TAX_CLASSES, self.rates, strict=True))
+
+
+@dataclass(frozen=True)
+class TaxSetting:
+    """The taxes of a country as the staff set them: its rates, the oldest first, and whether prices are net there."""
+
+    country: str
+    periods: tuple[DatedRates, ...]
+    is_added: bool = False
+
+    def get_period(self, day: date) -> DatedRates:
+        """Return the rates that hold on a day; the first ones for a day before all of them."""
+        return next(
+            (each for each in reversed(self.periods) if each.valid_from <= day), self.periods[0]
+        )
+
+
+def _parse_setting(key: str, value: Mapping[str, Any]) -> TaxSetting:
+    periods = (
+        DatedRates(
+            date.fromisoformat(each["valid_from"]),
+            tuple(Decimal(each[name]) for name in TAX_CLASSES),
+        )
+        for each in value["periods"]
+    )
+    return TaxSetting(
+        key, tuple(sorted(periods, key=lambda each: each.valid_from)), value["is_added"]
+    )
+
+
+def _dump_setting(setting: TaxSetting) -> dict[str, Any]:
+    return {
+        "is_added": setting.is_added,
+        "periods": [
+            {"valid_from": str(each.valid_from)}
+            | {name: f"{rate.normalize():f}" for name, rate in each.by_class.items()}
+            for each in setting.periods
+        ],
+    }
+
+
+def list_first_settings() -> dict[str, TaxSetting]:
+    """Return the taxes of a new shop, by country."""
+    return {
+        country: TaxSetting(
+            country,
+            (DatedRates(_FIRST_DAY, tuple(rates[name] for name in TAX_CLASSES)),),
+            country in settings.TAX_ADDED_IN,
+        )
+        for country, rates in _FIRST_RATES.items()
+    }
+
+
+def _check(snapshot: SettingsSnapshot, today: date) -> None:
+    """See that each country has its rates today, and no two of one day."""
+    for setting in snapshot.get_values(TAX).values():
+        days = [each.valid_from for each in setting.periods]
+        if len(set(days)) != len(days):
+            raise SettingRefused(_("Two lines begin on the same day. Keep one of them."), "periods")
+        if not days or min(days) > today:
+            raise SettingRefused(
+                _("No rates hold today. One line has to begin today or earlier."), "periods"
+            )
+
+
+TAX = SettingKind("tax", _parse_setting, _dump_setting, list_first_settings, _check)
+
+
 def get_tax_rates(country: str) -> TaxRates:
-    """Return the rates of a country. Raises KeyError for one whose rates are not known."""
-    return TaxRates(RATES[country], country in settings.TAX_ADDED_IN)
+    """Return a country's rates of today. Raises KeyError for one whose rates are not known, CassandraUnavailable."""
+    setting = get_settings().get_values(TAX)[country]
+    return TaxRates(setting.get_period(localdate()).by_class, setting.is_added)
 
 
 def former_tax_rates(country: str) -> Mapping[str, Decimal]:
     """Return the rates of an order that was placed before orders kept theirs. Raises KeyError as `get_tax_rates` does."""
-    return RATES[country]
+    return _FIRST_RATES[country]
 
 
 def split_included_tax(

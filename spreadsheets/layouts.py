@@ -9,12 +9,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from catalogue.entities import Product
 from catalogue.rules import MAX_VARIANT_ROWS
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_open_warehouses
 from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
 from spreadsheets.entities import Fault, FileRow, PlannedRow
 from spreadsheets.errors import FileRefused
@@ -34,6 +35,10 @@ class ColumnHelp:
     help: StrOrPromise
     example: StrOrPromise
     is_number: bool = False
+
+
+def _example_warehouse() -> str:
+    return list_open_warehouses()[0].key
 
 
 def _help(columns: Sequence[Column[Any]]) -> list[ColumnHelp]:
@@ -111,7 +116,7 @@ LAYOUTS = {
                 ColumnHelp(
                     "warehouse",
                     gettext_lazy("Where it lies."),
-                    WAREHOUSES[0],
+                    lazy(_example_warehouse, str)(),
                 ),
                 ColumnHelp(
                     "units",

@@ -14,7 +14,7 @@ from catalogue.entities import Product
 from inventory import operations, queries
 from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_warehouses
 from spreadsheets.columns import parse_whole_number
 from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
@@ -31,7 +31,7 @@ def stock_lines(product: Product) -> Iterator[list[str]]:
     reading = [
         (each.sku, warehouse, queries.prefetch_stock_numbers(each.variant_id, warehouse))
         for each in product.variants
-        for warehouse in WAREHOUSES
+        for warehouse in list_warehouses()
         if (each.variant_id, warehouse) in known
     ]
     for sku, warehouse, pending in reading:
@@ -68,7 +68,7 @@ def _sku(row: FileRow) -> str:
 
 def _warehouse(row: FileRow) -> str:
     warehouse = row.lines[0][1]["warehouse"].strip().lower()
-    return warehouse if warehouse in WAREHOUSES else ""
+    return warehouse if warehouse in list_warehouses() else ""
 
 
 def _plan(
@@ -85,7 +85,7 @@ def _plan(
             Fault(
                 line,
                 "warehouse",
-                _("Enter one of these: %(choices)s.") % {"choices": ", ".join(WAREHOUSES)},
+                _("Enter one of these: %(choices)s.") % {"choices": ", ".join(list_warehouses())},
             )
         )
     units = 0

@@ -7,8 +7,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from moneyed import EUR, Money
 
-from accounts.addresses import COUNTRIES
-from pricing.delivery import BANDS, DELIVERY_METHODS, DeliveryMethod
+from pricing.delivery import BANDS, DeliveryMethod, list_delivery_countries, list_delivery_methods
+from pricing.delivery_settings import country_name
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,14 @@ class DeliveryRow:
 
 
 @dataclass(frozen=True)
+class DeliveryTable:
+    """What delivery costs to each country: a column for each method, and in a row None where there is none."""
+
+    methods: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[DeliveryRow | None, ...]], ...]
+
+
+@dataclass(frozen=True)
 class WeightRow:
     """What a parcel of up to so many kilograms costs more than the lightest."""
 
@@ -30,18 +38,25 @@ class WeightRow:
     surcharge: Money
 
 
-def delivery_rows() -> list[list[DeliveryRow]]:
-    """Return the delivery methods of each country that the shop sends to, the usual one first."""
-    return [
-        [_row(COUNTRIES[code], method) for method in methods]
-        for code, methods in DELIVERY_METHODS.items()
-    ]
+def make_delivery_table() -> DeliveryTable:
+    """Return the delivery methods of each country that the shop sends to, the usual one first. Raises CassandraUnavailable."""
+    by_country = {code: list_delivery_methods(code) for code in list_delivery_countries()}
+    names = dict.fromkeys(each.name for methods in by_country.values() for each in methods)
+    rows = []
+    for code, methods in by_country.items():
+        country = country_name(code)
+        found = {each.name: _row(country, each) for each in methods}
+        rows.append((country, tuple(found.get(name) for name in names)))
+    return DeliveryTable(tuple(names), tuple(rows))
 
 
 def usual_delivery_rows(first: str) -> list[DeliveryRow]:
-    """Return a row for each country, for the usual method; the country with the code `first` stands before the others."""
-    codes = sorted(DELIVERY_METHODS, key=lambda code: code != first)
-    return [_row(COUNTRIES[code], DELIVERY_METHODS[code][0]) for code in codes]
+    """Return a row for each country, for the usual method; the country with the code `first` stands before the others.
+
+    Raises CassandraUnavailable.
+    """
+    codes = sorted(list_delivery_countries(), key=lambda code: code != first)
+    return [_row(country_name(code), list_delivery_methods(code)[0]) for code in codes]
 
 
 def weight_rows() -> list[WeightRow]:
@@ -56,4 +71,4 @@ def _row(country: str, method: DeliveryMethod) -> DeliveryRow:
         if first == last
         else _("%(first)s to %(last)s working days") % {"first": first, "last": last}
     )
-    return DeliveryRow(country, str(method.name), days, method.price, method.free_from)
+    return DeliveryRow(country, method.name, days, method.price, method.free_from)

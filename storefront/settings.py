@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "cassandra_db",  # before the engine, whose sync_cassandra it makes patient
     "django_cassandra_engine",
     "jobs",
+    "shop_settings",
     "web",
     "pricing",
     "catalogue",

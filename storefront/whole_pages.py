@@ -23,7 +23,7 @@ from django.utils.html import escape
 from django.utils.translation import get_language
 from django_htmx.middleware import HtmxDetails
 
-from pricing.delivery import DELIVERY_METHODS
+from accounts.addresses import COUNTRIES
 from storefront.recently_viewed import list_viewed_product_ids, remember_viewed
 from web.blanks import blank
 from web.decorators import View
@@ -152,7 +152,7 @@ def _page_key(request: HttpRequest, match: ResolverMatch) -> Content:
         tuple(request.GET.get(name) for name in _parameters(match) or ()),
         bool(htmx),
         htmx.history_restore_request,
-        country if country in DELIVERY_METHODS else None,
+        country if country in COUNTRIES else None,
         get_language(),
     )
 

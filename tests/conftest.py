@@ -18,6 +18,8 @@ from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE, clock
 from cassandra_db.session import close_session, get_session
 from mail.addresses import email_key
+from shop_settings import queries as shop_settings
+from shop_settings.queries import clear_settings_cache
 from tests.environment import KEYSPACE
 from tests.sidecars import Toxiproxy, run_stripe_mock, run_toxiproxy
 from web.messages import MessageStorage
@@ -47,12 +49,25 @@ def forget_what_was_drawn(setting: str, **_: Any) -> None:
     """A process draws by one set of settings for as long as it runs; tests change them."""
     if "CACHE_BYTES" not in setting:
         FRAGMENTS.clear()
+    # What a new shop begins with follows from some of them.
+    clear_settings_cache()
 
 
 @pytest.fixture(autouse=True)
 def allow_journeys_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tests write at another time than the nodes', which a shop may not (tests/cassandra_db/test_clock.py)."""
     monkeypatch.setattr(clock, "MAX_CLOCK_ERROR", timedelta(days=40_000))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def read_settings_once() -> Iterator[None]:
+    """Keep what was read of the shop's settings: when a page reads them again would depend on how fast the tests run.
+
+    This process forgets them when it saves some. What happens after five seconds is in tests/shop_settings.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shop_settings, "COPY_SECONDS", 3600.0)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -38,7 +38,10 @@ def add_address(request: HttpRequest) -> HttpResponse:
     """Add an address to the book."""
     user = current_member(request)
     form = _form(request) or AddressForm(
-        initial={"name": user.name, "country": user.delivery_country or delivery.DEFAULT_COUNTRY}
+        initial={
+            "name": user.name,
+            "country": user.delivery_country or delivery.get_default_country(),
+        }
     )
     if form.is_valid():
         try:

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
@@ -45,6 +44,7 @@ from orders.entities import Order
 from orders.errors import NotPayable, OrderChanged, TransitionRefused
 from orders.items import Item
 from orders.queries import list_items
+from shop_settings.terms import get_terms
 from web.decorators import post_only
 
 F = TypeVar("F", bound=AnyForm)
@@ -225,7 +225,7 @@ def record_manual_refund(request: HttpRequest, order: Order) -> HttpResponse:
 def _confirm_refund(request: HttpRequest, order: Order, form: RefundForm) -> bool:
     """Ask for a code again if more goes back, with all that went back of the order before, than one may give without."""
     given_back = order.captured - refundable_amount(order) + form.cleaned_data["amount"]
-    limit = Money(settings.REFUND_CODE_ABOVE, given_back.currency)
+    limit = Money(get_terms().refund_code_above, given_back.currency)
     return given_back <= limit or confirm_by_code(request, form)
 
 

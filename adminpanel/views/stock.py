@@ -15,7 +15,8 @@ from adminpanel.stock import StockForm, book_stock, list_stock_lines
 from cassandra_db import current_time
 from catalogue import queries
 from catalogue.entities import Product
-from inventory.queries import WAREHOUSES, get_stock_numbers
+from inventory.queries import get_stock_numbers
+from inventory.warehouses import list_warehouses
 from web.decorators import get_or_post
 from web.rendering import render_or_redirect, render_page
 
@@ -34,7 +35,7 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
         None,
     )
     warehouse = request.POST.get("warehouse", "")
-    if variant is None or warehouse not in WAREHOUSES:
+    if variant is None or warehouse not in list_warehouses():
         raise Http404("no such variant or warehouse")
     before = get_stock_numbers(variant.variant_id, warehouse)
     form = StockForm(variant.variant_id, warehouse, before, request.POST)

@@ -20,12 +20,11 @@ from inventory.operations.group_commit import ReservationRequest, reserve_batche
 from inventory.operations.movements import release_stock
 from inventory.operations.stock_copies import copy_allocated_stock
 from inventory.queries import (
-    STOCK_LOCATIONS,
-    WAREHOUSES,
     make_reservation_id,
     prefetch_stock_numbers,
 )
 from inventory.shortages import read_clock, remember_shortages
+from inventory.warehouses import list_stock_locations, list_warehouses
 from jobs.minutes import floor_to_minute
 
 log = logging.getLogger(__name__)
@@ -70,7 +69,12 @@ def reserve_stock(
     may be reserved left to the sweeper.
     """
     run = _ReservationRun(
-        order_id, wanted_lines, now, take, check, STOCK_LOCATIONS if allow_backorder else WAREHOUSES
+        order_id,
+        wanted_lines,
+        now,
+        take,
+        check,
+        list_stock_locations() if allow_backorder else list_warehouses(),
     )
     if not retry:
         run.assume_seen(seen_units or {})
@@ -210,7 +214,11 @@ class _ReservationRun:
     def _most(self, variant_id: UUID) -> int:
         """Return how many a line could have: it is sent from the warehouses, or waits, as a whole."""
         return max(
-            sum(self.known_units(variant_id, warehouse) for warehouse in WAREHOUSES),
+            sum(
+                self.known_units(variant_id, warehouse)
+                for warehouse in self.warehouses
+                if warehouse != BACKORDER_WAREHOUSE
+            ),
             self.known_units(variant_id, BACKORDER_WAREHOUSE),
         )
 

@@ -29,6 +29,7 @@ from orders.states import CONFIRMING_EVENTS, PENDING
 from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
+from shop_settings.terms import get_terms
 from web.durations import format_deadline
 
 # Older events are not news any more, and an importer of old orders sends no mail.
@@ -186,8 +187,14 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailConte
         else _("%(first)s to %(last)s") % {"first": _plain_day(first), "last": _plain_day(last)}
     )
     paragraphs = [
-        _(
-            "We’ll pack it next and email you when it leaves our warehouse. It should arrive %(days)s."
+        (
+            _(
+                "We’ll pack it next and email you when it leaves our warehouse. It should arrive %(days)s."
+            )
+            if order.method.carrier
+            else _(
+                "We’ll pack it next and email you when you can pick it up. It should be ready %(days)s."
+            )
         )
         % {"days": days}
     ]
@@ -268,6 +275,16 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
     ]
     contents = tuple(content for parcel in sent for content in parcel.contents)
     carrier = sent[0].carrier if sent and sent[0].carrier else order.method.carrier
+    if not carrier:
+        return MailContent(
+            _("Your order is ready"),
+            (
+                _("It’s ready for you: %(method)s.") % {"method": order.method.name},
+                _("You find us at %(seller)s.") % {"seller": seller_line()},
+            ),
+            contents,
+            _("In the parcel"),
+        )
     tracking = sent[0].tracking if sent else ""
     whole = sum(each.count for each in order.parcels() if each.is_sent) >= sum(
         order.quantities.values()
@@ -293,7 +310,7 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
 
 
 def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    until = timezone.localdate(event.at) + timedelta(days=settings.RETURN_DAYS)
+    until = timezone.localdate(event.at) + timedelta(days=order.return_days)
     return MailContent(
         _("Your parcel has arrived"),
         (
@@ -493,7 +510,7 @@ def describe_refund_route(order: Order) -> str:
 
 def seller_line() -> str:
     """Return the seller's name and address in one line."""
-    return ", ".join([settings.SELLER["name"], *settings.SELLER["address"]])
+    return get_terms().seller_line
 
 
 def _day(moment: datetime) -> str:

@@ -30,7 +30,7 @@ def request_return(
 ) -> Order:
     """Ask to send units back, by line number; return the order with the return as its last one.
 
-    Delivered units may be sent back for the shop's RETURN_DAYS, and once.
+    Delivered units may be sent back for the order's `return_days`, and once.
     """
     wanted = {line: units for line, units in lines.items() if units}
     if not has_all_units(wanted, order.returnable_units(now)):

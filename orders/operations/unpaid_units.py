@@ -1,4 +1,4 @@
-"""How many units may be on the unpaid orders of one mailbox, and of its networks (settings.UNPAID_UNITS).
+"""How many units may be on the unpaid orders of one mailbox, and of its networks (shop_settings.terms).
 
 By transfer and on delivery nobody pays before the units are reserved: without a bound a stranger could sell out the shop. An
 order has a row in the bucket of its mailbox and in that of each of its networks, written before its units are reserved, and deleted once
@@ -28,6 +28,7 @@ from orders.entities import Order
 from orders.errors import CheckoutBusy, TooManyUnpaidUnits
 from orders.states import CANCELLED, EXPIRED
 from payments.gateways import METHODS
+from shop_settings.terms import get_terms
 
 UNPAID_UNITS = read(
     "limits", "SELECT version, order_id, units FROM unpaid_units WHERE bucket = :bucket"
@@ -60,9 +61,9 @@ def list_buckets(email: str, networks: Sequence[tuple[str, int]]) -> dict[str, i
 
     `networks` are those of web.rate_limits.list_networks: a wider one takes its share, a number of times as much.
     """
-    most_of_mailbox, most_of_network = settings.UNPAID_UNITS
-    bounds = {f"mailbox {email_key(email)}": most_of_mailbox} | {
-        f"network {network}": most_of_network * share for network, share in networks
+    terms = get_terms()
+    bounds = {f"mailbox {email_key(email)}": terms.unpaid_units_of_mailbox} | {
+        f"network {network}": terms.unpaid_units_of_network * share for network, share in networks
     }
     return {
         # Keyed: neither the table nor the order shows whose network it was.

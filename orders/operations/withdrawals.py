@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID, uuid5
 
-from django.conf import settings
-
 from cassandra_db import retry_attempts
 from mail.addresses import email_key
 from mail.operations import queue_mail
@@ -22,6 +20,7 @@ from orders.operations.transitions import append_event
 from orders.returns import REJECTED
 from orders.states import TRANSITION_RULES
 from orders.transitions import Transition
+from shop_settings.terms import get_terms
 
 _STATEMENTS = UUID("5b4b1d0e-6a0c-4a57-9d6f-3d6f0b7a2c11")
 _MAX_TRIES = 5
@@ -80,7 +79,7 @@ def _queue_unmatched(statement: WithdrawalStatement, now: datetime) -> None:
     queue_mail(
         statement.statement_id,
         "unmatched",
-        settings.SELLER["email"],
+        get_terms().email,
         "withdrawal_unmatched",
         context,
         now,

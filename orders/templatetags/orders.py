@@ -1,7 +1,8 @@
 """Template tags about all orders."""
 
 from django import template
-from django.conf import settings
+
+from shop_settings.terms import get_terms
 
 register = template.Library()
 
@@ -9,10 +10,10 @@ register = template.Library()
 @register.simple_tag
 def return_days() -> int:
     """Return for how many days after its delivery an item may be returned."""
-    return int(settings.RETURN_DAYS)
+    return get_terms().return_days
 
 
 @register.simple_tag
 def withdrawal_days() -> int:
     """Return for how many days after the last item has arrived a consumer may withdraw from the contract."""
-    return int(settings.WITHDRAWAL_DAYS)
+    return get_terms().withdrawal_days

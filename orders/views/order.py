@@ -38,12 +38,19 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
     # While a payment is open, opening the page asks the gateway; the worker would find out a little later.
     order = poll_open_payment(order)
     items = queries.list_items(order)
+    arrives = _delivery_days_text(*presentation.delivery_estimate(order))
     context = {
         "order": order,
         "items": order.current_lines(items) or items,
         "attempt": order.payment_attempts[-1] if order.payment_attempts else None,
         "now": current_time(),
-        "arrives": _delivery_days_text(*presentation.delivery_estimate(order)),
+        "arrives": arrives,
+        "expected": (
+            _("It should arrive %(days)s.")
+            if order.method.carrier
+            else _("You can pick it up %(days)s.")
+        )
+        % {"days": arrives},
         "is_new": _is_new(order),
         "is_guest": order.user_id is None,
         "link_days": settings.ORDER_LINK_DAYS,

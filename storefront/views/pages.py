@@ -23,6 +23,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 from django.utils.http import quote_etag
+from django.utils.text import get_text_list
 from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -39,12 +40,14 @@ from catalogue.previews import is_preview_token
 from catalogue.templatetags.pictures import public_picture_url
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
+from inventory.warehouses import list_open_warehouses
 from payments.gateways import list_enabled_methods
 from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
+from shop_settings.queries import get_settings_revision, prefetch_settings
 from storefront import choices, recently_viewed, structured_data
 from storefront.card_lists import list_url, next_page_url, requested_card_count
-from storefront.delivery_tables import delivery_rows, usual_delivery_rows, weight_rows
+from storefront.delivery_tables import make_delivery_table, usual_delivery_rows, weight_rows
 from storefront.media import CACHE_CONTROL
 from storefront.whole_pages import is_drawn_for_all, note_product, whole_page
 from web.decorators import get_or_post, owner_only, public
@@ -148,6 +151,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a product in the variant that the address names."""
     queries.prefetch_categories()
     prefetch_automatic_promotions()
+    prefetch_settings()
     product_id = queries.find_product_id_by_slug(slug)
     if product_id is None:
         raise Http404
@@ -195,6 +199,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "country": country,
         "tax_added": get_tax_rates(country).is_added,
         "today": localdate(),
+        "settings_revision": get_settings_revision(),
         "promotions": list_running_promotions(now, found.category_id),
         "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
         "ancestors": trail,
@@ -341,7 +346,12 @@ def _drawing(shape: str, colours: str) -> tuple[bytes, str]:
 @public
 def help_page(request: HttpRequest) -> HttpResponse:
     """Answer what is often asked, and say how to reach a person."""
-    return render_page(request, "storefront/help.html", {"payment_methods": list_enabled_methods()})
+    context = {
+        "payment_methods": list_enabled_methods(),
+        "settings_revision": get_settings_revision(),
+        "today": localdate(),
+    }
+    return render_page(request, "storefront/help.html", context)
 
 
 @require_safe
@@ -351,7 +361,11 @@ def delivery(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "storefront/delivery.html",
-        {"delivery_rows": delivery_rows(), "weights": weight_rows()},
+        {
+            "table": make_delivery_table(),
+            "weights": weight_rows(),
+            "places": get_text_list([each.name for each in list_open_warehouses()], _("or")),
+        },
     )
 
 

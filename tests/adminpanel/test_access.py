@@ -34,6 +34,9 @@ LOOKS = {
     *("bulk_change_new", "bulk_changes", "bulk_change"),
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
     *("import_new", "export_new", "export_file"),
+    *("settings", "delivery_methods", "delivery_method_new", "delivery_method"),
+    *("tax_rates", "country_tax", "warehouses", "warehouse_new", "warehouse"),
+    *("terms", "terms_new", "terms_detail"),
     "promotions",
 }
 SUBMITS = {
@@ -62,6 +65,7 @@ SUBMITS = {
     "products": {"product_price"},
     "bulk_change": {"bulk_change_undo"},
     "spreadsheet": {"import_apply"},
+    "delivery_method": {"delivery_method_remove"},
     "promotions": {"promotion_make", "promotion_end", "promotion_resume"},
 }
 STAFF = {

@@ -10,7 +10,7 @@ from catalogue.operations import LIST_POSITIONS, list_changed_products
 from inventory import queries as stock
 from inventory.entities import SENTINEL
 from inventory.operations import copy_stock, receive_stock
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_warehouses
 from tests.factories import make_category, make_product, make_stock
 
 
@@ -63,7 +63,7 @@ def test_stock_reads_as_if_it_had_come_and_been_copied() -> None:
         )
     copy_stock(theirs)
     assert stock.get_stock(ours)[variants[0]] == stock.get_stock(theirs)[variants[1]]
-    for warehouse_id in WAREHOUSES:
+    for warehouse_id in list_warehouses():
         stock_items = [stock.get_stock_item(variant_id, warehouse_id) for variant_id in variants]
         assert stock_items[0][0] == stock_items[1][0]
         lying, entered = (

@@ -253,6 +253,34 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:category_order", "/staff/categories/{category}/order/", "admin"
         ),
         "front page, staff": ShopPage("adminpanel:front_page", "/staff/front-page/", "admin"),
+        "shop settings": ShopPage("adminpanel:settings", "/staff/settings/", "admin"),
+        "delivery methods": ShopPage(
+            "adminpanel:delivery_methods", "/staff/settings/delivery/", "admin"
+        ),
+        "a delivery method": ShopPage(
+            "adminpanel:delivery_method", "/staff/settings/delivery/standard-de/", "admin"
+        ),
+        "a new delivery method, refused": ShopPage(
+            "adminpanel:delivery_method_new",
+            "/staff/settings/delivery/new/",
+            "admin",
+            422,
+            _NOTHING,
+        ),
+        "tax rates": ShopPage("adminpanel:tax_rates", "/staff/settings/taxes/", "admin"),
+        "a country's rates": ShopPage(
+            "adminpanel:country_tax", "/staff/settings/taxes/FI/", "admin"
+        ),
+        "warehouses": ShopPage("adminpanel:warehouses", "/staff/settings/warehouses/", "admin"),
+        "a warehouse": ShopPage(
+            "adminpanel:warehouse", "/staff/settings/warehouses/cork/", "admin"
+        ),
+        "a new warehouse, refused": ShopPage(
+            "adminpanel:warehouse_new", "/staff/settings/warehouses/new/", "admin", 422, _NOTHING
+        ),
+        "terms": ShopPage("adminpanel:terms", "/staff/settings/terms/", "admin"),
+        "first terms": ShopPage("adminpanel:terms_detail", "/staff/settings/terms/first/", "admin"),
+        "new terms": ShopPage("adminpanel:terms_new", "/staff/settings/terms/new/", "admin"),
         "promotions": ShopPage("adminpanel:promotions", "/staff/promotions/", "admin"),
         "mails": ShopPage("mail:messages", "/demo/mail/"),
         "mail": ShopPage("mail:message", "/demo/mail/{mail}/"),

@@ -66,6 +66,7 @@ NO_COPIES = {
         "rate_limit_slots",
         "products",
         "categories",
+        "shop_settings",
         "front_page_pins",
         "inventory",
         "stock_ledger",

@@ -162,7 +162,7 @@ def test_prices_are_euro_and_cent_and_only_deals_had_a_higher_one(
 
 
 def test_stock_in_two_warehouses_makes_sense_together() -> None:
-    assert {warehouse.slug for warehouse in WAREHOUSES} == {"berlin", "cork"}
+    assert {warehouse.slug for warehouse in WAREHOUSES} == {"berlin", "cork", "lyon"}
     total = [sum(variant.stock.values()) for _, variant in VARIANTS]
     assert not [variant.sku for _, variant in VARIANTS if set(variant.stock) != {"berlin", "cork"}]
     assert not [variant.sku for _, variant in VARIANTS if min(variant.stock.values()) < 0]

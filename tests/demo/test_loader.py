@@ -42,7 +42,8 @@ from io import StringIO
 from django.core.management import call_command
 from cassandra_db.session import close_session
 from catalogue import queries, search
-from inventory.queries import WAREHOUSES, get_stock_numbers
+from inventory.queries import get_stock_numbers
+from inventory.warehouses import list_warehouses
 from orders import queries as orders
 from orders.operations.pending_effects import clear_pending_effects
 from orders.operations.transitions import append_event
@@ -57,7 +58,7 @@ def command(*words):
 
 def looked_at():
     products = list(queries.iterate_products())
-    kept = [get_stock_numbers(v.variant_id, w) for p in products for v in p.variants for w in WAREHOUSES]
+    kept = [get_stock_numbers(v.variant_id, w) for p in products for v in p.variants for w in list_warehouses()]
     placed = [orders.get_order(plan.order_id) for plan in plan_orders(datetime.now(UTC), PLACED)]
     return {
         "products": len(products),

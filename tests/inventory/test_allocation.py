@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from inventory.allocation import choose_warehouses, needed_units, plan_allocations
 from inventory.entities import WantedLine
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_first_warehouses
 
+WAREHOUSES = tuple(list_first_warehouses())
 ORDER = uuid4()
 VARIANTS = [UUID(int=n) for n in range(1, 4)]
 UNITS = st.integers(0, 6)

@@ -18,7 +18,7 @@ from inventory import operations, queries
 from inventory.entities import SENTINEL, StockNumbers, WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import group_commit, reservations, stock_copies
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_warehouses
 from jobs.minutes import floor_to_minute
 from tests.factories import make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
@@ -376,4 +376,4 @@ def test_a_hundred_reservations_do_not_hide_the_numbers() -> None:
     rows = queries.prefetch_stock_numbers(variant_id, "berlin").rows()
     assert [row.reservation_id for row in rows] == [SENTINEL]
     assert numbers(variant_id).available == 20
-    assert WAREHOUSES == ("berlin", "cork")
+    assert list_warehouses() == ("berlin", "cork")

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from benchmarks.buyers import Buyer, make_guest_cart
 from demo.testbank import queries as bank_queries
 from inventory import queries as stock
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_warehouses
 from orders import queries
 from tests.factories import make_product, make_stock
 from tests.orders.attempts import list_attempts
@@ -67,7 +67,7 @@ class Crowd:
         reservations = [
             row
             for each in self.variants
-            for warehouse_id in WAREHOUSES
+            for warehouse_id in list_warehouses()
             for row in stock.get_stock_item(each, warehouse_id)[1]
         ]
         placed = {

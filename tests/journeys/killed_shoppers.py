@@ -24,7 +24,7 @@ import tests.journeys.set_up  # noqa: F401 first, for what the others import
 from catalogue.operations import refresh_cards
 from consistency.findings import Scope
 from consistency.runner import check_consistency
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_warehouses
 from orders import queries
 from tests.factories import make_product
 from tests.journeys.notebook import Note, Notebook, count_checkouts, read_notes
@@ -75,7 +75,8 @@ class Run:
         """Make an article, and receive some units."""
         number = len(self.articles)
         each = Article(
-            make_product(f"Article {number + 1}", listed=True), WAREHOUSES[number % len(WAREHOUSES)]
+            make_product(f"Article {number + 1}", listed=True),
+            list_warehouses()[number % len(list_warehouses())],
         )
         self.articles.append(each)
         Shop(self.office, [each]).receive(uuid4(), {each.sku: FIRST_UNITS})

@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 
 from benchmarks.nodes import Nodes
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_warehouses
 from tests.environment import ROOT
 from tests.factories import make_product
 from tests.journeys.notebook import Note, Notebook, read_notes
@@ -65,7 +65,9 @@ def judge_notes(notes: Iterable[Note], sku: str) -> Judgement[Stock]:
 
 def test_answers_to_shoppers_side_by_side_fit_together(tmp_path: Path) -> None:
     """I15."""
-    articles = [Article(make_product(f"Article {number}"), WAREHOUSES[number]) for number in (0, 1)]
+    articles = [
+        Article(make_product(f"Article {number}"), list_warehouses()[number]) for number in (0, 1)
+    ]
     shop = Shop(Notebook(tmp_path / "all.jsonl"), articles)
     for each in articles:
         shop.receive(uuid4(), {each.sku: 12})

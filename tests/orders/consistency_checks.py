@@ -6,7 +6,7 @@ from uuid import UUID
 from consistency.findings import Scope
 from consistency.runner import check_consistency
 from inventory import queries as stock
-from inventory.queries import WAREHOUSES
+from inventory.warehouses import list_warehouses
 from orders import queries
 from orders.entities import Order
 
@@ -23,7 +23,7 @@ def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:
 def get_stock_numbers(variant_id: UUID) -> dict[str, int]:
     """Return the variant's numbers over all warehouses."""
     sums = {"received": 0, "available": 0, "reserved": 0, "committed": 0, "shipped": 0}
-    for warehouse in WAREHOUSES:
+    for warehouse in list_warehouses():
         found = stock.get_stock_numbers(variant_id, warehouse)
         for name in sums:
             sums[name] += getattr(found, name)

@@ -59,7 +59,7 @@ def make_paper_order(
         *((item.tax_class, item.line_total - item.discount) for item in items),
         ("standard", delivery),
     ]
-    taxes = tax.split_included_tax(taxed, tax.RATES["DE"])
+    taxes = tax.split_included_tax(taxed, tax.get_tax_rates("DE").by_class)
     placed = Event(
         uuid_from_time(START), "placed", "shopper", "", public=True, board_after="to_pay"
     )
@@ -87,7 +87,7 @@ def make_paper_order(
         delivery_address=AT_HOME,
         billing_address=AT_HOME,
         method=get_delivery_method("DE", "standard").promise(START),
-        tax_rates=tax.RATES["DE"],
+        tax_rates=tax.get_tax_rates("DE").by_class,
         first_item_name="Mug",
         first_item_picture="mug/c8724c-efeae0",
         cart_id=None,

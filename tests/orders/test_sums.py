@@ -41,7 +41,8 @@ def make_promotion(kind: str, **terms: Any) -> Promotion:
 
 def test_the_included_tax_is_split_by_rate() -> None:
     parts = tax.split_included_tax(
-        [("standard", Money("119.00", EUR)), ("reduced", Money("10.70", EUR))], tax.RATES["DE"]
+        [("standard", Money("119.00", EUR)), ("reduced", Money("10.70", EUR))],
+        tax.get_tax_rates("DE").by_class,
     )
     assert [(part.rate, part.net.amount, part.tax.amount) for part in parts] == [
         (Decimal(19), Decimal("100.00"), Decimal("19.00")),
@@ -53,17 +54,22 @@ def test_each_country_has_its_rates(subtests: pytest.Subtests) -> None:
     for country, rates in (("DE", ("19", "7")), ("FR", ("20", "5.5")), ("IE", ("23", "13.5"))):
         with subtests.test(country):
             parts = tax.split_included_tax(
-                [("reduced", Money(1, EUR)), ("standard", Money(1, EUR))], tax.RATES[country]
+                [("reduced", Money(1, EUR)), ("standard", Money(1, EUR))],
+                tax.get_tax_rates(country).by_class,
             )
             assert [part.rate for part in parts] == [Decimal(rate) for rate in rates]
 
 
 def test_tax_is_rounded_half_up_once_for_each_rate() -> None:
     # 0.23 of 1.23 is tax. A gross of 0.1230 euros has exactly 2.3 cents, so three lines of 0.05 differ from their sum.
-    (part,) = tax.split_included_tax([("standard", Money("0.05", EUR))] * 3, tax.RATES["IE"])
+    (part,) = tax.split_included_tax(
+        [("standard", Money("0.05", EUR))] * 3, tax.get_tax_rates("IE").by_class
+    )
     assert (part.net.amount, part.tax.amount) == (Decimal("0.12"), Decimal("0.03"))
     # 20 % of 1.23 gross is 0.205, which is half a cent: up.
-    (part,) = tax.split_included_tax([("standard", Money("1.23", EUR))], tax.RATES["FR"])
+    (part,) = tax.split_included_tax(
+        [("standard", Money("1.23", EUR))], tax.get_tax_rates("FR").by_class
+    )
     assert part.tax.amount == Decimal("0.21")
 
 

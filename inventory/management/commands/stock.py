@@ -1,8 +1,8 @@
 """`manage.py stock show|receive|adjust|ahead|rebuild SKU`: the stock of one variant, and what staff do to it."""
 
 import getpass
-from argparse import ArgumentParser
-from collections.abc import Callable
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -14,7 +14,22 @@ from catalogue import queries as catalogue
 from inventory import operations, queries
 from inventory.entities import BACKORDER, DEFAULT_THRESHOLD, PREORDER
 from inventory.errors import NotEnoughAvailable, NothingReceived, StockNumbersChanging
-from inventory.queries import STOCK_LOCATIONS, WAREHOUSES
+from inventory.warehouses import list_stock_locations, list_warehouses
+
+
+def _parse_warehouse(typed: str) -> str:
+    """Return a warehouse's key. Raises ArgumentTypeError, which names those there are."""
+    return _parse_one_of(list_warehouses(), typed)
+
+
+def _parse_location(typed: str) -> str:
+    return _parse_one_of(list_stock_locations(), typed)
+
+
+def _parse_one_of(known: Sequence[str], typed: str) -> str:
+    if typed not in known:
+        raise ArgumentTypeError(f"{typed!r} is none of {', '.join(known)}")
+    return typed
 
 
 class Command(BaseCommand):
@@ -32,7 +47,7 @@ class Command(BaseCommand):
         for each in (show, receive, adjust, ahead, rebuild):
             each.add_argument("sku")
         for each in (receive, adjust):
-            each.add_argument("warehouse", choices=WAREHOUSES)
+            each.add_argument("warehouse", type=_parse_warehouse)
             each.add_argument("units", type=int)
         receive.add_argument(
             "--receipt",
@@ -51,7 +66,7 @@ class Command(BaseCommand):
         ahead.add_argument(
             "--on", type=date.fromisoformat, help="when they are expected: 2026-12-03"
         )
-        rebuild.add_argument("warehouse", choices=STOCK_LOCATIONS)
+        rebuild.add_argument("warehouse", type=_parse_location)
 
     def handle(self, *args: Any, action: str, sku: str, **options: Any) -> None:
         found = catalogue.find_variant_by_sku(sku)
@@ -85,7 +100,7 @@ class Command(BaseCommand):
         operations.copy_stock(found.product_id)
 
     def show(self, product_id: UUID, variant_id: UUID, **_: Any) -> None:
-        for warehouse in STOCK_LOCATIONS:
+        for warehouse in list_stock_locations():
             numbers = vars(queries.get_stock_numbers(variant_id, warehouse))
             self.stdout.write(
                 f"{warehouse}: " + ", ".join(f"{units} {name}" for name, units in numbers.items())

@@ -1,0 +1,162 @@
+"""What the staff's pages of the shop's settings put together: words for what is set, and for what a change would lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from moneyed import Money
+
+from inventory.warehouses import Warehouse
+from pricing.delivery_settings import (
+    DeliverySetting,
+    LostCountry,
+    country_name,
+    find_coming_gaps,
+    find_lost_countries,
+)
+from pricing.tax import TaxSetting
+
+
+@dataclass(frozen=True)
+class DeliveryLine:
+    """A delivery method in the list of all."""
+
+    setting: DeliverySetting
+    countries: str
+    days: str
+    price: Money
+    free_from: Money | None
+    status: str
+    tone: str
+
+
+def list_delivery_lines(methods: Iterable[DeliverySetting], today: date) -> list[DeliveryLine]:
+    """Return the methods as the list shows them: those of one name together, in the shoppers' order."""
+    return [
+        DeliveryLine(
+            each,
+            list_country_names(each.countries),
+            days_text(each),
+            Money(each.price, settings.CURRENCY),
+            None if each.free_from is None else Money(each.free_from, settings.CURRENCY),
+            *_status(each, today),
+        )
+        for each in sorted(
+            methods, key=lambda each: (each.position, each.name, each.price, each.countries)
+        )
+    ]
+
+
+def list_country_names(codes: Iterable[str]) -> str:
+    """Return countries by their names, in one line."""
+    return ", ".join(sorted(country_name(each) for each in codes))
+
+
+def days_text(setting: DeliverySetting) -> str:
+    """Return how long a method takes: "2 to 3 working days"."""
+    if setting.first_day == setting.last_day:
+        return ngettext("%(count)s working day", "%(count)s working days", setting.first_day) % {
+            "count": setting.first_day
+        }
+    return _("%(first)s to %(last)s working days") % {
+        "first": setting.first_day,
+        "last": setting.last_day,
+    }
+
+
+def _status(setting: DeliverySetting, today: date) -> tuple[str, str]:
+    if not setting.is_active:
+        return _("Off"), "calm"
+    if setting.valid_from and setting.valid_from > today:
+        return _("From %(day)s") % {"day": _day(setting.valid_from)}, "warn"
+    if setting.valid_until and setting.valid_until < today:
+        return _("Ended"), "calm"
+    if setting.valid_until:
+        return _("Until %(day)s") % {"day": _day(setting.valid_until)}, "good"
+    return _("Offered"), "good"
+
+
+def _day(day: date) -> str:
+    return str(date_format(day, "j M Y"))
+
+
+def describe_lost_countries(
+    before: Mapping[str, DeliverySetting], after: Mapping[str, DeliverySetting], today: date
+) -> list[str]:
+    """Say to which countries less can be sent after a change of the methods than before."""
+    return [
+        _loss_text(each, today)
+        for each in find_lost_countries(before.values(), after.values(), today)
+    ]
+
+
+def describe_coming_gaps(methods: Mapping[str, DeliverySetting], today: date) -> list[str]:
+    """Say to which countries less can be sent on a day to come, because a method ends."""
+    return [_loss_text(each, today) for each in find_coming_gaps(methods.values(), today)]
+
+
+def _loss_text(lost: LostCountry, today: date) -> str:
+    words = {"country": country_name(lost.country), "day": _day(lost.since)}
+    if lost.max_grams is not None:
+        words["kg"] = f"{lost.max_grams / 1000:g}"
+        if lost.since <= today:
+            return _("Orders of more than %(kg)s kg can’t be sent to %(country)s any more.") % words
+        return (
+            _("From %(day)s on, orders of more than %(kg)s kg can’t be sent to %(country)s.")
+            % words
+        )
+    if lost.since <= today:
+        return _("Nobody can order to %(country)s any more: no delivery method is left.") % words
+    return (
+        _("From %(day)s on, nobody can order to %(country)s: no delivery method is left.") % words
+    )
+
+
+def describe_closed_warehouses(
+    before: Mapping[str, Warehouse], after: Mapping[str, Warehouse]
+) -> list[str]:
+    """Say what follows for the warehouses that a change closes."""
+    return [
+        _(
+            "%(name)s gets no new stock. What lies there is still sold and sent from there, after what all other warehouses have. Transfer it if it is to be sent from elsewhere."
+        )
+        % {"name": each.name}
+        for key, each in after.items()
+        if not each.is_open and key in before and before[key].is_open
+    ]
+
+
+@dataclass(frozen=True)
+class TaxLine:
+    """A country's taxes in the list of all: the rates of today in words, and those that will follow."""
+
+    setting: TaxSetting
+    country: str
+    rates: tuple[str, ...]
+    coming: str
+
+
+def list_tax_lines(taxes: Iterable[TaxSetting], today: date) -> list[TaxLine]:
+    """Return all countries' taxes by their names."""
+    lines = []
+    for setting in taxes:
+        coming = [
+            _("%(rates)s from %(day)s")
+            % {"rates": " / ".join(map(_percent, each.rates)), "day": _day(each.valid_from)}
+            for each in setting.periods
+            if each.valid_from > today
+        ]
+        rates = tuple(_percent(rate) for rate in setting.get_period(today).rates)
+        lines.append(TaxLine(setting, country_name(setting.country), rates, ", ".join(coming)))
+    return sorted(lines, key=lambda line: line.country)
+
+
+def _percent(rate: Decimal) -> str:
+    return f"{rate:f} %"

@@ -1,0 +1,280 @@
+"""What is set for the whole shop: delivery methods, taxes. Each is saved against all the others; a stale edit is a conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.text import slugify
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import note_changes, staff_required
+from accounts.roles import ADMIN
+from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
+from adminpanel.setting_forms import (
+    DeliveryForm,
+    SettingForm,
+    TaxForm,
+    TermsForm,
+    WarehouseForm,
+)
+from adminpanel.setting_pages import (
+    describe_closed_warehouses,
+    describe_coming_gaps,
+    describe_lost_countries,
+    list_delivery_lines,
+    list_tax_lines,
+)
+from cassandra_db import current_time
+from inventory.warehouses import WAREHOUSE, sort_warehouses
+from pricing.delivery_settings import DELIVERY, country_name
+from pricing.tax import TAX
+from shop_settings import operations
+from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
+from shop_settings.kinds import SettingKind
+from shop_settings.queries import get_settings_at_quorum
+from shop_settings.terms import TERMS, find_terms, list_terms
+from web.decorators import get_or_post, post_only
+from web.rendering import render_page
+
+T = TypeVar("T")
+# What a change of some settings of a kind would lead to, in sentences: what was set, and what would be.
+Consequences = Callable[[Mapping[str, T], Mapping[str, T]], list[str]]
+
+
+@staff_required((ADMIN,))
+@require_safe
+def setting_list(request: HttpRequest) -> HttpResponse:
+    """Lead to what the staff set for the whole shop."""
+    settings = get_settings_at_quorum()
+    context = {
+        "delivery_count": len(settings.get_values(DELIVERY)),
+        "tax_count": len(settings.get_values(TAX)),
+        "warehouses": ", ".join(each.name for each in sort_warehouses(settings)),
+        "terms": find_terms(settings, localdate()),
+    }
+    return render_page(request, "adminpanel/settings.html", context)
+
+
+# ---- Delivery
+
+
+@staff_required((ADMIN,))
+@require_safe
+def delivery_methods(request: HttpRequest) -> HttpResponse:
+    """Show all delivery methods, and which countries will lose theirs."""
+    methods, today = get_settings_at_quorum().get_values(DELIVERY), localdate()
+    context = {
+        "lines": list_delivery_lines(methods.values(), today),
+        "gaps": describe_coming_gaps(methods, today),
+    }
+    return render_page(request, "adminpanel/delivery_methods.html", context)
+
+
+def _lost_countries(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return describe_lost_countries(before, after, localdate())
+
+
+@staff_required((ADMIN,), lists=("countries",), is_about_people=False)
+@get_or_post
+def create_delivery_method(request: HttpRequest) -> HttpResponse:
+    """Add a delivery method."""
+    form = DeliveryForm(None, request.POST if request.method == "POST" else None)
+    key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
+    return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
+
+
+@staff_required((ADMIN,), lists=("countries",), is_about_people=False)
+@get_or_post
+def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
+    """Show a delivery method, and change it; which countries would lose theirs is said before."""
+    setting = _get_setting(DELIVERY, key)
+    form = DeliveryForm(setting, request.POST if request.method == "POST" else None)
+    return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@post_only("adminpanel:delivery_method", "key")
+def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
+    """Remove a delivery method; which countries would lose theirs is said before. Orders keep what they were placed with."""
+    methods = get_settings_at_quorum().get_values(DELIVERY)
+    if (setting := methods.get(key)) is None:
+        return redirect("adminpanel:delivery_methods")  # sent twice
+    after = {each: value for each, value in methods.items() if each != key}
+    form, seen = DeliveryForm(setting), request.POST.get("version", "")
+    if (lost := _lost_countries(methods, after)) and request.POST.get("confirmed") != seen:
+        more = {"consequences": lost, "confirmed": seen, "removes": True}
+        return _page(request, form, key, status=422, **more)
+    try:
+        operations.remove_setting(DELIVERY, key, seen, current_time())
+    except (SettingChanged, SettingRefused, SettingsBusy) as refused:
+        messages.error(request, str(refused))
+        return redirect("adminpanel:delivery_method", key=key)
+    note_changes(request, form.describe(), {"name": ""})
+    messages.success(request, _("%(name)s is removed.") % {"name": setting.name})
+    return redirect("adminpanel:delivery_methods")
+
+
+# ---- Taxes
+
+
+@staff_required((ADMIN,))
+@require_safe
+def tax_rates(request: HttpRequest) -> HttpResponse:
+    """Show the tax rates of all countries."""
+    taxes = get_settings_at_quorum().get_values(TAX)
+    context = {"lines": list_tax_lines(taxes.values(), localdate())}
+    return render_page(request, "adminpanel/tax_rates.html", context)
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def country_tax(request: HttpRequest, key: str) -> HttpResponse:
+    """Show a country's tax rates by the days from which on they hold, and change them."""
+    form = TaxForm(_get_setting(TAX, key), request.POST if request.method == "POST" else None)
+    return _edit(request, form, key, "adminpanel:tax_rates", title=country_name(key))
+
+
+# ---- Warehouses
+
+
+@staff_required((ADMIN,))
+@require_safe
+def warehouses(request: HttpRequest) -> HttpResponse:
+    """Show all warehouses in the order in which orders take from them."""
+    lines = [
+        (each, country_name(each.country)) for each in sort_warehouses(get_settings_at_quorum())
+    ]
+    return render_page(request, "adminpanel/warehouses.html", {"lines": lines})
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def create_warehouse(request: HttpRequest) -> HttpResponse:
+    """Add a warehouse."""
+    form, key = WarehouseForm(None, request.POST if request.method == "POST" else None), ""
+    if form.is_valid():
+        key = slugify(form.cleaned_data["name"])
+        known = get_settings_at_quorum().get_values(WAREHOUSE).get(key)
+        if known not in (None, form.build_setting(key)):
+            form.add_error("name", _("Another warehouse has this name already."))
+    return _edit(request, form, key, "adminpanel:warehouses")
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
+    """Show a warehouse, and change it; what closing it means is said before."""
+    form = WarehouseForm(
+        _get_setting(WAREHOUSE, key), request.POST if request.method == "POST" else None
+    )
+    return _edit(request, form, key, "adminpanel:warehouses", describe_closed_warehouses)
+
+
+# ---- The seller, returns and limits
+
+
+@staff_required((ADMIN,))
+@require_safe
+def terms_list(request: HttpRequest) -> HttpResponse:
+    """Show the shop's terms by the days from which on they hold."""
+    settings, today = get_settings_at_quorum(), localdate()
+    context = {
+        "terms": list_terms(settings),
+        "current": find_terms(settings, today),
+        "today": today,
+    }
+    return render_page(request, "adminpanel/terms.html", context)
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def create_terms(request: HttpRequest) -> HttpResponse:
+    """Plan terms from a day on, beginning with those of today."""
+    form = TermsForm(None, request.POST if request.method == "POST" else None)
+    if request.method != "POST":
+        form.initial = form.get_fields(list_terms(get_settings_at_quorum())[0]) | {
+            "valid_from": None
+        }
+    key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
+    return _edit(request, form, key, "adminpanel:terms")
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
+    """Show the shop's terms from a day on, and change them."""
+    form = TermsForm(_get_setting(TERMS, key), request.POST if request.method == "POST" else None)
+    return _edit(request, form, key, "adminpanel:terms")
+
+
+# ---- What they share
+
+
+def _get_setting(kind: SettingKind[T], key: str) -> T:
+    setting = get_settings_at_quorum().get_values(kind).get(key)
+    if setting is None:
+        raise Http404("no such setting")
+    return setting
+
+
+def _edit(
+    request: HttpRequest,
+    form: SettingForm[Any],
+    key: str,
+    list_page: str,
+    consequences: Consequences[Any] = lambda before, after: [],
+    **more: Any,
+) -> HttpResponse:
+    """Show the form of a setting, or save what was sent: once its consequences were confirmed, if it has any."""
+    if request.method != "POST":
+        return _page(request, form, key, **more)
+    if not form.is_valid():
+        return _page(request, form, key, status=422, **more)
+    kind, seen = form.kind, get_seen_version(request.POST)
+    values, setting = get_settings_at_quorum().get_values(kind), form.build_setting(key)
+    saved, typed = values.get(key), kind.fingerprint(setting)
+    if kind.fingerprint(saved) not in (seen, typed):
+        return _conflict_page(request, form, key, saved, **more)
+    sentences = consequences(values, {**values, key: setting})
+    if sentences and request.POST.get("confirmed") != typed:
+        more |= {"consequences": sentences, "confirmed": typed}
+        return _page(request, form, key, status=422, **more)
+    try:
+        operations.save_setting(kind, key, setting, seen, current_time())
+    except SettingChanged:
+        return _conflict_page(
+            request, form, key, get_settings_at_quorum().get_values(kind).get(key), **more
+        )
+    except SettingRefused as refused:
+        form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+        return _page(request, form, key, status=422, **more)
+    except SettingsBusy as busy:
+        form.add_error(None, str(busy))
+        return _page(request, form, key, status=409, **more)
+    before = type(form)(saved).describe() if saved else {}
+    note_changes(request, before, type(form)(setting).describe())
+    messages.success(request, _("Saved. Shoppers see it within seconds."))
+    return redirect(list_page)
+
+
+def _conflict_page(
+    request: HttpRequest, form: SettingForm[Any], key: str, saved: Any, **more: Any
+) -> HttpResponse:
+    """Show what is saved now beside what was typed, which stays in the form."""
+    fields = compare_fields(type(form)(saved).describe() if saved else {}, form.describe())
+    conflict = Conflict("", None, form.kind.fingerprint(saved), fields)
+    return _page(request, form, key, status=409, conflict=conflict, **more)
+
+
+def _page(
+    request: HttpRequest, form: SettingForm[Any], key: str, status: int = 200, **more: Any
+) -> HttpResponse:
+    context = {"form": form, "key": key, "setting": form.setting, **more}
+    return render_page(request, form.template, context, status=status)

@@ -1,0 +1,44 @@
+"""I30: what is set for the whole shop can be read, and keeps its own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.utils.timezone import localdate
+
+from consistency.findings import Check, Scope, Violation
+from inventory.warehouses import WAREHOUSE
+from pricing import delivery_settings, tax
+from shop_settings import terms
+from shop_settings.errors import SettingRefused
+from shop_settings.queries import get_settings_at_quorum
+
+KINDS = {kind.name: kind for kind in (delivery_settings.DELIVERY, tax.TAX, terms.TERMS, WAREHOUSE)}
+
+
+def _iterate_tables(scope: Scope | None) -> Iterator[str]:
+    if scope is None or "shop_settings" in scope.tables:
+        yield "shop_settings"
+
+
+def _check_settings(_: str) -> Iterator[Violation]:
+    settings = get_settings_at_quorum()
+    readable = set(KINDS)
+    for name, stored in settings.stored.items():
+        for key, value in stored.items():
+            try:
+                KINDS[name].parse(key, value)
+            except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+                readable.discard(name)
+                fault = "cannot be read"
+                yield Violation("I30", f"setting {name} {key}", fault, f"{type(error).__name__}")
+    if len(readable) < len(KINDS):
+        return
+    for kind in KINDS.values():
+        try:
+            kind.check(settings, localdate())
+        except SettingRefused as refused:
+            yield Violation("I30", f"settings {kind.name}", "break their rules", str(refused))
+
+
+CHECKS = (Check("settings", ("I30",), _iterate_tables, _check_settings),)

@@ -1,0 +1,96 @@
+"""Where stock lies, as the staff set it, in the order in which orders take from it.
+
+A warehouse that is closed gets nothing new. What lies there is sold on, after what all others have: no unit is lost to the shop, and no
+page has to follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from inventory.entities import BACKORDER_WAREHOUSE
+from shop_settings.errors import SettingRefused
+from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.queries import get_settings
+
+# An order is planned over all groups of them (inventory.allocation).
+MAX_WAREHOUSES = 10
+# What stands beside warehouses in an order's allocations, or is one for units that have not arrived.
+RESERVED_KEYS = frozenset({BACKORDER_WAREHOUSE, "take"})
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """A place where stock lies. `key` is its id in all tables, and never changes; the lowest `position` is taken from first."""
+
+    key: str
+    name: str
+    country: str
+    position: int
+    is_open: bool = True
+
+
+def _parse(key: str, value: Mapping[str, Any]) -> Warehouse:
+    return Warehouse(key, value["name"], value["country"], value["position"], value["is_open"])
+
+
+def _dump(warehouse: Warehouse) -> dict[str, Any]:
+    value = asdict(warehouse)
+    del value["key"]
+    return value
+
+
+def list_first_warehouses() -> dict[str, Warehouse]:
+    """Return the warehouses of a new shop, by key."""
+    first = (Warehouse("berlin", "Berlin", "DE", 0), Warehouse("cork", "Cork", "IE", 1))
+    return {each.key: each for each in first}
+
+
+def _check(snapshot: SettingsSnapshot, today: date) -> None:
+    """See that one warehouse is open, that there are not too many, and that each has a name of its own."""
+    found = snapshot.get_values(WAREHOUSE)
+    if not any(each.is_open for each in found.values()):
+        raise SettingRefused(
+            _("One warehouse has to stay open. Open another one first."), "is_open"
+        )
+    if len(found) > MAX_WAREHOUSES:
+        raise SettingRefused(_("There can be %(most)d warehouses.") % {"most": MAX_WAREHOUSES})
+    if taken := RESERVED_KEYS & found.keys():
+        raise SettingRefused(
+            _("A warehouse can’t be called %(name)s.") % {"name": min(taken)}, "name"
+        )
+    names = [each.name.casefold() for each in found.values()]
+    if len(set(names)) < len(names):
+        raise SettingRefused(_("Another warehouse has this name already."), "name")
+
+
+WAREHOUSE = SettingKind("warehouse", _parse, _dump, list_first_warehouses, _check)
+
+
+def sort_warehouses(snapshot: SettingsSnapshot) -> tuple[Warehouse, ...]:
+    """Return all warehouses in the order in which orders take from them: closed ones last."""
+    found = snapshot.get_values(WAREHOUSE).values()
+    return tuple(sorted(found, key=lambda each: (not each.is_open, each.position, each.key)))
+
+
+def list_warehouses() -> tuple[str, ...]:
+    """Return the keys of all warehouses, in the order in which orders take from them. Raises CassandraUnavailable."""
+    snapshot = get_settings()
+    return snapshot.compute(
+        "warehouses", lambda: tuple(each.key for each in sort_warehouses(snapshot))
+    )
+
+
+def list_open_warehouses() -> tuple[Warehouse, ...]:
+    """Return the warehouses that get new stock, in the same order. Raises CassandraUnavailable."""
+    return tuple(each for each in sort_warehouses(get_settings()) if each.is_open)
+
+
+def list_stock_locations() -> tuple[str, ...]:
+    """Return where a variant may have units: the warehouses, and what is sold before it has arrived. Raises CassandraUnavailable."""
+    return (*list_warehouses(), BACKORDER_WAREHOUSE)

@@ -1,0 +1,23 @@
+"""What the staff set for the whole shop."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+
+class ShopSetting(Model):
+    """How does the shop deliver, tax and sell: all that the staff have set, in one partition, read at once.
+
+    A kind without a row has its first values (shop_settings.kinds). The revision changes with each save, so that a rule over
+    several rows, or kinds, holds for all that is there.
+    Bound: a row a delivery method, a country's tax rates, a warehouse …: at most 500 (shop_settings.operations.MAX_SETTINGS), some 300 bytes each.
+    Writer: shop_settings.operations.change_settings, by conditional batches alone.
+    """
+
+    __table_name__ = "shop_settings"
+    __personal_data__ = {"why": "the shop's own terms; the seller it names is the shop"}
+    shop = columns.Text(partition_key=True)  # "shop": there is one
+    kind = columns.Text(primary_key=True)
+    key = columns.Text(primary_key=True)
+    revision = columns.UUID(static=True)
+    value = columns.Text()  # JSON, as the kind reads and writes it
+    changed_at = columns.DateTime()

@@ -1,0 +1,132 @@
+"""Settings are saved one at a time, each against all that are there: the revision of the partition guards every rule."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from cassandra.query import BoundStatement
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
+
+from cassandra_db import applied_if, apply_batch, conditional_write
+from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
+from shop_settings.kinds import SettingKind, SettingsSnapshot
+from shop_settings.queries import SHOP, clear_settings_cache, get_settings_at_quorum
+
+T = TypeVar("T")
+MAX_SETTINGS = 500
+MAX_TRIES = 8
+
+UPDATE_REVISION = conditional_write(
+    "settings",
+    "UPDATE shop_settings SET revision = :revision WHERE shop = :shop IF revision = :seen",
+)
+# In a batch with UPDATE_REVISION, whose condition is for all of it.
+INSERT_SETTING = conditional_write(
+    "settings",
+    """INSERT INTO shop_settings (shop, kind, key, value, changed_at)
+       VALUES (:shop, :kind, :key, :value, :changed_at)""",
+)
+DELETE_SETTING = conditional_write(
+    "settings", "DELETE FROM shop_settings WHERE shop = :shop AND kind = :kind AND key = :key"
+)
+
+
+def save_setting(
+    kind: SettingKind[T], key: str, value: T, seen: str, now: datetime
+) -> SettingsSnapshot:
+    """Add a setting or change one, and return all settings; other processes see it within five seconds.
+
+    `seen` is its fingerprint (`SettingKind.fingerprint`) as the editor has read it, '' for a new one. Saved again as it is, it
+    stays so. Raises SettingRefused, SettingChanged, SettingsBusy, CassandraUnavailable.
+    """
+
+    def change(values: Mapping[str, T]) -> Mapping[str, T]:
+        before = values.get(key)
+        if kind.fingerprint(before) == kind.fingerprint(value):
+            # Sent twice, or somebody else has entered the same.
+            return values
+        if kind.fingerprint(before) != seen:
+            raise SettingChanged
+        return {**values, key: value}
+
+    return change_settings(kind, change, now)
+
+
+def remove_setting(kind: SettingKind[T], key: str, seen: str, now: datetime) -> SettingsSnapshot:
+    """Remove a setting, if it is still as it was `seen`; removed again, it stays so. Raises as `save_setting` does."""
+
+    def change(values: Mapping[str, T]) -> Mapping[str, T]:
+        if key not in values:
+            return values
+        if kind.fingerprint(values[key]) != seen:
+            raise SettingChanged
+        return {each: value for each, value in values.items() if each != key}
+
+    return change_settings(kind, change, now)
+
+
+def change_settings(
+    kind: SettingKind[T],
+    change: Callable[[Mapping[str, T]], Mapping[str, T]],
+    now: datetime,
+) -> SettingsSnapshot:
+    """Have all settings of a kind be what `change` makes of them, and return all settings.
+
+    `change` is called again if another save was faster, and may raise. Raises SettingRefused, SettingsBusy, CassandraUnavailable.
+    """
+    for _try in range(MAX_TRIES):
+        current = get_settings_at_quorum()
+        before = current.get_values(kind)
+        after = change(before)
+        if after == before:
+            return current
+        settings = current.with_values(kind, after)
+        check_settings(settings, kind, now)
+        revision = uuid4()
+        outcome = apply_batch(
+            UPDATE_REVISION.bind(shop=SHOP, revision=revision, seen=current.revision),
+            *_row_statements(
+                kind, current.stored.get(kind.name, {}), settings.stored[kind.name], now
+            ),
+            if_lost=applied_if(lambda row, mine=revision: row.revision == mine),  # type: ignore[misc]
+        )
+        clear_settings_cache()
+        if outcome:
+            return SettingsSnapshot(revision, settings.stored)
+    raise SettingsBusy
+
+
+def check_settings(settings: SettingsSnapshot, kind: SettingKind[Any], now: datetime) -> None:
+    """See whether settings may be together from a moment on, where some of a kind were changed. Raises SettingRefused."""
+    if not settings.get_values(kind):
+        raise SettingRefused(_("The last one can’t be removed."))
+    if sum(map(len, settings.stored.values())) > MAX_SETTINGS:
+        raise SettingRefused(_("There are too many settings. Remove some first."))
+    kind.check(settings, localdate(now))
+
+
+def _row_statements(
+    kind: SettingKind[Any],
+    stored: Mapping[str, Mapping[str, Any]],
+    after: Mapping[str, Mapping[str, Any]],
+    now: datetime,
+) -> list[BoundStatement]:
+    """Return the writes of what differs from what is stored: of first values, that is all of them."""
+    return [
+        INSERT_SETTING.bind(
+            shop=SHOP,
+            kind=kind.name,
+            key=key,
+            value=json.dumps(value, sort_keys=True),
+            changed_at=now,
+        )
+        for key, value in after.items()
+        if stored.get(key) != value
+    ] + [
+        DELETE_SETTING.bind(shop=SHOP, kind=kind.name, key=key)
+        for key in stored
+        if key not in after
+    ]

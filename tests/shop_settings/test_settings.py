@@ -1,0 +1,194 @@
+"""What is set for the whole shop: read at most every five seconds, saved against all that is there."""
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import time_machine
+from moneyed import EUR, Money
+
+from cassandra_db import CassandraUnavailable, count_statements
+from cassandra_db import session as sessions
+from consistency.findings import Scope
+from consistency.shop_settings import KINDS
+from pricing.delivery import list_delivery_countries, list_delivery_methods
+from pricing.delivery_settings import DELIVERY, DeliverySetting
+from pricing.tax import TAX, DatedRates, get_tax_rates
+from shop_settings import queries
+from shop_settings.errors import SettingChanged, SettingRefused
+from shop_settings.kinds import SettingKind
+from shop_settings.operations import remove_setting, save_setting
+from shop_settings.queries import clear_settings_cache, get_settings, get_settings_at_quorum
+from shop_settings.terms import TERMS, get_terms
+from tests.consistency.test_check_consistency import cql, found
+from tests.lost_answers import AnswerLosingSession
+from tests.shop_settings.saved import own_settings
+
+__all__ = ["own_settings"]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def methods() -> Mapping[str, DeliverySetting]:
+    return get_settings_at_quorum().get_values(DELIVERY)
+
+
+def save(key: str, **changes: Any) -> DeliverySetting:
+    """Save a method as it is now, changed."""
+    before = methods()[key]
+    setting = replace(before, **changes)
+    save_setting(DELIVERY, key, setting, DELIVERY.fingerprint(before), now())
+    return setting
+
+
+def price(country: str) -> Money:
+    return list_delivery_methods(country)[0].price
+
+
+def test_x157_each_kind_is_read_as_it_was_written() -> None:
+    kinds: list[SettingKind[Any]] = list(KINDS.values())
+    for kind in kinds:
+        for key, value in kind.first_values().items():
+            assert kind.parse(key, kind.dump(value)) == value, (kind.name, key)
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_is_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [1000.0]
+    monkeypatch.setattr(queries, "COPY_SECONDS", 5.0)
+    monkeypatch.setattr(queries, "monotonic", lambda: clock[0])
+    clear_settings_cache()
+    with count_statements() as meter:
+        assert price("DE") == Money("4.90", EUR)
+        clock[0] += 4.9
+        assert price("DE") == Money("4.90", EUR)
+    assert meter.read_count == 1
+    # Another process saves: this one sees it once its copy is five seconds old.
+    kept = queries._copy._cached
+    save("standard-de", price=Decimal("5.50"))
+    queries._copy._cached = kept
+    assert price("DE") == Money("4.90", EUR)
+    clock[0] += 0.2
+    assert price("DE") == Money("5.50", EUR)
+    with patch.object(queries, "SETTINGS") as away, count_statements() as meter:
+        away.start.side_effect = CassandraUnavailable("away")
+        clock[0] += 60
+        for _ in range(3):
+            assert price("DE") == Money("5.50", EUR)
+        assert away.start.call_count == 1
+        clear_settings_cache()
+        with pytest.raises(CassandraUnavailable):
+            get_settings()
+    assert meter.statement_count == 0
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x157_saves_side_by_side_are_all_kept_and_a_stale_one_is_not() -> None:
+    keys = [f"standard-{country}" for country in ("de", "at", "fr", "it", "nl", "se")]
+    with ThreadPoolExecutor(len(keys)) as threads:
+        list(threads.map(lambda key: save(key, price=Decimal("1.00")), keys))
+    assert {methods()[key].price for key in keys} == {Decimal("1.00")}
+    before = methods()["standard-de"]
+    seen = DELIVERY.fingerprint(before)
+    second = replace(before, price=Decimal("2.00"))
+    for _ in range(2):  # sent twice
+        save_setting(DELIVERY, before.key, second, seen, now())
+    with pytest.raises(SettingChanged):
+        save_setting(DELIVERY, before.key, replace(before, price=Decimal("3.00")), seen, now())
+    with pytest.raises(SettingChanged):
+        remove_setting(DELIVERY, before.key, seen, now())
+    lossy = AnswerLosingSession(sessions.get_session())
+    with patch("cassandra_db.statements.get_session", lambda: lossy):
+        save("standard-de", price=Decimal("4.00"))
+    assert lossy.lost_count == 1
+    assert methods()["standard-de"].price == Decimal("4.00")
+    remove_setting(DELIVERY, "standard-lu", DELIVERY.fingerprint(methods()["standard-lu"]), now())
+    remove_setting(DELIVERY, "standard-lu", "", now())
+    assert [each.code for each in list_delivery_methods("LU")] == ["express"]
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x159_what_cannot_be_together_is_refused() -> None:
+    with pytest.raises(SettingRefused, match="offered to Austria twice"):
+        save("standard-de", countries=("AT", "DE"))
+    # One after the other is no overlap, and switched off none either.
+    save("standard-at", valid_until=date(2030, 6, 30))
+    save("standard-de", countries=("AT", "DE"), valid_from=None, is_active=False)
+    first = methods()["standard-de"]
+    with pytest.raises(SettingRefused, match="offered to Austria twice"):
+        save("standard-de", is_active=True)
+    with pytest.raises(SettingRefused, match="no tax rates for Norway"):
+        save("standard-fr", countries=("FR", "NO"))
+    assert methods()["standard-de"] == first
+    usual = [key for key, each in methods().items() if each.is_active]
+    for key in usual[:-1]:
+        save(key, is_active=False)
+    with pytest.raises(SettingRefused, match="One active method has to stay"):
+        save(usual[-1], valid_until=date(2030, 1, 1))
+    finland = get_settings_at_quorum().get_values(TAX)["FI"]
+    twice = replace(finland, periods=finland.periods * 2)
+    with pytest.raises(SettingRefused, match="begin on the same day"):
+        save_setting(TAX, "FI", twice, TAX.fingerprint(finland), now())
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_x160_rates_methods_and_terms_begin_and_end_at_midnight_where_the_shop_is() -> None:
+    finland = get_settings_at_quorum().get_values(TAX)["FI"]
+    later = DatedRates(date(2027, 7, 1), (Decimal("24"), Decimal("10")))
+    planned = replace(finland, periods=(*finland.periods, later))
+    save_setting(TAX, "FI", planned, TAX.fingerprint(finland), now())
+    save("express-de", valid_until=date(2027, 6, 30))
+    terms = replace(get_terms(), key="new", valid_from=date(2027, 7, 1), return_days=60)
+    save_setting(TERMS, "new", terms, "", now())
+    # Dublin is an hour ahead of UTC in summer.
+    for moment, rate, codes, days in (
+        ("2027-06-30T22:59:59+00:00", "25.5", ["standard", "express"], 30),
+        ("2027-06-30T23:00:00+00:00", "24", ["standard"], 60),
+    ):
+        with time_machine.travel(datetime.fromisoformat(moment), tick=False):
+            assert get_tax_rates("FI").by_class["standard"] == Decimal(rate)
+            assert [each.code for each in list_delivery_methods("DE")] == codes
+            assert get_terms().return_days == days
+            assert get_terms(date(2027, 6, 30)).return_days == 30
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_i30_settings_that_cannot_be_read_or_break_their_rules_are_named() -> None:
+    scope = Scope(tables=frozenset(("shop_settings",)))
+    save("standard-de", price=Decimal("5.00"))
+    assert found(scope, "I30") == []
+    was = get_settings_at_quorum().stored["delivery"]
+    update = "UPDATE shop_settings SET value = %s WHERE shop = 'shop' AND kind = 'delivery' AND key = 'standard-de'"
+    for value, fault in (
+        (
+            {"countries": ["AT", "DE"]},
+            "break their rules (Standard would be offered to Austria twice",
+        ),
+        ({"price": "a lot"}, "cannot be read (InvalidOperation)"),
+    ):
+        cql(update, json.dumps({**was["standard-de"], **value}))
+        (named,) = found(scope, "I30")
+        assert fault in named
+    cql(update, json.dumps(was["standard-de"]))
+
+
+def test_x157_a_new_shop_delivers_as_it_always_has() -> None:
+    assert len(list_delivery_countries()) == 15
+    assert list_delivery_countries()[0] == "DE"
+    standard, express = list_delivery_methods("IE")
+    assert (standard.label, standard.price, standard.days) == (
+        "Standard, An Post",
+        Money("5.90", EUR),
+        (2, 4),
+    )
+    assert (express.carrier, express.free_from) == ("DPD Ireland", None)
