@@ -97,7 +97,8 @@ class _Groups:
 
     def add(self, product: Product) -> None:
         places = self._places[product.product_id] = {}
-        for group in (*product.all_category_ids, *sorted(product.tags)):
+        groups: list[UUID | str] = [*product.all_category_ids, *sorted(product.tags)]
+        for group in groups:
             members = self._members.setdefault(group, [])
             places[group] = len(members)
             members.append(product.product_id)

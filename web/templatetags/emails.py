@@ -8,7 +8,7 @@ register = template.Library()
 
 
 @register.filter
-def email_address(address: object) -> SafeString:
+def email_address(address: str) -> SafeString:
     """Draw an e-mail address that a line breaks behind its @, not within a word."""
     # Nothing in an escaped text contains an @ that is not one.
     return SafeString(conditional_escape(address).replace("@", "@<wbr>"))
