@@ -282,7 +282,7 @@ def test_x133_the_log_and_an_orders_history_speak_in_words(staff_client: Client)
     assert role[2] == "Done"
     assert status[1:] == ("TeapotStatus: lost", "Refused: there is no such thing")
     assert note[1:] == (order.number, "Refused: something had to be corrected")
-    assert move[1].startswith(f"{order.number}Step: PackedFulfilment")
+    assert move[1] == f"{order.number}Step: PackedParcels: none → 1: packed"
     assert move[2] == "Done"
     text = repr((role, status, note, move))
     assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}|\([1-5][0-9]{2}\)|[a-z]_[a-z]|version", text)
