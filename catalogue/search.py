@@ -39,6 +39,7 @@ from catalogue.queries import product_card
 from catalogue.words import fold_text, search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
 
+MAX_QUERY_LENGTH = 100
 MAX_WORDS = 8
 # No name has a longer word; tantivy refuses to search for the prefix of a very long one.
 MAX_WORD_LENGTH = 40

@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse
 
-from storefront.views.search import MAX_QUERY_LENGTH
+from catalogue.search import MAX_QUERY_LENGTH
 from web.decorators import public
 from web.rendering import render_page
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from cassandra_db import page_key, page_token
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
+from catalogue.search import MAX_QUERY_LENGTH
 from storefront import choices
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.whole_pages import whole_page
@@ -18,9 +19,6 @@ from web.decorators import public
 from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
 from web.text import clean_text
-
-MAX_QUERY_LENGTH = 100
-
 
 SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 
