@@ -28,5 +28,5 @@ def send_low_stock_mails(now: datetime) -> str:
 
 
 JOBS = [
-    Job(NAME, timedelta(minutes=5), send_low_stock_mails, normal_lag=timedelta(days=1, hours=1))
+    Job(NAME, timedelta(minutes=15), send_low_stock_mails, normal_lag=timedelta(days=1, hours=1))
 ]

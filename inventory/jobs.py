@@ -42,12 +42,12 @@ def update_stock_lists(now: datetime) -> str:
 
 
 JOBS = [
-    Job(TRANSFERS, timedelta(minutes=1), finish_transfers),
+    Job(TRANSFERS, timedelta(minutes=1), finish_transfers, idle_every=timedelta(minutes=5)),
     Job(
         LISTS,
         timedelta(seconds=10),
         update_stock_lists,
         normal_lag=COMPLETE_AFTER + MINUTE,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=5),
     ),
 ]
