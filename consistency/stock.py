@@ -405,7 +405,8 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
         # What was never copied is listed with its first copy (I13).
         if numbers is None or numbers.received is None or listing is None or row.available is None:
             continue
-        if row.listed_sku and product and product.updated_at > current_time() - LISTED_WITHIN:
+        saved_at = product.updated_at if product else None
+        if row.listed_sku and saved_at and saved_at > current_time() - LISTED_WITHIN:
             listing = Listing(row.listed_sku, bool(row.listed_sold))  # the worker is about to
         names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
         expected |= {
