@@ -27,6 +27,4 @@ def send_low_stock_mails(now: datetime) -> str:
     )
 
 
-JOBS = [
-    Job(NAME, timedelta(minutes=5), send_low_stock_mails, normal_lag=timedelta(days=1, hours=1))
-]
+JOBS = [Job(NAME, timedelta(hours=1), send_low_stock_mails, normal_lag=timedelta(days=1, hours=1))]

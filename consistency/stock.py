@@ -33,7 +33,7 @@ from inventory.entities import (
 )
 from inventory.operations import rebuild_stock_numbers
 from inventory.operations.ledger import write_ledger_entries
-from inventory.operations.stock_lists import COPIED, delete_listed, find_listing
+from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 from inventory.warehouses import list_stock_locations
 from jobs.minutes import floor_to_minute
 from orders import parcels
@@ -46,6 +46,8 @@ from orders.states import CANCELLED, EXPIRED, PENDING
 
 # The worker looks at a minute's reservations two minutes later, every quarter of a minute, and takes its time for them.
 ONE_SWEEP = timedelta(minutes=5)
+# Within this time the lists of stock have followed a product (inventory.jobs).
+LISTED_WITHIN = timedelta(minutes=10)
 
 STOCK_ITEMS = scan(
     "I1",
@@ -406,6 +408,9 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
         # What was never copied is listed with its first copy (I13).
         if numbers is None or numbers.received is None or listing is None or row.available is None:
             continue
+        saved_at = product.updated_at if product else None
+        if row.listed_sku and saved_at and saved_at > current_time() - LISTED_WITHIN:
+            listing = Listing(row.listed_sku, bool(row.listed_sold))  # the worker is about to
         names = list_names(numbers.available, numbers.threshold or 0, is_sold=listing.is_sold)
         expected |= {
             _ListRow(row.warehouse_id, name, listing.sku, row.variant_id, product_id)

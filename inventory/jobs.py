@@ -11,20 +11,31 @@ from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE
 from jobs.registry import Job, describe_count
 
-TRANSFERS, LISTS = "stock transfers", "stock lists"
+NAME = "stock"
 
 
-def finish_transfers(now: datetime) -> str:
-    """Finish what a crash has left of transfers between warehouses."""
-    count = advance_open_transfers(now)
-    return describe_count(
-        ngettext("%(count)s transfer finished", "%(count)s transfers finished", count), count
-    )
+def look_after_stock(now: datetime) -> str:
+    """Finish what a crash has left of transfers, and let the warehouses' lists follow the products' SKUs and what is sold.
+
+    One job for both: each further one costs an idle worker as much as what it does.
+    """
+    finished = advance_open_transfers(now)
+    listed = _update_lists(now)
+    said = [
+        describe_count(
+            ngettext("%(count)s transfer finished", "%(count)s transfers finished", finished),
+            finished,
+        ),
+        describe_count(
+            ngettext("%(count)s product listed", "%(count)s products listed", listed), listed
+        ),
+    ]
+    return ", ".join(filter(None, said))
 
 
-def update_stock_lists(now: datetime) -> str:
-    """Bring the warehouses' lists up to date with the SKUs of products, and with what of them is sold."""
-    position = get_position(LISTS)
+def _update_lists(now: datetime) -> int:
+    """Return of how many products the lists were out of date."""
+    position = get_position(NAME)
     since = datetime.fromisoformat(position) if position else now - timedelta(hours=1)
     until = now - COMPLETE_AFTER
     changed = list_changed_products(since, until)
@@ -33,21 +44,18 @@ def update_stock_lists(now: datetime) -> str:
     ]
     count = sum(follow_product(product_id) for _, product_id in due)
     if due:
-        save_position(LISTS, due[-1][0].isoformat())
+        save_position(NAME, due[-1][0].isoformat())
     elif not position or until - since > MINUTE:
-        save_position(LISTS, until.isoformat())
-    return describe_count(
-        ngettext("%(count)s product listed", "%(count)s products listed", count), count
-    )
+        save_position(NAME, until.isoformat())
+    return count
 
 
 JOBS = [
-    Job(TRANSFERS, timedelta(minutes=1), finish_transfers),
     Job(
-        LISTS,
-        timedelta(seconds=10),
-        update_stock_lists,
+        NAME,
+        timedelta(seconds=30),
+        look_after_stock,
         normal_lag=COMPLETE_AFTER + MINUTE,
-        idle_every=timedelta(minutes=1),
+        idle_every=timedelta(minutes=5),
     ),
 ]

@@ -19,4 +19,11 @@ def send_back_in_stock_mails(now: datetime) -> str:
     )
 
 
-JOBS = [Job("back in stock", timedelta(minutes=1), send_back_in_stock_mails)]
+JOBS = [
+    Job(
+        "back in stock",
+        timedelta(minutes=1),
+        send_back_in_stock_mails,
+        idle_every=timedelta(minutes=2),
+    )
+]
