@@ -30,7 +30,7 @@ from demo.testbank.cards import APPROVED
 from demo.testbank.operations import submit_card
 from inventory.entities import SENTINEL
 from inventory.operations import receive_stock
-from inventory.operations.ledger import ENTRY
+from inventory.operations.ledger import ENTRY, HISTORY_ENTRY
 from inventory.operations.receipts import seed_stock_item
 from inventory.operations.stock_copies import COPY
 from inventory.queries import get_stock_numbers, ledger_shard, prefetch_stock_numbers
@@ -198,6 +198,7 @@ def _receipt_statements(
     """Return the writes that make a stock item of one receipt."""
     receipt_id, now = uuid4(), datetime.now(UTC)
     stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
+    booked = {"units": units, "booked_at": now, "actor": None, "reason": None}
     return [
         STOCK_ITEM.bind(
             reservation_id=SENTINEL, product_id=product_id, units=units, threshold=FEW, **stock_item
@@ -209,11 +210,11 @@ def _receipt_statements(
             line_number=0,
             kind="received",
             ref=receipt_id,
-            units=units,
-            booked_at=now,
-            actor=None,
-            reason=None,
+            **booked,
             **stock_item,
+        ),
+        HISTORY_ENTRY.bind(
+            entry_id=receipt_id, source_id=receipt_id, kind="received", **booked, **stock_item
         ),
     ]
 
