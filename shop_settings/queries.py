@@ -14,6 +14,8 @@ from shop_settings.kinds import SettingsSnapshot
 SHOP = "shop"
 # How old this process's copy may be. While Cassandra is away an older one is used, and so seldom is it asked again.
 COPY_SECONDS = 5.0
+# So long a process that has none does not ask again: a page waits once in vain, not for each thing that it wants to know.
+_WAITED_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 # How the shop delivers, taxes and sells.
@@ -29,6 +31,7 @@ class _Copy:
         self._cached: tuple[str, float, SettingsSnapshot] | None = None
         self._reading: tuple[str, float, PendingResult] | None = None
         self._generation = 0
+        self._failed: tuple[str, float] = ("", 0.0)
 
     def _known(self, *, fresh: bool) -> SettingsSnapshot | None:
         if self._cached is None or self._cached[0] != keyspace_name():
@@ -48,6 +51,8 @@ class _Copy:
             return found
         generation, begun = self._generation, self._reading
         self._reading = None
+        if self._failed[0] == keyspace_name() and monotonic() < self._failed[1] + _WAITED_SECONDS:
+            raise CassandraUnavailable("the settings could not be read a moment ago")
         # A page that failed may have left behind what it began: one that old does not count.
         if begun and (begun[0] != keyspace_name() or monotonic() - begun[1] > COPY_SECONDS):
             begun = None
@@ -57,6 +62,7 @@ class _Copy:
         except CassandraUnavailable as error:
             known = self._known(fresh=False)
             if known is None:
+                self._failed = keyspace_name(), monotonic()
                 raise
             log.warning("the settings as they were read before are used: %s", error)
             keyspace, read_at, found = keyspace_name(), monotonic(), known
@@ -68,6 +74,7 @@ class _Copy:
     def forget(self) -> None:
         self._generation += 1
         self._cached = self._reading = None
+        self._failed = ("", 0.0)
 
 
 _copy = _Copy()

@@ -220,11 +220,11 @@ def _receipt_statements(
 
 
 def make_products_in_stock(count: int = 3) -> list[str]:
-    """So many products with fifty of each in stock; return their SKUs."""
+    """So many products with a thousand of each in stock; return their SKUs."""
     skus = []
     for _ in range(count):
         product = make_product()
-        make_stock(50, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+        make_stock(1000, product_id=product.product_id, variant_id=product.variants[0].variant_id)
         skus.append(product.variants[0].sku)
     return skus
 

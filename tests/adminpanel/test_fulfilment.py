@@ -595,16 +595,14 @@ def test_an_order_goes_to_another_address(staff_client: Client) -> None:
     assert abroad.status_code == 422
 
 
-def test_the_history_shows_what_each_step_was_about_and_which_request_it_was(
+def test_the_history_shows_what_each_step_was_about(
     staff_client: Client,
 ) -> None:
     order = make_order_with_events("paid", "packed")
-    answer = staff_client.post(
+    staff_client.post(
         url("parcel", order, "1"), seen(order, event="shipped", carrier="DHL", tracking="JD 7")
     )
-    text = text_of(staff_client, order)
-    assert "parcel 1, DHL, JD 7" in text
-    assert answer["X-Request-Id"].replace("-", "")[:8] in text
+    assert "parcel 1, DHL, JD 7" in text_of(staff_client, order)
 
 
 def test_s50_a_form_of_many_lines_is_one_field_in_the_log(staff_client: Client, ann: User) -> None:

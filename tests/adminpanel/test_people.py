@@ -51,7 +51,7 @@ def test_an_admin_finds_an_account_by_its_address_and_no_url_holds_it(
 ) -> None:
     answer = admin.post(reverse("adminpanel:person_find"), {"email": f" {sam.email.upper()} "})
     assert (answer.status_code, answer["Location"]) == (303, of(sam))
-    page = admin.get(of(sam)).content.decode().replace("<wbr>", "")
+    page = admin.get(of(sam)).content.decode()
     assert sam.email in page
     assert "no staff pages" in page
     unknown = admin.post(reverse("adminpanel:person_find"), {"email": "nobody@example.com"})

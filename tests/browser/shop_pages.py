@@ -368,7 +368,7 @@ _STAFF_ACTIONS = (
         "money_sent",
     ),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
-    *("promotion_make", "promotion_end", "promotion_resume"),
+    *("promotion_make", "promotion_end", "promotion_resume", "delivery_method_remove"),
     *(
         "product_status",
         "product_copy",

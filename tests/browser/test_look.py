@@ -64,7 +64,10 @@ ROBOTS = """() => [
   [...document.querySelectorAll('meta[name=robots]')].map((e) => e.content.split(',')[0]),
 ]"""
 # The pages that are for search engines. All others say that they are not.
-INDEXED = {"home", "category", "product", "help", "delivery", "privacy", "imprint"}
+INDEXED = {
+    *("home", "category", "deals", "new_arrivals", "product"),
+    *("help", "delivery", "privacy", "imprint"),
+}
 # Waits until what has come into sight is there, and painted; returns what has not come in ten seconds.
 LOADED = """async () => {
   const frame = () => new Promise(requestAnimationFrame);

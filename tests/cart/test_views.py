@@ -326,7 +326,7 @@ def test_a_change_by_htmx_answers_with_the_cart_and_the_badge(client: Client, mu
     text = response.content.decode()
     assert response.status_code == 200
     assert text.lstrip().startswith('<section class="stack" id="cart"')
-    assert "Mug, small: quantity changed to 4. My cart: 4 items, €48.00." in text
+    assert "Mug, Small: quantity changed to 4. My cart: 4 items, €48.00." in text
     assert 'id="cart-badge"' in text
 
 

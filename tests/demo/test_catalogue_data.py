@@ -164,7 +164,9 @@ def test_prices_are_euro_and_cent_and_only_deals_had_a_higher_one(
 def test_stock_in_two_warehouses_makes_sense_together() -> None:
     assert {warehouse.slug for warehouse in WAREHOUSES} == {"berlin", "cork", "lyon"}
     total = [sum(variant.stock.values()) for _, variant in VARIANTS]
-    assert not [variant.sku for _, variant in VARIANTS if set(variant.stock) != {"berlin", "cork"}]
+    assert not [
+        variant.sku for _, variant in VARIANTS if not variant.stock.keys() >= {"berlin", "cork"}
+    ]
     assert not [variant.sku for _, variant in VARIANTS if min(variant.stock.values()) < 0]
     assert 2 <= total.count(0) <= 6
     assert sum(0 < units <= 5 for units in total) >= 5

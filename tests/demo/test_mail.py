@@ -64,7 +64,7 @@ def test_it_lists_what_was_caught_and_shows_a_text_with_links_to_follow(catcher:
     )
     page = client.get(reverse("mail:messages")).content.decode()
     assert page.index("Grüße &lt;b&gt;") < page.index("The letter before it")
-    assert "alice@<wbr>example.com" in page
+    assert "alice@example.com" in page
     key = re.findall(r'href="(/demo/mail/[^"]+/)"', page)[0]
     page = client.get(key).content.decode()
     assert '<a href="https://shop.example/o/abc/?a=1&amp;b=2" rel="nofollow">' in page

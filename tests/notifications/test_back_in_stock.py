@@ -108,7 +108,7 @@ def test_a_guest_is_asked_by_mail_first(client: Client, headers: dict[str, str])
     (mail,) = list_mails_to(email)
     assert mail.subject == "Confirm your back-in-stock alert for Lamp"
     link = find_link(mail.text, "/cart/wait/")
-    page = client.get(link).content.decode().replace("<wbr>", "")
+    page = client.get(link).content.decode()
     assert email in page
     assert subscribed_emails(lamp) == set()  # opening the page changes nothing
     assert client.post(link).status_code == 303
@@ -275,7 +275,7 @@ def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> 
         mug.product_id,
     }
     link = reverse("notifications:unsubscribe", args=[unsubscribe_token(email)])
-    assert email in client.get(link).content.decode().replace("<wbr>", "")
+    assert email in client.get(link).content.decode()
     assert subscribed_emails(lamp) == {email}
     assert client.post(link).status_code == 303
     assert subscribed_emails(lamp) == subscribed_emails(mug) == set()

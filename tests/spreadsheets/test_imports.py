@@ -194,8 +194,8 @@ def test_x105_products_and_variants_are_made_and_changed_by_a_file() -> None:
         {"Material": "clay"},
     )
     assert [(each.sku, each.label, each.price.amount) for each in mug.variants] == [
-        (f"{name}-1".upper(), "blue", Decimal("12.5")),
-        (f"{name}-2".upper(), "red", Decimal(13)),
+        (f"{name}-1".upper(), "Blue", Decimal("12.5")),
+        (f"{name}-2".upper(), "Red", Decimal(13)),
     ]
     assert [each.label for each in now_of(vase).variants] == ["S", "L"]
     assert now_of(vase).name == "Tall vase"
