@@ -439,6 +439,7 @@ URL_ARGUMENTS = {
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",
     "<slug:trigger>": "code",
+    "<slug:key>": "standard-de",
     "<slug:layout>": "products",
     "<uuid:task_id>": "{spreadsheet}",
     "<str:name>": "welcome10",
