@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from uuid import uuid4
 
 from django import forms
+from django.core.validators import MaxValueValidator
 from django.utils.text import slugify
+from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_PRICE = Decimal(10_000)
+# What follows a day is a day, too: a calendar ends with the year 9999.
+LAST_DAY = date(2999, 12, 31)
 # So many lines of rates a country's form has: the audit log holds thirty fields of a form.
 MAX_PERIODS = 8
 
@@ -114,6 +118,7 @@ def _day(label: StrOrPromise, hint: StrOrPromise = "") -> forms.DateField:
         required=False,
         help_text=hint,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=[MaxValueValidator(LAST_DAY, gettext_lazy("Enter a day before the year 3000"))],
         error_messages={"invalid": gettext_lazy("Enter a day, such as 2027-01-01")},
     )
 
@@ -337,6 +342,14 @@ class TermsForm(SettingForm[Terms]):
         del found["key"]
         return found | {"seller_address": "\n".join(setting.seller_address)}
 
+    def clean_valid_from(self) -> date | None:
+        """See that no terms are planned for the past: orders were promised those of their day."""
+        day: date | None = self.cleaned_data["valid_from"]
+        known = self.setting.valid_from if self.setting else None
+        if day and day != known and day < localdate():
+            raise forms.ValidationError(_("Enter today or a later day"))
+        return day
+
     def clean_seller_address(self) -> tuple[str, ...]:
         """Return the lines of the address."""
         return tuple(
@@ -366,7 +379,9 @@ class TaxForm(SettingForm[TaxSetting]):
 
     def __init__(self, setting: TaxSetting, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(setting, data)
-        self.numbers = range(min(len(setting.periods) + 2, MAX_PERIODS))
+        # All lines that were sent, also where fewer are saved by now.
+        sent = [number + 1 for number in range(MAX_PERIODS) if data and f"from_{number}" in data]
+        self.numbers = range(max(min(len(setting.periods) + 2, MAX_PERIODS), *sent, 0))
         for number in self.numbers:
             line = {"number": number + 1}
             self.fields[f"from_{number}"] = _day(_("From, line %(number)d") % line)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import zip_longest
 
 from django.conf import settings
 from django.utils.formats import date_format
@@ -22,6 +23,7 @@ from pricing.delivery_settings import (
     find_lost_countries,
 )
 from pricing.tax import TaxSetting
+from shop_settings.terms import Terms, find_terms_among
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,48 @@ def describe_closed_warehouses(
         for key, each in after.items()
         if not each.is_open and key in before and before[key].is_open
     ]
+
+
+def describe_rewritten_terms(
+    before: Mapping[str, Terms], after: Mapping[str, Terms], today: date
+) -> list[str]:
+    """Say what a change of the terms makes of the days before today: of invoices issued, and of returns promised."""
+    begin = [each.valid_from for each in after.values()]
+    if None not in begin or len(set(begin)) < len(begin):
+        return []  # refused when it is saved
+    begins = {each or date.min for each in (*begin, *(each.valid_from for each in before.values()))}
+    days, found = sorted(day for day in begins if day <= today), list[str]()
+    for day, next_day in zip_longest(days, days[1:]):
+        if day == today:
+            break
+        was = find_terms_among(before.values(), day)
+        becomes = find_terms_among(after.values(), day)
+        words = {"time": _time_text(day, next_day), "seller": becomes.seller_line}
+        if (was.seller_line, was.vat_id) != (becomes.seller_line, becomes.vat_id):
+            words["vat"] = becomes.vat_id
+            found.append(
+                _("Invoices already issued, %(time)s, will name %(seller)s, VAT %(vat)s.") % words
+            )
+        if was.return_days != becomes.return_days:
+            found.append(
+                ngettext(
+                    "Orders already placed, %(time)s, can be sent back for %(count)s day instead of %(before)s.",
+                    "Orders already placed, %(time)s, can be sent back for %(count)s days instead of %(before)s.",
+                    becomes.return_days,
+                )
+                % (words | {"count": becomes.return_days, "before": was.return_days})
+            )
+    return found
+
+
+def _time_text(first: date, next_day: date | None) -> str:
+    """Return the days from one on until the next, in words; without the next, until now."""
+    words = {"first": _day(first), "next": _day(next_day) if next_day else ""}
+    if next_day is None:
+        return _("from the beginning on") if first == date.min else _("since %(first)s") % words
+    if first == date.min:
+        return _("before %(next)s") % words
+    return _("from %(first)s until before %(next)s") % words
 
 
 @dataclass(frozen=True)

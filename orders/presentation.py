@@ -31,6 +31,11 @@ _PARCEL_LABELS = {
     parcels.DELIVERED: (gettext_noop("Delivered"), "good"),
     parcels.LOST: (gettext_noop("Lost by the carrier"), "bad"),
 }
+# Of what is picked up in the shop.
+_PICKUP_LABELS = {
+    parcels.SHIPPED: gettext_noop("Ready to pick up"),
+    parcels.DELIVERED: gettext_noop("Picked up"),
+}
 _RETURN_LABELS = {
     returns.REQUESTED: (
         gettext_noop("Under review"),
@@ -50,12 +55,13 @@ _RETURN_LABELS = {
 
 @dataclass(frozen=True)
 class ParcelSummary:
-    """A parcel as its buyer sees it; `tracking_url` is the carrier's page, or ''."""
+    """A parcel as its buyer sees it; `tracking_url` is the carrier's page, or ''. What is picked up has no carrier."""
 
     parcel: Parcel
     number: int
     customer_label: str
     tone: str
+    carrier: str
     tracking_url: str
 
 
@@ -94,8 +100,11 @@ def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary
     found = []
     for number, each in enumerate(kept_parcels, 1):
         label, tone = _PARCEL_LABELS[each.state]
+        carrier = each.carrier or order.method.carrier
+        if not carrier:
+            label = _PICKUP_LABELS.get(each.state, label)
         url = tracking_url(each.carrier, each.tracking)
-        found.append(ParcelSummary(each, number, gettext(label), tone, url))
+        found.append(ParcelSummary(each, number, gettext(label), tone, carrier, url))
     return found
 
 
@@ -164,11 +173,24 @@ def transfer_amount(order: Order) -> Money | None:
 
 
 def cash_on_delivery_amount(order: Order) -> Money | None:
-    """Return the amount to be paid to the carrier on delivery, None if there is none."""
+    """Return the amount to be paid when the order is handed over, None if there is none."""
     if order.payment_method != CASH_ON_DELIVERY or order.state not in (CONFIRMED, ON_HOLD, CLOSED):
         return None
     left = balance.amount_to_capture(order)
     return left if left.amount else None
+
+
+def cash_on_delivery_text(order: Order) -> str:
+    """Return what is to be paid when the order is handed over, in a sentence; '' for nothing."""
+    amount = cash_on_delivery_amount(order)
+    if amount is None:
+        return ""
+    text = (
+        gettext("You pay the carrier %(amount)s on delivery.")
+        if order.method.carrier
+        else gettext("You pay %(amount)s when you pick it up.")
+    )
+    return text % {"amount": format_money(amount)}
 
 
 def is_paid_by_card(order: Order) -> bool:
@@ -210,11 +232,24 @@ def list_history(order: Order) -> list[CustomerHistoryEntry]:
     return [
         CustomerHistoryEntry(
             event,
-            event.customer_label or gettext("Message from us"),
+            _event_label(order, event),
             _event_detail(order, event, several),
         )
         for event in order.history
     ]
+
+
+def order_status_label(order: Order) -> str:
+    """Return an order's status in a word, as its page shows it."""
+    if not order.method.carrier and order.state == CONFIRMED and order.fulfilment in _PICKUP_LABELS:
+        return gettext(_PICKUP_LABELS[order.fulfilment])
+    return gettext(order.customer_label)
+
+
+def _event_label(order: Order, event: Event) -> str:
+    if event.kind in _PICKUP_LABELS and not (event.details.get("carrier") or order.method.carrier):
+        return gettext(_PICKUP_LABELS[event.kind])
+    return event.customer_label or gettext("Message from us")
 
 
 def _event_detail(order: Order, event: Event, several: bool) -> str:

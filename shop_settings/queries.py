@@ -66,8 +66,9 @@ class _Copy:
                 raise
             log.warning("the settings as they were read before are used: %s", error)
             keyspace, read_at, found = keyspace_name(), monotonic(), known
-        # What was read before this process changed them is not kept.
-        if generation == self._generation:
+        # What was read before this process changed them is not kept, nor is what is older than another thread's.
+        newer = self._cached and self._cached[0] == keyspace and self._cached[1] > read_at
+        if generation == self._generation and not newer:
             self._cached = keyspace, read_at, found
         return found
 

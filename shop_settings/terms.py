@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -99,13 +99,11 @@ TERMS = SettingKind("terms", _parse, _dump, list_first_terms, _check)
 
 def list_terms(snapshot: SettingsSnapshot) -> tuple[Terms, ...]:
     """Return all terms, those that begin last first."""
-    return tuple(
-        sorted(
-            snapshot.get_values(TERMS).values(),
-            key=lambda each: each.valid_from or date.min,
-            reverse=True,
-        )
-    )
+    return _sort_terms(snapshot.get_values(TERMS).values())
+
+
+def _sort_terms(terms: Iterable[Terms]) -> tuple[Terms, ...]:
+    return tuple(sorted(terms, key=lambda each: each.valid_from or date.min, reverse=True))
 
 
 def get_terms(day: date | None = None) -> Terms:
@@ -115,5 +113,13 @@ def get_terms(day: date | None = None) -> Terms:
 
 def find_terms(snapshot: SettingsSnapshot, day: date) -> Terms:
     """Return the terms of these settings that hold on a day."""
-    terms = snapshot.compute("terms", lambda: list_terms(snapshot))
+    return _find(snapshot.compute("terms", lambda: list_terms(snapshot)), day)
+
+
+def find_terms_among(terms: Iterable[Terms], day: date) -> Terms:
+    """Return those of some terms that hold on a day; some of them have always held."""
+    return _find(_sort_terms(terms), day)
+
+
+def _find(terms: Iterable[Terms], day: date) -> Terms:
     return next(each for each in terms if each.valid_from is None or each.valid_from <= day)

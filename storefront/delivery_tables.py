@@ -55,21 +55,34 @@ def make_delivery_table() -> DeliveryTable:
     return DeliveryTable(tuple(names), tuple(rows))
 
 
-def usual_delivery_rows(first: str, now: datetime) -> list[DeliveryRow]:
-    """Return a row for each country, for the usual method and an order placed now; the country with the code `first` leads.
+def usual_delivery_rows(first: str, now: datetime, grams: int) -> list[DeliveryRow]:
+    """Return a row for each country, for the usual method and an order of that weight now; the country `first` leads.
 
     They are those of the day of `now` in the shop's time zone. Raises CassandraUnavailable.
     """
-    methods = sorted(usual_delivery_methods(), key=lambda each: each[0] != first)
+    methods = sorted(usual_delivery_methods(grams), key=lambda each: each[0] != first)
     return [
         replace(_row(country_name(code), method), arrives_by=method.delivery_estimate(now)[1])
         for code, method in methods
     ]
 
 
-def usual_delivery_methods() -> list[tuple[str, DeliveryMethod]]:
-    """Return the code of each country that the shop sends to, with the usual method. Raises CassandraUnavailable."""
-    return [(code, list_delivery_methods(code)[0]) for code in list_delivery_countries()]
+def usual_delivery_methods(grams: int) -> list[tuple[str, DeliveryMethod]]:
+    """Return the code of each country that so much can be sent to, with the usual method: the first with a carrier.
+
+    Raises CassandraUnavailable.
+    """
+    found = (
+        (
+            code,
+            next(
+                (way for way in list_delivery_methods(code) if way.carrier and way.takes(grams)),
+                None,
+            ),
+        )
+        for code in list_delivery_countries()
+    )
+    return [(code, way) for code, way in found if way]
 
 
 def weight_rows() -> list[WeightRow]:

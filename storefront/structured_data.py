@@ -20,6 +20,7 @@ from catalogue.entities import CategoryNode, Product, Variant
 from catalogue.share_images import find_share_image
 from catalogue.templatetags.pictures import public_picture_url, public_url
 from inventory.entities import PREORDER, Stock
+from pricing.delivery import list_delivery_countries
 from shop_settings.terms import get_terms
 from storefront.choices import variant_url
 from storefront.delivery_tables import usual_delivery_methods
@@ -138,7 +139,7 @@ def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
 def _shipping_details(price: Money, grams: int) -> list[dict[str, Any]]:
     """Return what it costs to be sent one unit in the usual way, and how long that takes; countries where that is the same stand together."""
     countries: dict[tuple[str, tuple[int, int]], list[str]] = defaultdict(list)
-    for country, method in usual_delivery_methods():
+    for country, method in usual_delivery_methods(grams):
         countries[f"{method.price_for(price, grams).amount:.2f}", method.days].append(country)
     return [
         {
@@ -170,7 +171,7 @@ def _return_policy() -> dict[str, Any]:
     """Return for how long and how a thing is sent back; whoever sends it pays for that. A shop that offers nothing keeps to the law."""
     return {
         "@type": "MerchantReturnPolicy",
-        "applicableCountry": [country for country, _method in usual_delivery_methods()],
+        "applicableCountry": list_delivery_countries(),
         "returnPolicyCategory": "https://schema.org/MerchantReturnFiniteReturnWindow",
         "merchantReturnDays": get_terms().return_days or get_terms().withdrawal_days,
         "returnMethod": "https://schema.org/ReturnByMail",

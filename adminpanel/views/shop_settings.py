@@ -28,6 +28,7 @@ from adminpanel.setting_pages import (
     describe_closed_warehouses,
     describe_coming_gaps,
     describe_lost_countries,
+    describe_rewritten_terms,
     list_delivery_lines,
     list_tax_lines,
 )
@@ -193,6 +194,10 @@ def terms_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "adminpanel/terms.html", context)
 
 
+def _rewritten_terms(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return describe_rewritten_terms(before, after, localdate())
+
+
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def create_terms(request: HttpRequest) -> HttpResponse:
@@ -203,15 +208,15 @@ def create_terms(request: HttpRequest) -> HttpResponse:
             "valid_from": None
         }
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
-    return _edit(request, form, key, "adminpanel:terms")
+    return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
 
 
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the shop's terms from a day on, and change them."""
+    """Show the shop's terms from a day on, and change them; what that makes of the past is said before."""
     form = TermsForm(_get_setting(TERMS, key), request.POST if request.method == "POST" else None)
-    return _edit(request, form, key, "adminpanel:terms")
+    return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
 
 
 # ---- What they share

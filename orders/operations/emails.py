@@ -200,7 +200,12 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailConte
     ]
     if order.payment_method == CASH_ON_DELIVERY:
         paragraphs.append(
-            _("You pay the carrier %(total)s on delivery.") % {"total": format_money(order.total)}
+            (
+                _("You pay the carrier %(total)s on delivery.")
+                if order.method.carrier
+                else _("You pay %(total)s when you pick it up.")
+            )
+            % {"total": format_money(order.total)}
         )
     return MailContent(_("Your order"), tuple(paragraphs), has_order_summary=True)
 

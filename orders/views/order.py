@@ -42,6 +42,7 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
     context = {
         "order": order,
         "items": order.current_lines(items) or items,
+        "status_label": presentation.order_status_label(order),
         "attempt": order.payment_attempts[-1] if order.payment_attempts else None,
         "now": current_time(),
         "arrives": arrives,
@@ -75,7 +76,7 @@ def _progress_context(order: Order, items: Sequence[Item]) -> dict[str, Any]:
         "way_to_pay": presentation.payment_method_name(order),
         "by_card": presentation.is_paid_by_card(order),
         "to_transfer": presentation.transfer_amount(order),
-        "at_the_door": presentation.cash_on_delivery_amount(order),
+        "at_the_door": presentation.cash_on_delivery_text(order),
         "account": settings.BANK_ACCOUNT.split("|"),
         "may_change": presentation.can_change_lines(order),
         "may_change_address": presentation.can_change_address(order),

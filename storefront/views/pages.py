@@ -44,9 +44,11 @@ from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from inventory.warehouses import list_open_warehouses
 from payments.gateways import list_enabled_methods
+from pricing.delivery import list_delivery_countries
 from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
 from shop_settings.queries import get_settings_revision, prefetch_settings
+from shop_settings.terms import get_terms
 from storefront import choices, recently_viewed, structured_data
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.delivery_tables import make_delivery_table, usual_delivery_rows, weight_rows
@@ -76,8 +78,12 @@ def home(request: HttpRequest) -> HttpResponse:
     }
     now = current_time()
     tiles = tuple(child for root in queries.list_menu() for child in root.children or (root,))
+    terms = get_terms(localdate(now))
     context = {
         "tiles": tiles,
+        "country_count": len(list_delivery_countries()),
+        # A shop that offers nothing keeps to the law.
+        "return_days": terms.return_days or terms.withdrawal_days,
         "promotions": list_running_promotions(now),
         "today": localdate(now),
         "settings_revision": get_settings_revision(),
@@ -264,7 +270,9 @@ def _derived_context(
             lambda: choices.list_picture_choices(found, chosen.variant, shown, preview)
         ),
         "add_form": SimpleLazyObject(lambda: build_add_form(found.product_id, chosen.sku)),
-        "delivery_rows": SimpleLazyObject(lambda: usual_delivery_rows(country, now)),
+        "delivery_rows": SimpleLazyObject(
+            lambda: usual_delivery_rows(country, now, chosen.variant.weight_grams)
+        ),
         "json_ld": SimpleLazyObject(
             lambda: structured_data.json_ld_script(
                 structured_data.product_data(found, stock),

@@ -130,6 +130,15 @@ def test_x157_what_shoppers_are_shown_follows_at_once(ada: Client) -> None:
     )
     assert "To Germany in 2 to 4 working days for €5.55" in words(guest.get(page))
     assert "€5.55" in words(guest.get("/help/delivery/"))
+    # What is picked up is not sent, and what takes no product of this weight is not its method.
+    first = of("express-de", is_pickup="on", position="0", price="0")
+    ada.post(address("delivery_method", "express-de"), first)
+    assert not list_delivery_methods("DE")[0].carrier
+    assert "To Germany in 2 to 4 working days for €5.55" in words(guest.get(page))
+    ada.post(address("delivery_method", "standard-fr"), of("standard-fr", max_kg="0.1"))
+    (express,) = list_delivery_methods("FR")[1:]
+    shown = words(guest.get(page, {"country": "FR"}))
+    assert f"for €{express.price.amount}" in shown
 
 
 def test_x157_bad_input_is_said_beside_its_field_and_stays_typed(ada: Client) -> None:
@@ -153,6 +162,7 @@ def test_x157_bad_input_is_said_beside_its_field_and_stays_typed(ada: Client) ->
             {"valid_from": "2027-02-01", "valid_until": "2027-01-01"},
             "Enter a day on or after the first one",
         ),
+        ({"valid_until": "9999-12-31"}, "Enter a day before the year 3000"),
         ({"position": "-1"}, "Enter a whole number from 0 to 99"),
     ):
         answer = ada.post(where, of("standard-fr", **({"free_from": "77.77"} | fields)))
@@ -216,7 +226,12 @@ def test_x159_a_country_that_is_left_without_a_method_is_said_before_it_is_saved
     asked = ada.post(remove, {"version": seen})
     assert (asked.status_code, "Nobody can order to Luxembourg" in words(asked)) == (422, True)
     assert ada.post(remove, {"version": seen, "confirmed": seen})["Location"] == LIST
+    guest, product = Client(), make_product()
+    home, shop = words(guest.get("/")), reverse("product", args=(product.slug,))
     assert list_delivery_methods("LU") == ()
+    assert "To 14 countries" in home
+    for page in (shop, reverse("cart:show"), reverse("checkout:details")):
+        assert guest.get(page, {"country": "LU"}).status_code in (200, 302), page
 
 
 def test_x160_rates_are_planned_by_day_and_said_wrong_beside_their_field(ada: Client) -> None:
@@ -235,6 +250,17 @@ def test_x160_rates_are_planned_by_day_and_said_wrong_beside_their_field(ada: Cl
     assert "24 % / 10 % from 1 Jan 2027" in words(ada.get(taxes))
     assert get_tax_rates("FI").by_class["standard"] == Decimal("25.5")
     assert ada.post(where, form | {"standard_0": "26"}).status_code == 409
+    # A stale edit keeps all of its lines, also where fewer are saved by now.
+    longer = typed(TaxForm(values(TAX)["FI"]), from_3="2028-01-01", standard_3="23", reduced_3="9")
+    ada.post(where, typed(TaxForm(values(TAX)["FI"])) | dict.fromkeys(planned, ""))
+    stale = ada.post(where, longer)
+    assert (stale.status_code, 'value="2028-01-01"' in words(stale)) == (409, True)
+    newer = TAX.fingerprint(values(TAX)["FI"])
+    assert ada.post(where, longer | {"overwrite": newer})["Location"] == taxes
+    assert [str(each.valid_from) for each in values(TAX)["FI"].periods][1:] == [
+        "2027-01-01",
+        "2028-01-01",
+    ]
     ada.post(where, typed(TaxForm(values(TAX)["FI"]), is_added="on"))
     assert get_tax_rates("FI").is_added
 
@@ -249,6 +275,7 @@ def test_x162_terms_hold_from_their_day_on_and_stand_where_the_seller_is_named(
     sent = typed(TermsForm(first), **changes, valid_from=today.isoformat(), key=str(uuid4()))
     for fields, sentence in (
         ({"valid_from": ""}, "Other terms begin on this day already"),
+        ({"valid_from": str(today - timedelta(days=1))}, "Enter today or a later day"),
         ({"withdrawal_days": "13"}, "Enter a whole number from 14 to 3650"),
         ({"email": "nobody"}, "email"),
     ):
@@ -262,6 +289,24 @@ def test_x162_terms_hold_from_their_day_on_and_stand_where_the_seller_is_named(
     assert "Ada &amp; Daughters" in page
     assert "45 days" in page
     assert "Ada &amp; Daughters" in words(ada.get(terms))
+    assert "45-day returns" in words(Client().get("/"))
+    # What was promised and issued already changes only if that was said before.
+    former, day = address("terms_detail", "first"), f"{today.day} {today:%b %Y}"
+    again = typed(TermsForm(first), vat_id="IE7", return_days="14")
+    asked = ada.post(former, again)
+    assert asked.status_code == 422
+    assert asked.context["consequences"] == [
+        f"Invoices already issued, before {day}, will name {first.seller_line}, VAT IE7.",
+        f"Orders already placed, before {day}, can be sent back for 14 days instead of 30.",
+    ]
+    assert "Nothing has been saved yet" in words(asked)
+    assert values(TERMS)["first"] == first
+    confirmed = {"confirmed": asked.context["confirmed"]}
+    assert ada.post(former, again | confirmed)["Location"] == terms
+    assert values(TERMS)["first"].return_days == 14
+    # What is about the days to come alone is saved at once.
+    later = typed(TermsForm(values(TERMS)["first"]), refund_code_above="7")
+    assert ada.post(former, later)["Location"] == terms
 
 
 def test_s91_the_shop_is_set_by_admins_alone() -> None:

@@ -10,12 +10,16 @@ from django.urls import reverse
 from moneyed import EUR, Money
 from pypdf import PdfReader
 
+from cassandra_db import current_time
 from cassandra_db.session import get_session
 from orders import operations, queries
 from orders.entities import Order
 from orders.links import order_access_token
 from orders.operations.changes import recalculate_sums
 from orders.operations.emails import compose_mail
+from orders.presentation import cash_on_delivery_text
+from orders.transitions import Transition
+from payments.gateways import CASH_ON_DELIVERY
 from pricing.delivery import DeliveryMethod
 from pricing.tax import TaxRates
 from tests.environment import KEYSPACE
@@ -34,10 +38,10 @@ METHOD = DeliveryMethod("barge", "Slow boat", "Canal & Co", Money("3.21", EUR), 
 RATES = TaxRates({"standard": Decimal("16"), "reduced": Decimal("5.5")})
 
 
-def place_order() -> Order:
+def place_order(method: DeliveryMethod = METHOD) -> Order:
     product = make_product(price="11.60")
     make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
-    draft = replace(make_draft((product, 1)), method=METHOD, tax_rates=RATES)
+    draft = replace(make_draft((product, 1)), method=method, tax_rates=RATES)
     return operations.place_order(draft, FRIDAY)
 
 
@@ -80,6 +84,29 @@ def test_x156_what_was_promised_is_shown_after_the_method_and_the_rates_have_gon
     assert recalculate_sums(order, items, order.quantities)["taxes"] == [
         {"rate": "16", "net": 1277, "tax": 204}
     ]
+
+
+def test_x156_what_is_picked_up_speaks_of_no_carrier() -> None:
+    method = replace(METHOD, name="Our shop in Cork", carrier="")
+    placed = place_order(method)
+    cash = replace(placed, payment_method=CASH_ON_DELIVERY, state="confirmed")
+    assert cash_on_delivery_text(cash) == "You pay €14.81 when you pick it up."
+    order = make_payment(placed)
+    guest = Client()
+    guest.get(reverse("orders:track", args=[order_access_token(order.order_id)]))
+    address = reverse("orders:detail", args=[order.number])
+    assert "email you when it’s ready. You can pick it up" in words(guest, address)
+    for kind, sentences in (
+        ("packed", ["Packed on"]),
+        ("shipped", ["Ready to pick up", "Ready since", "within 30 days after you’ve picked"]),
+        ("delivered", ["Picked up on"]),
+    ):
+        step = Transition(kind, actor="system", at=current_time())
+        order = operations.transition_order(order, step)
+        page = words(guest, address)
+        assert [each for each in sentences if each not in page] == []
+        for wrong in ("Carrier:", "should arrive", "On its way", "Delivered"):
+            assert wrong not in page, (kind, wrong)
 
 
 def test_x156_an_order_of_former_days_says_what_its_method_said_then() -> None:

@@ -17,12 +17,14 @@ from cassandra_db import CassandraUnavailable, count_statements
 from cassandra_db import session as sessions
 from consistency.findings import Scope
 from consistency.shop_settings import KINDS
+from demo.loader import FORMER_RATES, load_settings
+from inventory.warehouses import WAREHOUSE
 from pricing.delivery import list_delivery_countries, list_delivery_methods
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, DatedRates, get_tax_rates
 from shop_settings import queries
 from shop_settings.errors import SettingChanged, SettingRefused
-from shop_settings.kinds import SettingKind
+from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.operations import remove_setting, save_setting
 from shop_settings.queries import clear_settings_cache, get_settings, get_settings_at_quorum
 from shop_settings.terms import TERMS, get_terms
@@ -90,6 +92,28 @@ def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_i
         with pytest.raises(CassandraUnavailable):
             get_settings()
     assert meter.statement_count == 0
+    # A read that another thread overtakes does not take its place.
+    with patch.object(queries, "SETTINGS") as slow:
+
+        def overtaken(**_key: object) -> object:
+            queries._copy._cached = newer
+            return slow.pending
+
+        newer = (sessions.keyspace_name(), clock[0] + 1, SettingsSnapshot(None, {}))
+        slow.start.side_effect, slow.pending.rows.return_value = overtaken, []
+        assert get_settings() is not newer[2]
+    assert queries._copy._cached is newer
+
+
+@pytest.mark.usefixtures("own_settings")
+def test_a_demo_load_that_was_cut_off_loads_the_rest_and_leaves_what_the_staff_have_set() -> None:
+    save("standard-de", price=Decimal("5.50"))
+    for _ in range(2):
+        load_settings(now(), lambda: None)
+    saved = get_settings_at_quorum()
+    assert saved.get_values(DELIVERY)["standard-de"].price == Decimal("5.50")
+    assert FORMER_RATES in saved.get_values(TAX)["FI"].periods
+    assert len(saved.get_values(WAREHOUSE)) == 3
 
 
 @pytest.mark.usefixtures("own_settings")

@@ -678,7 +678,7 @@ def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
         }
         assert costs == {
             code: (f"{usual.price.amount:.2f}", usual.days[1])
-            for code, usual in usual_delivery_methods()
+            for code, usual in usual_delivery_methods(0)
         }
         returns = said[offer["hasMerchantReturnPolicy"]["@id"]]
         assert returns["merchantReturnDays"] == settings.RETURN_DAYS
