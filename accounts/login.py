@@ -14,7 +14,7 @@ from accounts.second_factor import clear_second_factor_pass
 from cart.errors import CartError
 from cart.operations import ClaimedCarts, claim_guest_carts
 from cart.owner import delete_cart_cookie, get_guest_id
-from cassandra_db import current_time
+from cassandra_db import CassandraUnavailable, current_time
 from web.devices import device_kind
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     clear_second_factor_pass(request.session)
     audit_log.add_entry("login", current_time(), by=user.pk)
     operations.process_sign_in(user, current_time())
-    operations.record_login(user.pk, current_time())
+    _record_login(user)
     # Staff who want nothing else go where their work is, by way of the second factor.
     response = HttpResponseRedirect(
         next_url(request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
@@ -62,6 +62,14 @@ def _claim_guest_carts(request: HttpRequest, user: User) -> ClaimedCarts | None:
     except CartError as busy:
         log.warning("the carts of guest %s stay the guest's: %s", guest_id, busy)
         return None
+
+
+def _record_login(user: User) -> None:
+    """Note the login for the member's profile, where it is a line: it keeps nobody from logging in."""
+    try:
+        operations.record_login(user.pk, current_time())
+    except CassandraUnavailable as error:
+        log.warning("the last login of %s is not noted: %s", user.pk, error)
 
 
 def next_url(request: HttpRequest, to: str) -> str:

@@ -32,18 +32,19 @@ def prefetch_card(cart_id: UUID) -> PendingCard:
 
 
 def list_cart_cards(
-    carts: Iterable[Row], begun: Mapping[UUID, PendingCard] = MappingProxyType({})
+    owner_id: UUID, carts: Iterable[Row], begun: Mapping[UUID, PendingCard] = MappingProxyType({})
 ) -> list[CartCard]:
     """Return a person's carts with what is in them, the active one first, then the last changed.
 
     `begun` are those that have been read in parallel with the list: their products are read with the other carts. One round
-    more for the products of these. Carts are summed up to a hundred products in all; those beyond, and those of many lines,
+    more for the products of these. A cart of another owner that the person was taken out of is not among them. Carts are summed up to a hundred products in all; those beyond, and those of many lines,
     have no sum here. Raises CassandraUnavailable.
     """
     listed = sorted(
         queries.listed_carts_from_rows(carts), key=lambda each: each.cart_id not in begun
     )
     reading = [(each, begun.get(each.cart_id) or prefetch_card(each.cart_id)) for each in listed]
+    people = {each.cart_id: queries.prefetch_person(owner_id, each) for each in listed}
     products_left = AT_ONCE
     found: list[_Found] = []
     for each, pending in reading:
@@ -57,7 +58,8 @@ def list_cart_cards(
             products_left -= len(ids)
             products = PendingProductsWithStock(ids)
         found.append((each, rows, pending.sharing, cart, products))
-    cards = [_card(*each) for each in found]
+    # Asked last: a cart whose first rows had been read keeps its round.
+    cards = [_card(*each) for each in found if queries.is_still_in(people[each[0].cart_id])]
     return sorted(cards, key=lambda card: (card.cart.is_active, card.changed_at), reverse=True)
 
 

@@ -54,8 +54,8 @@ UNITS = read(
 )
 # The active cart and those that were used last, as many as the header offers to switch to.
 MAX_CARTS_WITH_UNITS = 7
-# A cart, and its units as they are being read.
-PendingUnits = tuple[ListedCart, PendingResult]
+# A cart, and its units and whether the person still takes part in it, as they are being read.
+PendingUnits = tuple[ListedCart, PendingResult, PendingResult | None]
 
 # K5: whether this variant is in the cart.
 LINE = read(
@@ -146,10 +146,23 @@ def listed_carts_from_rows(carts: Iterable[Row]) -> list[ListedCart]:
     return sorted(found, key=lambda each: each.used_at, reverse=True)
 
 
-def prefetch_units(carts: Iterable[Row]) -> list[PendingUnits]:
+def prefetch_person(person_id: UUID, cart: ListedCart) -> PendingResult | None:
+    """Start reading a person's row in a cart of another owner, for `is_still_in`; None for an own one, which has none."""
+    return PERSON.start(cart_id=cart.cart_id, key=str(person_id)) if cart.role else None
+
+
+def is_still_in(person: PendingResult | None) -> bool:
+    """Return whether a cart on a person's list is open to them: its entry may outlive their role. Raises CassandraUnavailable."""
+    return person is None or getattr(person.one(), "role", None) is not None
+
+
+def prefetch_units(owner_id: UUID, carts: Iterable[Row]) -> list[PendingUnits]:
     """Start reading what is in a person's carts, the active one and those used last, for `find_carts_with_product`."""
     listed = sorted(listed_carts_from_rows(carts), key=lambda each: not each.is_active)
-    return [(each, UNITS.start(cart_id=each.cart_id)) for each in listed[:MAX_CARTS_WITH_UNITS]]
+    return [
+        (each, UNITS.start(cart_id=each.cart_id), prefetch_person(owner_id, each))
+        for each in listed[:MAX_CARTS_WITH_UNITS]
+    ]
 
 
 def find_carts_with_product(
@@ -157,10 +170,10 @@ def find_carts_with_product(
 ) -> list[CartWithProduct]:
     """Return in which carts a product is, in any of its variants. Raises CassandraUnavailable."""
     found = []
-    for cart, pending in reading:
+    for cart, pending, person in reading:
         rows = [row for row in pending.rows() if row.product_id == product_id]
-        # Whoever has shared it may have deleted it.
-        if rows and rows[0].deleted_at is None:
+        # Whoever has shared it may have deleted it, or taken the person out.
+        if rows and rows[0].deleted_at is None and is_still_in(person):
             found.append(CartWithProduct(cart, sum(row.quantity for row in rows)))
     return found
 

@@ -14,7 +14,8 @@ def prefetch_units_in_carts(request: HttpRequest) -> list[queries.PendingUnits]:
     owner_id = owner.get_owner_id(request)
     if owner_id is None:
         return []
-    return queries.prefetch_units(get_request_cart(request).prefetch_badge(owner_id).first())
+    carts = get_request_cart(request).prefetch_badge(owner_id).first()
+    return queries.prefetch_units(owner_id, carts)
 
 
 def render_carts_with_product(reading: list[queries.PendingUnits], product_id: UUID) -> str:

@@ -147,8 +147,8 @@ class _Reader:
         self._path: Path | None = None
         self._changed = 0
         self._index: Any = None
-        # What was counted in the index as it is: a change of it forgets them.
-        self.counts: dict[UUID, int] = {}
+        # What was counted in the index as it is, by categories: a change of it forgets them.
+        self._counts: dict[frozenset[UUID], int] = {}
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()
         self._found: dict[tuple[Any, ...], SearchResult] = {}
@@ -168,6 +168,11 @@ class _Reader:
 
     def searcher(self) -> tuple[Any, Any]:
         """Return (schema, searcher) of the current index. Raises SearchIndexMissing."""
+        schema, searcher, _ = self.searcher_and_counts()
+        return schema, searcher
+
+    def searcher_and_counts(self) -> tuple[Any, Any, dict[frozenset[UUID], int]]:
+        """Return (schema, searcher, counts) of the current index; what is counted is put there. Raises SearchIndexMissing."""
         home = _home()
         if (
             monotonic() - self._looked_at >= LOOK_EVERY_SECONDS
@@ -176,9 +181,11 @@ class _Reader:
         ):
             with self._lock:
                 self._look(home)
-        if self._index is None:
+        # First the counts: if another thread finds a changed index now, what is counted in the former one goes with them.
+        counts, index = self._counts, self._index
+        if index is None:
             raise SearchIndexMissing
-        return self._index.schema, self._index.searcher()
+        return index.schema, index.searcher(), counts
 
     def _look(self, home: Path) -> None:
         self._found = {}
@@ -196,7 +203,7 @@ class _Reader:
         elif changed != self._changed:
             self._index.reload()
         if changed != self._changed:
-            self.counts = {}
+            self._counts = {}
         self._changed, self._looked_at = changed, monotonic()
 
 
@@ -211,8 +218,8 @@ def search_products(
     Case, accents, plural and hyphens make no difference, the last word may be a beginning, and a word of five letters
     or more may have one typo, three words at most. Raises SearchIndexMissing.
     """
-    words = _query_words(query)
-    if not words or offset + limit > DEEPEST:
+    words, limit = _query_words(query), min(limit, DEEPEST - offset)
+    if not words or limit < 1:
         _reader.searcher()
         return SearchResult((), 0)
 
@@ -256,7 +263,7 @@ def list_new_arrivals(limit: int, offset: int) -> SearchResult:
 def _list(
     searcher: Any, wanted: Any, sort: tuple[str, bool], limit: int, offset: int
 ) -> SearchResult:
-    if offset + limit > DEEPEST:
+    if (limit := min(limit, DEEPEST - offset)) < 1:
         return SearchResult((), 0)
     field, down = sort
     result = searcher.search(
@@ -273,12 +280,13 @@ def _list(
 
 def count_on_sale_in(node: CategoryNode) -> int:
     """Return how many products a category's list has; some seconds may be missing. Raises SearchIndexMissing."""
-    schema, searcher = _reader.searcher()
-    counts = _reader.counts
-    if node.category_id not in counts:
+    schema, searcher, counts = _reader.searcher_and_counts()
+    # Not by the category alone: the tree may change, and the index stays as it is.
+    key = frozenset(each.category_id for each in node.subtree)
+    if key not in counts:
         wanted = _all([_in_category(schema, node), _on_sale(schema, current_time())])
-        counts[node.category_id] = searcher.search(wanted, limit=1, count=True).count
-    return counts[node.category_id]
+        counts[key] = searcher.search(wanted, limit=1, count=True).count
+    return counts[key]
 
 
 def find_products_for_staff(

@@ -1,5 +1,7 @@
 """The values with which the checkout's forms are prefilled, so that visitors need not type what is known."""
 
+from collections.abc import Mapping
+
 from accounts import queries as accounts
 from accounts.addresses import Address
 from accounts.models import User
@@ -16,10 +18,18 @@ def get_prefill(visitor: User | None, country: str) -> dict[str, str]:
     return preset | known | {"phone": known.get("phone") or visitor.phone or ""}
 
 
-def get_saved_address_fields(visitor: User | None, key: str) -> dict[str, str]:
-    """Return the fields of a member's saved address with this key; none if there is no such address."""
+def get_saved_address_fields(
+    visitor: User | None, key: str, typed_fields: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the fields of a member's saved address with this key; none if there is no such address.
+
+    An address without a telephone number leaves the one that was typed, or has the member's own.
+    """
     found = accounts.get_address(visitor, key) if visitor else None
-    return _fields(found) if found else {}
+    if visitor is None or found is None:
+        return {}
+    phone = found.phone or typed_fields.get("phone", visitor.phone or "")
+    return _fields(found) | {"phone": phone}
 
 
 def _fields(address: Address) -> dict[str, str]:

@@ -121,12 +121,12 @@ def review(request: HttpRequest) -> HttpResponse:
 @orderable_cart_required
 def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpResponse:
     """Show a step, or redirect to the first incomplete one before it: none can be skipped."""
-    typed_fields = get_prefill(visit.visitor, get_shipping_country(request)) | get_typed_fields(
-        request, visit.owner_id
-    )
+    typed_fields = get_typed_fields(request, visit.owner_id)
+    shown_fields = get_prefill(visit.visitor, get_shipping_country(request)) | typed_fields
     if step == DETAILS:
-        typed_fields |= get_saved_address_fields(visit.visitor, request.GET.get("address", ""))
-    visit = visit.with_typed_fields(typed_fields)
+        key = request.GET.get("address", "")
+        shown_fields |= get_saved_address_fields(visit.visitor, key, typed_fields)
+    visit = visit.with_typed_fields(shown_fields)
     orderable = visit.get_orderable_cart()
     if orderable.price_rises:
         return _redirect_to_price_consent(request)

@@ -313,7 +313,8 @@ def _cart_list_page(
     # Probably the active one: it is read in parallel with the list.
     expected_id = owner.get_last_active_cart_id(request)
     begun = {expected_id: prefetch_card(expected_id)} if expected_id else {}
-    cards = list_cart_cards(_rows(request), begun)
+    rows, owner_id = _rows(request), owner.get_owner_id(request)
+    cards = list_cart_cards(owner_id, rows, begun) if owner_id else []
     context = {
         "cards": cards,
         "undo": undo,

@@ -294,6 +294,13 @@ def test_carts_that_are_too_busy_to_come_along_keep_nobody_from_logging_in(
     assert cart.name == "Gifts"
 
 
+def test_a_last_login_that_cannot_be_noted_keeps_nobody_from_logging_in(client: Client) -> None:
+    user = make_user()
+    with patch("accounts.login.operations.record_login", side_effect=CassandraUnavailable):
+        assert client.post(LOGIN, {"email": user.email, "password": PASSWORD}).status_code == 303
+    assert logged_in(client)
+
+
 def test_x68_the_form_helps_password_managers_and_takes_pasted_words() -> None:
     page = Client().get(LOGIN).content.decode()
     assert 'autocomplete="username"' in page

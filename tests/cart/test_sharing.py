@@ -233,6 +233,7 @@ def test_a_role_ends_where_the_owner_ends_it_even_if_the_persons_list_is_behind(
     with pytest.raises(NoSuchCart):
         require_access(ben.user_id, gifts, VIEW)
     assert list_cart_names(ben.user_id) == ["Gifts for Mom"]
+    assert list_cart_cards(ben.user_id, queries.CARTS.all(owner_id=ben.user_id)) == []
     assert sharing.leave_cart(ben.user_id, gifts)
     assert list_cart_names(ben.user_id) == []
 
@@ -529,7 +530,7 @@ def test_a_shared_cart_that_was_deleted_stands_on_nobodys_list_of_carts(
 ) -> None:
     ben = make_person(ann, gifts, "viewer")
     undo = operations.delete_cart(ann.user_id, gifts, now())
-    assert list_cart_cards(queries.CARTS.all(owner_id=ben.user_id)) == []
+    assert list_cart_cards(ben.user_id, queries.CARTS.all(owner_id=ben.user_id)) == []
     operations.undelete_cart(ann.user_id, undo, now())
-    (card,) = list_cart_cards(queries.CARTS.all(owner_id=ben.user_id))
+    (card,) = list_cart_cards(ben.user_id, queries.CARTS.all(owner_id=ben.user_id))
     assert card.item_count == 1

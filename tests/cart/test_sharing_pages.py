@@ -542,3 +542,14 @@ def test_x131_a_shared_cart_is_named_on_a_products_page_until_its_owner_deletes_
     assert "2 of this are in" in text_of(client.get(address))
     operations.delete_cart(ann.user_id, cart_id, now())
     assert "of this" not in text_of(client.get(address))
+
+
+def test_x131_a_shared_cart_is_not_named_to_whoever_was_taken_out_of_it() -> None:
+    ann, mug = make_user("Ann"), in_stock("Mug")
+    cart_id = operations.create_cart(ann.user_id, "Gifts for Dad", uuid4(), now())
+    operations.add_line(ann.user_id, mug, mug.variants[0], 2, uuid4(), now())
+    ben = make_person(ann, cart_id, "viewer")
+    client, address = signed_in(ben), reverse("product", args=[mug.slug])
+    assert "2 of this are in" in text_of(client.get(address))
+    sharing._delete_row(cart_id, people.PERSON, str(ben.user_id))  # and killed before the copy
+    assert "of this" not in text_of(client.get(address))

@@ -59,6 +59,7 @@ def test_x109_pinned_products_stand_first_and_the_others_follow_by_the_rule(clie
     node = make_category("Node", parent=above)
     dear, cheap, fair, steep = make_priced(node)
     address = reverse("category", args=(node.slug,))
+    assert 'value="featured"' not in client.get(address).content.decode()
     order(node, rule="price")
     queries.clear_category_cache()
     assert shown(node) == ["Cheap", "Fair", "Steep", "Dear"], (
@@ -74,6 +75,8 @@ def test_x109_pinned_products_stand_first_and_the_others_follow_by_the_rule(clie
     assert 'value="featured" selected>Featured' in text
     assert text.index(steep.slug) < text.index(dear.slug) < text.index(cheap.slug)
     assert "price-down" in text
+    # Nor is the choice of orders the one that was drawn before.
+    assert 'value="featured"' in client.get(address, {"sort": "newest"}).content.decode()
     assert stored(above).order == ListOrder(), "each category has its own"
     # A change of the pins alone moves these alone, and the list is shown meanwhile.
     order(node, fair, steep)

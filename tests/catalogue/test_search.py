@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
 from django.test import override_settings
 
-from catalogue import operations, search
+from catalogue import operations, queries, search
 from catalogue.entities import Product
 from tests.factories import make_category, make_product
 from tests.rules import for_each
@@ -319,3 +320,49 @@ def test_what_was_found_counts_until_the_index_is_looked_at_again(
             search.search_products("kettle", sort="price")
         with pytest.raises(TypeError):
             found("kettle")
+
+
+def test_the_last_part_of_a_long_list_is_as_long_as_what_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "DEEPEST", 2)
+    assert [len(search.search_products("kitchen", 2, offset).cards) for offset in range(4)] == [
+        *(2, 1, 0, 0)
+    ]
+    assert [len(search.list_new_arrivals(2, offset).cards) for offset in range(4)] == [2, 1, 0, 0]
+
+
+def test_what_is_counted_is_what_a_category_has_now(
+    products: dict[str, Product], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LOOK_EVERY_SECONDS", 3600.0)
+    kitchen = queries.get_category(products["Enamel Kettle"].category_id)
+    clothing = queries.get_category(products["Linen Tshirt Dress"].category_id)
+    assert kitchen
+    assert clothing
+    assert search.count_on_sale_in(kitchen) == 3
+    # The tree changes, and the index does not.
+    assert search.count_on_sale_in(replace(kitchen, children=[clothing])) == 5
+
+
+def test_a_count_is_not_kept_of_a_former_index(
+    products: dict[str, Product], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LOOK_EVERY_SECONDS", 3600.0)
+    kitchen = queries.get_category(products["Enamel Kettle"].category_id)
+    assert kitchen
+    search._reader._looked_at = 0.0
+    search._reader.searcher()
+    index = search._reader._index
+
+    def change_meanwhile() -> Any:
+        former = index.searcher()
+        search.build_index([products["Enamel Kettle"]])
+        search._reader._looked_at = 0.0
+        search._reader.searcher()  # of another thread
+        return former
+
+    slow = Mock(schema=index.schema, searcher=change_meanwhile)
+    monkeypatch.setattr(search._reader, "_index", slow)
+    assert search.count_on_sale_in(kitchen) == 3
+    assert search.count_on_sale_in(kitchen) == 1

@@ -22,7 +22,7 @@ from moneyed import EUR, Money
 from pypdf import PdfReader
 
 from accounts.addresses import Address
-from accounts.operations import register_user, save_address
+from accounts.operations import register_user, save_address, save_profile
 from benchmarks import buyers
 from cart import queries as cart_queries
 from catalogue.entities import Product
@@ -281,12 +281,18 @@ def test_x62_nothing_is_asked_twice(mug: Product) -> None:
         "Rue de la Paix 1",
     )
     assert page.xpath("//select[@name='country']/option[@selected]/@value") == ["FR"]
+    save_profile(user_id, "Ada L.", "+49 30 1234567")
     # All of the first step is known, so the visit begins with the second.
     begins = html.fromstring(member.get(reverse("checkout:review"), follow=True).content)
     assert "Colissimo" in text(begins.get_element_by_id("ways"))
     assert "Rue de la Paix 1" in text(begins)
     page = shopper.details(f"?address={other}")
     assert page.xpath("//input[@name='street']/@value") == ["Torstraße 9"]
+    # An address without a number has the member's own, or the one that was typed.
+    assert page.xpath("//input[@name='phone']/@value") == ["+49 30 1234567"]
+    shopper.ways(phone="+49 30 7654321")
+    page = shopper.details(f"?address={other}")
+    assert page.xpath("//input[@name='phone']/@value") == ["+49 30 7654321"]
     assert first != other
     _, url = shopper.place(email=values["email"])
     assert [

@@ -27,6 +27,7 @@ from storefront import sitemap
 from storefront.delivery_tables import usual_delivery_methods
 from storefront.structured_data import product_data
 from tests.factories import make_category, make_product, make_stock, make_user
+from web.text_cache import FRAGMENTS
 
 NONSENSE = [
     "\0",
@@ -462,6 +463,15 @@ def test_x131_a_products_page_says_in_which_of_the_visitors_carts_it_is(
     assert links[0] == "/cart/"
     assert re.fullmatch(r"/carts/[0-9a-f-]{36}/", links[1])
     assert said(lamp)[0] == ["1 of this is in My cart."]
+    assert said(jug)[0] == sentences  # now below it, too, is all that is drawn of the lamp
+    # The line alone is each visitor's own: what is drawn around it is drawn once (X114).
+    misses, other = FRAGMENTS.misses, Client()
+    fields = {"variant": jug.variants[0].sku, "quantity": 5, "operation": uuid4()}
+    other.post(reverse("cart:add"), fields)
+    page = tree(other.get(page_of(jug)))
+    assert texts(page.cssselect("#added")[0], "p") == ["5 of this are in My cart."]
+    assert said(jug)[0] == sentences
+    assert FRAGMENTS.misses == misses + 1, "the header's cart alone is another one"
     assert tree(Client().get(page_of(jug))).cssselect("#added")[0].text_content() == ""
 
 
