@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,7 +18,7 @@ from accounts.queries import list_staff
 from accounts.roles import is_allowed
 from adminpanel.stock import STOCK_STAFF
 from adminpanel.stock_forms import warehouse_label
-from adminpanel.stock_pages import StockLine, count_incoming, read_listed
+from adminpanel.stock_pages import Incoming, StockLine, count_incoming, read_listed
 from inventory.entities import LOW, ListedItem
 from inventory.queries import (
     MAX_LOW,
@@ -36,24 +38,17 @@ class LowStock:
     """What is low in a warehouse: the first SKUs, and how many there are; `has_more` than were counted."""
 
     warehouse_id: str
-    items: tuple[ListedItem, ...]
+    lines: tuple[StockLine, ...]
     count: int
+    has_more: bool
 
     @property
     def warehouse(self) -> str:
         return warehouse_label(self.warehouse_id)
 
     @property
-    def has_more(self) -> bool:
-        return self.count > _COUNTED
-
-    @property
-    def shown_count(self) -> int:
-        return min(self.count, _COUNTED)
-
-    @property
     def url(self) -> str:
-        return f"{reverse('adminpanel:stock')}?warehouse={self.warehouse_id}&show={LOW}"
+        return _list_url(self.warehouse_id)
 
 
 class PendingLowStock:
@@ -66,13 +61,20 @@ class PendingLowStock:
         self._reading = prefetch_low_items(_COUNTED + 1) if is_whole and is_for_them else {}
 
     def collect(self) -> list[LowStock]:
-        """Return what is low in each warehouse where something is. Raises CassandraUnavailable."""
-        found: dict[str, list[ListedItem]] = {}
-        for each in collect_low_items(self._reading):
-            found.setdefault(each.warehouse_id, []).append(each)
+        """Return what is low in each warehouse where something is, by the numbers themselves. Raises CassandraUnavailable."""
+        items = collect_low_items(self._reading)
+        listed = Counter(each.warehouse_id for each in items)
+        found: dict[str, list[StockLine]] = {}
+        for line in _read_low(items, {}):
+            found.setdefault(line.warehouse_id, []).append(line)
         return [
-            LowStock(warehouse, tuple(items[:_NAMED]), len(items))
-            for warehouse, items in found.items()
+            LowStock(
+                warehouse,
+                tuple(lines[:_NAMED]),
+                min(len(lines), _COUNTED),
+                has_more=listed[warehouse] > _COUNTED,
+            )
+            for warehouse, lines in found.items()
         ]
 
 
@@ -85,15 +87,22 @@ def queue_low_stock_mails(now: datetime) -> int:
     lines = _list_low_lines() if readers else []
     if not lines:
         return 0
+    places = dict.fromkeys(each.warehouse_id for each in lines)
     context = {
         "lines": lines[:MAX_LOW],
         "count": len(lines),
-        "url": f"{settings.PUBLIC_URL}{reverse('adminpanel:stock')}?show={LOW}",
+        "links": [
+            (warehouse_label(each), f"{settings.PUBLIC_URL}{_list_url(each)}") for each in places
+        ],
     }
     for reader in readers:
         event = f"low stock {localdate(now).isoformat()}"
         queue_mail(reader.pk, event, reader.email, "low_stock", context, now)
     return len(readers)
+
+
+def _list_url(warehouse_id: str) -> str:
+    return f"{reverse('adminpanel:stock')}?warehouse={warehouse_id}&show={LOW}"
 
 
 def _is_reader(person: User) -> bool:
@@ -108,6 +117,15 @@ def _list_low_lines() -> list[StockLine]:
     return [
         line
         for start in range(0, len(items), _COUNTED)
-        for line in read_listed(items[start : start + _COUNTED], incoming)
-        if line.is_low
+        for line in _read_low(items[start : start + _COUNTED], incoming)
     ]
+
+
+def _read_low(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
+    """Return those of the rows that are low, each once: a list may have a row too many, and one by a former SKU."""
+    low = {
+        (line.warehouse_id, line.variant.variant_id): line
+        for line in read_listed(items, incoming)
+        if line.is_low
+    }
+    return list(low.values())

@@ -97,7 +97,10 @@ class ThresholdForm(Form):
     """Up to how many units of a variant are low in a warehouse. `seen` is what the page has shown."""
 
     threshold = units_field(gettext_lazy("Low at"))
-    seen = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    # As large as its column can be: a command has no bounds of the shop's own.
+    seen = forms.IntegerField(
+        min_value=-(2**31), max_value=2**31 - 1, widget=forms.HiddenInput, required=False
+    )
 
     def __init__(
         self, warehouse_id: str, seen: int | None, data: Mapping[str, Any] | None = None

@@ -1,7 +1,7 @@
 """From which warehouses an order is sent. Knows numbers only: what is in stock, and what is wanted.
 
 The rule: one parcel if any warehouse has everything, else as few parcels as possible; among equally many the
-warehouses that stand first (inventory.warehouses). A line is split only where none of the chosen warehouses has it whole.
+warehouses that stand first (inventory.warehouses). What lies in a closed one is taken only if the open ones together have too little. A line is split only where none of the chosen warehouses has it whole.
 A line that the warehouses together do not have waits as a whole for new stock, where the variant can be backordered.
 """
 
@@ -11,7 +11,7 @@ from uuid import UUID
 
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.queries import make_reservation_id
-from inventory.warehouses import list_warehouses
+from inventory.warehouses import list_open_warehouses, list_warehouses
 
 
 def sort_allocations(allocations: Iterable[Allocation]) -> tuple[Allocation, ...]:
@@ -32,15 +32,19 @@ def needed_units(wanted_lines: Iterable[WantedLine]) -> dict[UUID, int]:
 def choose_warehouses(
     wanted_lines: Sequence[WantedLine], units: Callable[[UUID, str], int]
 ) -> tuple[str, ...] | None:
-    """Return the fewest warehouses that together have everything; None when all of them have too little."""
-    variants, known = needed_units(wanted_lines), list_warehouses()
-    for count in range(1 if variants else 0, len(known) + 1):
-        for warehouses in combinations(known, count):
-            if all(
-                sum(units(variant, warehouse) for warehouse in warehouses) >= most
-                for variant, most in variants.items()
-            ):
-                return warehouses
+    """Return the fewest warehouses that together have everything, closed ones only if the open ones do not.
+
+    None when all of them have too little.
+    """
+    variants = needed_units(wanted_lines)
+    for known in (tuple(each.key for each in list_open_warehouses()), list_warehouses()):
+        for count in range(1 if variants else 0, len(known) + 1):
+            for warehouses in combinations(known, count):
+                if all(
+                    sum(units(variant, warehouse) for warehouse in warehouses) >= most
+                    for variant, most in variants.items()
+                ):
+                    return warehouses
     return None
 
 

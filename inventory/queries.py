@@ -26,7 +26,7 @@ from inventory.entities import (
     StockNumbers,
     StockTransfer,
 )
-from inventory.warehouses import list_stock_locations, list_warehouses
+from inventory.warehouses import list_open_warehouses, list_stock_locations, list_warehouses
 
 # Q16: a product's stock, for its pages.
 STOCK = read(
@@ -373,17 +373,20 @@ MAX_LOW = 200
 
 
 def prefetch_low_items(most: int = MAX_LOW) -> dict[str, PendingResult]:
-    """Start reading what is low, so many stock items of each warehouse, for `collect_low_items`."""
+    """Start reading what is low, so many stock items of each warehouse, for `collect_low_items`.
+
+    What is closed gets nothing new: that it runs low there is as it should be.
+    """
     return {
-        warehouse: LISTED_ITEMS.start(
-            warehouse_id=warehouse,
+        warehouse.key: LISTED_ITEMS.start(
+            warehouse_id=warehouse.key,
             list_name=LOW,
             sku="",
             variant_id=SENTINEL,
             before=_LAST_LETTER,
             most=most,
         )
-        for warehouse in list_warehouses()
+        for warehouse in list_open_warehouses()
     }
 
 

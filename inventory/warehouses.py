@@ -92,6 +92,16 @@ def find_warehouse_name(key: str) -> str:
     return found.name if found else key.capitalize()
 
 
+def find_warehouse_key(typed: str) -> str:
+    """Return the key of the warehouse that is meant by a key or a name; "" for none. Raises CassandraUnavailable."""
+    found = get_settings().get_values(WAREHOUSE)
+    meant = typed.strip()
+    if meant in found:
+        return meant
+    names = {each.name.casefold(): key for key, each in found.items()}
+    return names.get(meant.casefold()) or (meant.lower() if meant.lower() in found else "")
+
+
 def list_open_warehouses() -> tuple[Warehouse, ...]:
     """Return the warehouses that get new stock, in the same order. Raises CassandraUnavailable."""
     return tuple(each for each in sort_warehouses(get_settings()) if each.is_open)

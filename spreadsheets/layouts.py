@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from catalogue.entities import Product
 from catalogue.rules import MAX_VARIANT_ROWS
-from inventory.warehouses import list_open_warehouses
+from inventory.warehouses import find_warehouse_key, list_open_warehouses
 from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
 from spreadsheets.entities import Fault, FileRow, PlannedRow
 from spreadsheets.errors import FileRefused
@@ -39,6 +39,11 @@ class ColumnHelp:
 
 def _example_warehouse() -> str:
     return list_open_warehouses()[0].key
+
+
+def _stock_key(cells: dict[str, str]) -> str:
+    typed = cells["warehouse"]
+    return f"{cells['sku']} {find_warehouse_key(typed) or typed.strip().lower()}"
 
 
 def _help(columns: Sequence[Column[Any]]) -> list[ColumnHelp]:
@@ -115,7 +120,9 @@ LAYOUTS = {
                 _SKU,
                 ColumnHelp(
                     "warehouse",
-                    gettext_lazy("Where it lies."),
+                    gettext_lazy(
+                        "Where it lies: a warehouse’s key, as in files from here, or its name."
+                    ),
                     lazy(_example_warehouse, str)(),
                 ),
                 ColumnHelp(
@@ -134,7 +141,7 @@ LAYOUTS = {
                 ),
             ),
             ("sku", "warehouse", "units"),
-            lambda cells: f"{cells['sku']} {cells['warehouse'].strip().lower()}",
+            _stock_key,
             plan_stock,
             stock_lines,
         ),

@@ -14,7 +14,12 @@ from catalogue.entities import Product
 from inventory import operations, queries
 from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged
-from inventory.warehouses import list_warehouses
+from inventory.warehouses import (
+    find_warehouse_key,
+    find_warehouse_name,
+    list_open_warehouses,
+    list_warehouses,
+)
 from spreadsheets.columns import parse_whole_number
 from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
@@ -67,8 +72,19 @@ def _sku(row: FileRow) -> str:
 
 
 def _warehouse(row: FileRow) -> str:
-    warehouse = row.lines[0][1]["warehouse"].strip().lower()
-    return warehouse if warehouse in list_warehouses() else ""
+    return find_warehouse_key(row.lines[0][1]["warehouse"])
+
+
+def _is_open(warehouse: str) -> bool:
+    return any(each.key == warehouse for each in list_open_warehouses())
+
+
+def _list_choices() -> str:
+    """Return what a cell may say: each warehouse's key, and its name where that is another word."""
+    names = {each: find_warehouse_name(each) for each in list_warehouses()}
+    return ", ".join(
+        key if name.lower() == key else f"{key} ({name})" for key, name in names.items()
+    )
 
 
 def _plan(
@@ -85,7 +101,7 @@ def _plan(
             Fault(
                 line,
                 "warehouse",
-                _("Enter one of these: %(choices)s.") % {"choices": ", ".join(list_warehouses())},
+                _("Enter one of these: %(choices)s.") % {"choices": _list_choices()},
             )
         )
     units = 0
@@ -97,6 +113,8 @@ def _plan(
     if units < 0 and not faults:
         text = _("More units than these have left the warehouse since the file was written.")
         faults.append(Fault(line, "units", text))
+    if numbers is None and units and _warehouse(row) and not _is_open(_warehouse(row)):
+        faults.append(Fault(line, "warehouse", _closed_text()))
     if faults or variant is None:
         return PlannedRow(row.position, line, row.key, "faulty", faults=tuple(faults))
     product = products.get(variant.product_id)
@@ -113,6 +131,10 @@ def _plan(
         numbers.received if numbers else 0,
         () if units == before else (change,),
     )
+
+
+def _closed_text() -> str:
+    return _("This warehouse is closed. Units go to another one.")
 
 
 def _read_units(text: str, _numbers: Row | None) -> int:
@@ -146,6 +168,8 @@ def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[s
         change.before is None
         and not queries.prefetch_stock_numbers(row.variant_id, warehouse).one()
     ):
+        if not _is_open(warehouse):
+            return "refused", _closed_text()
         operations.open_stock_item(row.product_id, row.variant_id, warehouse, DEFAULT_THRESHOLD)
     try:
         operations.adjust_stock(

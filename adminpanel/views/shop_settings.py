@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -161,10 +162,13 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
     """Add a warehouse."""
     form, key = WarehouseForm(None, request.POST if request.method == "POST" else None), ""
     if form.is_valid():
-        key = slugify(form.cleaned_data["name"])
-        known = get_settings_at_quorum().get_values(WAREHOUSE).get(key)
-        if known not in (None, form.build_setting(key)):
-            form.add_error("name", _("Another warehouse has this name already."))
+        # One that was renamed keeps the key of its first name. A form that is sent twice finds its own.
+        slug, known = (
+            slugify(form.cleaned_data["name"]),
+            get_settings_at_quorum().get_values(WAREHOUSE),
+        )
+        keys = (slug if number == 1 else f"{slug}-{number}" for number in count(1))
+        key = next(each for each in keys if known.get(each) in (None, form.build_setting(each)))
     return _edit(request, form, key, "adminpanel:warehouses")
 
 

@@ -59,10 +59,11 @@ SET_THRESHOLD = conditional_write(
     """UPDATE inventory SET threshold = :threshold WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
        IF received >= 0 AND threshold = :seen""",
 )
+# The key alone: a threshold here would hide from `copy_stock` that it changes.
 INSERT_STOCK_ITEM = write(
     "Q16",
-    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id, threshold)
-       VALUES (:product_id, :variant_id, :warehouse_id, :threshold)""",
+    """INSERT INTO stock_by_product (product_id, variant_id, warehouse_id)
+       VALUES (:product_id, :variant_id, :warehouse_id)""",
 )
 
 
@@ -85,7 +86,7 @@ def receive_stock(
     if units < 1:
         raise ValueError("a receipt has at least one unit")
     stock_item = {"variant_id": variant_id, "warehouse_id": warehouse_id}
-    _list_stock_item(product_id, variant_id, warehouse_id, threshold)
+    _list_stock_item(product_id, variant_id, warehouse_id)
 
     def book() -> Outcome:
         with write_turn(variant_id, warehouse_id):
@@ -124,19 +125,18 @@ def receive_stock(
     return booked.applied
 
 
-def _list_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
+def _list_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str) -> None:
     # Before anything else, so that `copy_stock` knows of this stock item.
     INSERT_STOCK_ITEM.run(
         product_id=product_id,
         variant_id=variant_id,
         warehouse_id=warehouse_id,
-        threshold=threshold,
     )
 
 
 def open_stock_item(product_id: UUID, variant_id: UUID, warehouse_id: str, threshold: int) -> None:
     """Let a variant have stock in a warehouse where it never had any, none as yet. Raises CassandraUnavailable."""
-    _list_stock_item(product_id, variant_id, warehouse_id, threshold)
+    _list_stock_item(product_id, variant_id, warehouse_id)
     seed_stock_item(product_id, variant_id, warehouse_id, threshold)
 
 

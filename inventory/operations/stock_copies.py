@@ -22,7 +22,7 @@ from cassandra_db import (
 from catalogue import operations as catalogue
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
-from inventory.operations.stock_lists import COPIED, plan_list_changes
+from inventory.operations.stock_lists import COPIED, is_moving, plan_list_changes
 from inventory.queries import (
     prefetch_stock_numbers,
     product_availability,
@@ -104,8 +104,16 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
 
     So of two processes at once the later one sees what both have written. A copy carries the time at which its read began, or a
     later one than the copy that it has seen: of two that overtake each other the later read stays, however their clocks differ.
+
+    Who overtakes has not seen this copy, and may have left the rows of the lists as they were, which this one then deletes. So
+    where the numbers have come to say other lists than those that were written here, these are written once more.
     """
     has_written = False
+    listed: dict[StockItemKey, Row] = {}  # the numbers by which lists were written
+
+    def is_overtaken(key: StockItemKey, numbers: Row) -> bool:
+        return key in listed and is_moving(listed[key], numbers)
+
     for _ in retry_attempts(_TRIES):
         read_at = current_microseconds()
         reading = COPIED.start(product_id=product_id)
@@ -115,15 +123,21 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
         copied = {(row.variant_id, row.warehouse_id): row for row in reading.rows()}
         found = [(key, numbers) for key, each in pending if (numbers := each.one())]
         outdated = [
-            (key, numbers) for key, numbers in found if not is_copied(copied.get(key), numbers)
+            (key, numbers)
+            for key, numbers in found
+            if not is_copied(copied.get(key), numbers) or is_overtaken(key, numbers)
         ]
         if outdated:
             rows = [copied[key] for key, _ in outdated if key in copied]
             seen = [written or 0 for row in rows for written in (row.written, row.listed)]
             at = max([read_at, *(each + 1 for each in seen)])
-            lists = plan_list_changes(
-                product_id, [(key, copied.get(key), numbers) for key, numbers in outdated], at
-            )
+            moving = [
+                (key, copied.get(key), numbers)
+                for key, numbers in outdated
+                if is_moving(copied.get(key), numbers) or is_overtaken(key, numbers)
+            ]
+            listed |= {key: numbers for key, _, numbers in moving}
+            lists = plan_list_changes(product_id, moving, at)
             lists.write_inserts()
             _write_copies(product_id, outdated, at, lists.notes)
             lists.write_deletes()

@@ -136,16 +136,16 @@ class _NewCopy:
 
 
 def plan_list_changes(
-    product_id: UUID, changed: Iterable[tuple[tuple[UUID, str], Row | None, Row]], at: int
+    product_id: UUID, moving: Iterable[tuple[tuple[UUID, str], Row | None, Row]], at: int
 ) -> ListChanges:
-    """Return what changes in the lists when stock items (key, copy as it is, numbers) are copied.
+    """Return what changes in the lists when stock items (key, copy as it is, numbers) are copied that move between them.
 
     The product is read only if something does. Raises CassandraUnavailable.
     """
     moved = [
         (copy or _NewCopy(*key), numbers)
-        for key, copy, numbers in changed
-        if key[1] != BACKORDER_WAREHOUSE and _is_moving(copy, numbers)
+        for key, copy, numbers in moving
+        if key[1] != BACKORDER_WAREHOUSE
     ]
     changes = ListChanges()
     if moved:
@@ -156,7 +156,7 @@ def plan_list_changes(
     return changes
 
 
-def _is_moving(copy: Row | None, numbers: Row) -> bool:
+def is_moving(copy: Row | None, numbers: Row) -> bool:
     """Return whether a stock item stands in other lists by its numbers than by its copy, if it is sold."""
     if copy is None or copy.available is None:
         return True

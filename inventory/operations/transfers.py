@@ -15,7 +15,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import SEND_AGAIN, Outcome, applied_if, apply_batch, conditional_write, write
+from cassandra_db import (
+    SEND_AGAIN,
+    CassandraUnavailable,
+    Outcome,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    write,
+)
 from inventory import queries
 from inventory.entities import (
     ARRIVED,
@@ -29,7 +37,7 @@ from inventory.entities import (
 from inventory.errors import NotEnoughAvailable, TooManyTransfers, TransferRefused
 from inventory.operations.group_commit import write_turn
 from inventory.operations.ledger import write_ledger_entries
-from inventory.operations.receipts import ADJUST, INSERT_RECEIPT, open_stock_item
+from inventory.operations.receipts import ADJUST, INSERT_RECEIPT, RECEIVE, open_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import MAX_OPEN_TRANSFERS, SHOP, make_arrival_id
 
@@ -173,7 +181,9 @@ def _arrive(transfer: StockTransfer) -> StockTransfer:
     if not _book(transfer, transfer.arrived_in, arrival_id, transfer.units):
         # There never was any.
         open_stock_item(transfer.product_id, *key, DEFAULT_THRESHOLD)
-        _book(transfer, transfer.arrived_in, arrival_id, transfer.units)
+        if not _book(transfer, transfer.arrived_in, arrival_id, transfer.units):
+            # It stays on its way, in everybody's sight, until it is booked.
+            raise CassandraUnavailable(f"transfer {transfer.transfer_id} could not be booked")
     _enter_in_ledger(transfer, transfer.arrived_in, arrival_id, transfer.units)
     # New buyers do not overtake orders that wait: what is left is copied to the pages once these have theirs.
     if not queries.list_waiting_orders(transfer.variant_id):
@@ -184,9 +194,15 @@ def _arrive(transfer: StockTransfer) -> StockTransfer:
 def _book(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> str:
     """Change a warehouse's numbers by so many units, once; return the state of the row that says so, "" if it could not be."""
     stock_item = {"variant_id": transfer.variant_id, "warehouse_id": warehouse_id}
+    # What leaves must be free. What arrives is there, also where orders were promised more than there is.
+    change = (
+        ADJUST.bind(units=units, least=-units, **stock_item)
+        if units < 0
+        else RECEIVE.bind(units=units, **stock_item)
+    )
     with write_turn(transfer.variant_id, warehouse_id):
         outcome = apply_batch(
-            ADJUST.bind(units=units, least=max(0, -units), **stock_item),
+            change,
             INSERT_RECEIPT.bind(
                 units=units,
                 state="transferred",

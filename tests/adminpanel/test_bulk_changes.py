@@ -282,6 +282,8 @@ def test_x147_what_was_counted_is_typed_in_its_row(cleo: Client, listed: Product
     variant_id = listed.variants[0].variant_id
     row = cleo.get(LIST).content.decode()
     assert re.search(r'name="units" value="7"', row)
+    assert 'name="warehouse" value="berlin"' in row
+    assert "Units on hand in <bdi>Berlin</bdi>" in row
     plain = type_count(cleo, listed, units="9", key=(key := str(uuid4())))
     again = type_count(cleo, listed, units="9", key=key)
     assert [(each.status_code, each["Location"]) for each in (plain, again)] == [

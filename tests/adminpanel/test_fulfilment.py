@@ -63,7 +63,7 @@ def requested_return(arrived: Order) -> Order:
 def test_a_parcel_is_packed_and_sent_with_its_number(staff_client: Client, ann: User) -> None:
     order = make_order_with_events("paid")
     warehouse = next(iter(order.units_to_pack))
-    assert f"Pack a parcel in {warehouse.capitalize()}" in text_of(staff_client, order)
+    assert f"Pack a parcel in <bdi>{warehouse.capitalize()}</bdi>" in text_of(staff_client, order)
     answer = staff_client.post(url("pack", order, warehouse), seen(order, line_1="1"))
     assert (answer.status_code, answer["Location"]) == (303, url("order", order))
     packed = now_of(order)

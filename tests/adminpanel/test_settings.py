@@ -7,6 +7,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import localdate
@@ -19,9 +21,11 @@ from adminpanel.setting_forms import (
     TermsForm,
     WarehouseForm,
 )
+from adminpanel.templatetags.warehouses import warehouse_name
 from cassandra_db import current_time
 from consistency.stock import CHECKS
-from inventory.warehouses import WAREHOUSE, list_warehouses
+from inventory.queries import prefetch_low_items
+from inventory.warehouses import WAREHOUSE, find_warehouse_key, list_warehouses
 from orders.operations import place_order
 from pricing.delivery import list_delivery_methods
 from pricing.delivery_settings import DELIVERY
@@ -30,6 +34,8 @@ from shop_settings.kinds import SettingKind
 from shop_settings.operations import change_settings
 from shop_settings.queries import get_settings_at_quorum
 from shop_settings.terms import TERMS, get_terms
+from spreadsheets.entities import FileRow, PlannedRow
+from spreadsheets.layouts import LAYOUTS
 from tests.adminpanel.audit_entries import list_entries_this_month
 from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
 from tests.shop_settings.saved import own_settings
@@ -319,6 +325,14 @@ def test_s91_the_shop_is_set_by_admins_alone() -> None:
     assert values(DELIVERY)["standard-de"].price == Decimal("4.90")
 
 
+def plan_counts(places: Mapping[str, str]) -> list[PlannedRow]:
+    """What a file would do that says that one unit of each SKU lies there."""
+    layout = LAYOUTS["stock"]
+    cells = [{"sku": sku, "warehouse": place, "units": "1"} for sku, place in places.items()]
+    rows = [FileRow(n, layout.key(each), ((n, each),)) for n, each in enumerate(cells, 2)]
+    return layout.plan(rows, uuid4(), current_time())
+
+
 def test_x163_warehouses_have_an_order_and_a_closed_one_gets_nothing_new(ada: Client) -> None:
     new, places = reverse("adminpanel:warehouse_new"), reverse("adminpanel:warehouses")
     sent = {"name": "Lyon", "country": "FR", "position": "0", "is_open": "on"}
@@ -358,9 +372,30 @@ def test_x163_warehouses_have_an_order_and_a_closed_one_gets_nothing_new(ada: Cl
     }
     refused = ada.post(stock, received)
     assert (refused.status_code, "This warehouse is closed" in words(refused)) == (422, True)
+    sku = product.variants[0].sku
+    with pytest.raises(CommandError, match="none of lyon, cork"):
+        call_command("stock", "receive", sku, "berlin", "3")
+    call_command("stock", "adjust", sku, "berlin", "1", "--reason", "found")
+    other = make_product()
+    counted = {sku: "berlin", other.variants[0].sku: "BERLIN"}
+    assert [each.plan for each in plan_counts(counted)] == ["changed", "faulty"]
+    # That it is empty is as it should be: nobody is told that it runs low.
+    assert list(prefetch_low_items()) == ["lyon", "cork"]
     cork = address("warehouse", "cork")
     ada.post(cork, typed(WarehouseForm(values(WAREHOUSE)["cork"]), name="Cork harbour"))
     assert list_warehouses() == ("lyon", "cork", "berlin")
+    # People read and write what it is called now.
+    assert warehouse_name("cork") == "Cork harbour"
+    (meant, unknown) = plan_counts({sku: " cork HARBOUR ", other.variants[0].sku: "Paris"})
+    assert (meant.plan, meant.key) == ("changed", f"{sku} cork")
+    assert "cork (Cork harbour)" in unknown.faults[0].text
+    # Its former name is free again, and its key is not.
+    closed = {"name": "Cork", "country": "IE", "position": "5"}
+    for _ in range(2):
+        assert ada.post(new, closed)["Location"] == places
+    assert list_warehouses() == ("lyon", "cork", "berlin", "cork-2")
+    assert find_warehouse_key("Cork") == "cork-2"
+    assert find_warehouse_key("cork") == "cork", "as files from here say it"
     for key in ("cork", "lyon"):
         form = typed(WarehouseForm(values(WAREHOUSE)[key]), is_open=None)
         asked = ada.post(address("warehouse", key), form)

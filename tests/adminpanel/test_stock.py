@@ -274,6 +274,8 @@ def test_x152_a_threshold_is_set_once_and_a_stale_one_is_asked_about(staff: Clie
             violations.append((wrong, answer.status_code))
     assert violations == []
     assert staff.post(here, form | {"warehouse": "ahead"}).status_code == 404
+    for forged in (2**31, -(2**31) - 1, 10**30):
+        assert staff.post(here, form | {"seen": str(forged)}).status_code == 422
     assert found(scope(product), "I13", "I26") == []
 
 

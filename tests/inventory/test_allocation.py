@@ -3,9 +3,11 @@
 from itertools import combinations
 from uuid import UUID, uuid4
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inventory import allocation
 from inventory.allocation import choose_warehouses, needed_units, plan_allocations
 from inventory.entities import WantedLine
 from inventory.warehouses import list_first_warehouses
@@ -80,6 +82,24 @@ def test_the_same_question_has_the_same_answer(
 
 def test_among_equals_the_first_warehouse_sends() -> None:
     assert choose_warehouses(wants_of([(VARIANTS[0], 2)]), lambda *_: 5) == WAREHOUSES[:1]
+
+
+def test_x163_what_lies_in_a_closed_warehouse_is_taken_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    berlin, cork = list_first_warehouses().values()
+    monkeypatch.setattr(allocation, "list_open_warehouses", lambda: (berlin, cork))
+    monkeypatch.setattr(allocation, "list_warehouses", lambda: ("berlin", "cork", "lyon"))
+    stock = {"berlin": 2, "cork": 2, "lyon": 5}
+    for wanted, expected in (
+        (2, ("berlin",)),
+        (4, ("berlin", "cork")),  # two parcels, though the closed one has it in one
+        (5, ("lyon",)),
+        (9, ("berlin", "cork", "lyon")),
+        (10, None),
+    ):
+        wants = wants_of([(VARIANTS[0], wanted)])
+        assert choose_warehouses(wants, lambda _, where: stock[where]) == expected
 
 
 def test_what_one_warehouse_has_whole_is_not_split() -> None:

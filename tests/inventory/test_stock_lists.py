@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -14,7 +15,7 @@ from consistency.findings import Scope
 from inventory import operations, queries
 from inventory.entities import STOCK_LISTS, WantedLine
 from inventory.errors import StockChanged
-from inventory.operations import stock_lists
+from inventory.operations import stock_copies, stock_lists
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_product
 from tests.orders.crashes import kill_at_write, record_writes
@@ -152,6 +153,40 @@ def test_x154_i26_a_copy_that_is_killed_at_any_write_leaves_a_row_too_many_and_n
         assert expected <= set(lists_of(product)), target
         assert repair(only(product), "I26").is_clean, target
         assert set(lists_of(product)) == expected, target
+
+
+def test_x154_i26_what_gets_low_again_while_a_copy_takes_it_out_of_the_list_stays_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    product = make_product(listed=True)
+    receive(product, 3)
+    key = (product.variants[0].variant_id, "berlin")
+    operations.receive_stock(product.product_id, *key, 5, 3, uuid4(), NOW)
+    write_copies = stock_copies._write_copies
+
+    def be_overtaken(*args: Any) -> None:
+        # Another process, which sees the copy of before, and numbers that are low as that is.
+        monkeypatch.setattr(stock_copies, "_write_copies", write_copies)
+        correction = {"adjustment_id": uuid4(), "actor": "", "reason": "broken", "now": NOW}
+        operations.adjust_stock(*key, -6, **correction)  # type: ignore[arg-type]
+        stock_copies._copy_numbers(product.product_id, [key])
+        write_copies(*args)
+
+    monkeypatch.setattr(stock_copies, "_write_copies", be_overtaken)
+    operations.copy_stock(product.product_id)
+    assert lists_of(product) == ["all", "low"]
+    assert found(only(product), "I13", "I26") == []
+
+
+def test_x152_i26_a_receipt_that_brings_another_threshold_hides_no_move_between_the_lists() -> None:
+    product = make_product(listed=True)
+    variant_id = product.variants[0].variant_id
+    receive(product, 5)
+    operations.set_threshold(variant_id, "berlin", 9, seen=3)
+    operations.copy_stock(product.product_id)
+    assert lists_of(product) == ["all", "low"]
+    receive(product, 20)
+    assert lists_of(product) == ["all"]
 
 
 def test_i26_lists_that_say_otherwise_than_the_stock_are_named_and_put_right() -> None:

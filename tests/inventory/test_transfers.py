@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cassandra_db import statements
+from cassandra_db import CassandraUnavailable, statements
 from cassandra_db.session import get_session
 from consistency.findings import Scope
 from inventory import operations, queries
@@ -116,6 +116,31 @@ def test_x151_what_is_called_off_is_back_and_too_few_units_send_nothing() -> Non
     with pytest.raises(ValueError, match="does not arrive"):
         operations.end_transfer(back, "ahead", "Cem", datetime.now(UTC))
     assert found(scope(back, short), "I1", "I13", "I27", "I28") == []
+
+
+def test_x151_units_arrive_also_where_more_is_promised_than_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transfer, lost = make_transfer(), make_transfer()
+    for each in (transfer, lost):
+        operations.open_stock_item(each.product_id, each.variant_id, "cork", 3)
+        cql(
+            "UPDATE inventory SET available = -3, committed = 3 WHERE variant_id = %s AND warehouse_id = 'cork'",
+            each.variant_id,
+        )
+        operations.start_transfer(each)
+    assert end(transfer).state == "arrived"
+    assert get_stock_numbers(transfer.variant_id, "cork").available == 1
+    # What can't be booked has not arrived, and nobody is told that it has.
+    with monkeypatch.context() as patched:
+        patched.setattr(transfers, "_book", lambda *_: "")
+        with pytest.raises(CassandraUnavailable):
+            end(lost)
+    stored = get_transfer(lost.transfer_id)
+    assert stored
+    assert (stored.state, is_open(lost)) == ("arriving", True)
+    assert operations.advance_open_transfers(datetime.now(UTC) + timedelta(minutes=10))
+    assert (on_hand(lost), is_open(lost)) == ((6, 4), False)
 
 
 def test_x151_more_than_the_lists_can_show_are_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:

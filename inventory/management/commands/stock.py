@@ -19,12 +19,16 @@ from inventory.errors import (
     StockChanged,
     StockNumbersChanging,
 )
-from inventory.warehouses import list_stock_locations, list_warehouses
+from inventory.warehouses import list_open_warehouses, list_stock_locations, list_warehouses
 
 
 def _parse_warehouse(typed: str) -> str:
     """Return a warehouse's key. Raises ArgumentTypeError, which names those there are."""
     return _parse_one_of(list_warehouses(), typed)
+
+
+def _parse_open_warehouse(typed: str) -> str:
+    return _parse_one_of([each.key for each in list_open_warehouses()], typed)
 
 
 def _parse_location(typed: str) -> str:
@@ -51,8 +55,9 @@ class Command(BaseCommand):
         )
         for each in (show, receive, adjust, ahead, rebuild):
             each.add_argument("sku")
-        for each in (receive, adjust):
-            each.add_argument("warehouse", type=_parse_warehouse)
+        # What is closed gets nothing new, and what lies there is corrected.
+        for each, parse in ((receive, _parse_open_warehouse), (adjust, _parse_warehouse)):
+            each.add_argument("warehouse", type=parse)
             each.add_argument("units", type=int)
         receive.add_argument(
             "--receipt",
