@@ -223,7 +223,7 @@ def wait_until_agreed(connected: Session) -> None:
 def filled(cluster: state.Cluster) -> tuple[dict[str, str], list[str]]:
     """Give the three nodes what carts and lists of orders need of the suite's tables, and products; return the shop's environment there, and the SKUs."""
     tables = get_session().cluster.metadata.keyspaces[KEYSPACE].tables
-    app_names = ("catalogue", "inventory", "promotions", "cart")
+    app_names = ("catalogue", "inventory", "promotions", "cart", "shop_settings")
     models = [vars(apps.get_app_config(app).models_module).values() for app in app_names]
     names = {
         getattr(model, "__table_name__", None) for app in models for model in app
