@@ -60,10 +60,6 @@ class SpreadsheetTask:
         """Whether it is an export that left files which nobody can fetch."""
         return self.is_export and self.state in (EXPIRED, REFUSED) and self.total > 0
 
-    @property
-    def is_applicable(self) -> bool:
-        return self.state == READ and bool(self.counts.get("new") or self.counts.get("changed"))
-
 
 @dataclass(frozen=True, slots=True)
 class FileRow:

@@ -47,38 +47,23 @@ def write_ledger_entries(
 
     What was booked at a time stands in the variant's history, too: one entry for each `ref`.
     """
-    entries = [(kind, units) for kind, units in entries if units]
-    writing = [
-        ENTRY.start(
-            variant_id=variant_id,
-            warehouse_id=warehouse_id,
-            shard=ledger_shard(source_id),
-            source_id=source_id,
-            line_number=line_number,
-            kind=kind,
-            ref=ref,
-            units=units,
-            booked_at=booked_at,
-            actor=actor or None,
-            reason=reason or None,
-        )
-        for kind, units in entries
-    ]
-    if booked_at:
-        writing += [
-            HISTORY_ENTRY.start(
-                variant_id=variant_id,
-                booked_at=booked_at,
-                entry_id=ref,
-                warehouse_id=warehouse_id,
-                kind=kind,
-                units=units,
-                source_id=source_id,
-                actor=actor or None,
-                reason=reason or None,
-            )
-            for kind, units in entries
-        ]
+    shard, writing = ledger_shard(source_id), []
+    for kind, units in entries:
+        if not units:
+            continue
+        entry = {
+            "variant_id": variant_id,
+            "warehouse_id": warehouse_id,
+            "source_id": source_id,
+            "kind": kind,
+            "units": units,
+            "booked_at": booked_at,
+            "actor": actor or None,
+            "reason": reason or None,
+        }
+        writing.append(ENTRY.start(shard=shard, line_number=line_number, ref=ref, **entry))
+        if booked_at:
+            writing.append(HISTORY_ENTRY.start(entry_id=ref, **entry))
     wait_for_all(writing)
 
 
