@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from accounts.models import User
 from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
+from inventory.warehouses import find_warehouse_name
 from orders import parcels, queries, returns, states
 from orders.carriers import tracking_url
 from orders.entities import BoardOrder, CappedCount, Order
@@ -299,7 +300,8 @@ def _event_details(event: Event, order: Order) -> str:
     parts = [words % details for name, words in NUMBERED.items() if details.get(name)]
     if event.kind == "packed":
         parts = [
-            _("parcel %(parcel)s in %(warehouse)s") % each
+            _("parcel %(parcel)s in %(warehouse)s")
+            % {**each, "warehouse": find_warehouse_name(each["warehouse"])}
             for each in details.get("parcels") or [details]
             if each
         ]
