@@ -113,6 +113,8 @@ class StockByProduct(Model):
     # by which SKU it stands in `stock_items_by_warehouse`, and whether as one that is sold; null while it stands nowhere
     listed_sku = columns.Text()
     listed_sold = columns.Boolean()
+    # while rows of the lists are being written, or whoever wrote them has died over it
+    lists_written = columns.Boolean()
 
 
 class StockItemByWarehouse(Model):

@@ -22,7 +22,7 @@ from cassandra_db import (
 from catalogue import operations as catalogue
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
-from inventory.operations.stock_lists import COPIED, is_moving, plan_list_changes
+from inventory.operations.stock_lists import COPIED, find_last_write, is_moving, plan_list_changes
 from inventory.queries import (
     prefetch_stock_numbers,
     product_availability,
@@ -106,13 +106,15 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
     later one than the copy that it has seen: of two that overtake each other the later read stays, however their clocks differ.
 
     Who overtakes has not seen this copy, and may have left the rows of the lists as they were, which this one then deletes. So
-    where the numbers have come to say other lists than those that were written here, these are written once more.
+    where the numbers have come to say other lists than those that were written here, these are written once more. So they are where a
+    copy has the mark of one that has not come to its end.
     """
     has_written = False
     listed: dict[StockItemKey, Row] = {}  # the numbers by which lists were written
 
-    def is_overtaken(key: StockItemKey, numbers: Row) -> bool:
-        return key in listed and is_moving(listed[key], numbers)
+    def must_list(copy: Row | None, key: StockItemKey, numbers: Row) -> bool:
+        is_overtaken = key in listed and is_moving(listed[key], numbers)
+        return is_overtaken or (copy is not None and bool(copy.lists_written))
 
     for _ in retry_attempts(_TRIES):
         read_at = current_microseconds()
@@ -125,22 +127,21 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
         outdated = [
             (key, numbers)
             for key, numbers in found
-            if not is_copied(copied.get(key), numbers) or is_overtaken(key, numbers)
+            if not is_copied(copied.get(key), numbers) or must_list(copied.get(key), key, numbers)
         ]
         if outdated:
             rows = [copied[key] for key, _ in outdated if key in copied]
-            seen = [written or 0 for row in rows for written in (row.written, row.listed)]
-            at = max([read_at, *(each + 1 for each in seen)])
+            at = max([read_at, *(find_last_write(row) + 1 for row in rows)])
             moving = [
                 (key, copied.get(key), numbers)
                 for key, numbers in outdated
-                if is_moving(copied.get(key), numbers) or is_overtaken(key, numbers)
+                if is_moving(copied.get(key), numbers) or must_list(copied.get(key), key, numbers)
             ]
             listed |= {key: numbers for key, _, numbers in moving}
             lists = plan_list_changes(product_id, moving, at)
-            lists.write_inserts()
+            lists.begin()
             _write_copies(product_id, outdated, at, lists.notes)
-            lists.write_deletes()
+            lists.end()
             has_written = True
             continue
         row = (product or prefetch_availability(product_id)).one()

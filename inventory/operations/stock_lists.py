@@ -2,7 +2,8 @@
 
 They are copies of what a stock item's numbers, its threshold and its product say. `copy_stock` writes them whenever a number
 changes one of them; the product's part (its SKU, whether it is sold) is followed by the worker. A row comes before the copy
-of the stock says so and goes after it, all at the same timestamp: a crash leaves a row too many, never one too few.
+of the stock says so and goes after it, all at the same timestamp: a crash leaves a row too many, never one too few. While that
+lasts the copy has a mark, by which whoever copies next knows that rows were left, even where the numbers have come back to what the copy says.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from inventory.entities import ALL, BACKORDER_WAREHOUSE, STOCK_LISTS, list_names
 COPIED = read(
     "Q16",
     """SELECT variant_id, warehouse_id, available, threshold, backorder_kind, expected_on, listed_sku, listed_sold,
-              WRITETIME(available) AS written, WRITETIME(listed_sku) AS listed
+              lists_written, WRITETIME(available) AS written, WRITETIME(listed_sku) AS listed, WRITETIME(lists_written) AS marked
        FROM stock_by_product WHERE product_id = :product_id""",
 )
 INSERT_LISTED = write(
@@ -38,6 +39,16 @@ DELETE_LISTED = write(
 NOTE_LISTED = write(
     "Q16",
     """UPDATE stock_by_product USING TIMESTAMP :at SET listed_sku = :sku, listed_sold = :is_sold
+       WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
+)
+MARK_LISTS = write(
+    "Q16",
+    """UPDATE stock_by_product USING TIMESTAMP :at SET lists_written = true
+       WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
+)
+UNMARK_LISTS = write(
+    "Q16",
+    """DELETE lists_written FROM stock_by_product USING TIMESTAMP :at
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
 # Rows of several partitions that are written in one go.
@@ -62,11 +73,13 @@ def find_listing(product: Product | None, variant_id: UUID) -> Listing | None:
 
 @dataclass
 class ListChanges:
-    """Rows that come, what is noted of them in the copy, and rows that go: to be written in this order."""
+    """The mark, rows that come, what is noted of them in the copy, rows that go, the mark's end: to be written in this order."""
 
+    marks: list[BoundStatement] = field(default_factory=list)
     inserts: list[BoundStatement] = field(default_factory=list)
     notes: list[BoundStatement] = field(default_factory=list)
     deletes: list[BoundStatement] = field(default_factory=list)
+    ends: list[BoundStatement] = field(default_factory=list)
 
     def add(
         self,
@@ -103,19 +116,27 @@ class ListChanges:
                     product_id=product_id, sku=listing.sku, is_sold=listing.is_sold, **key
                 )
             )
+        # A copy that is not there yet needs no mark: who finds none lists the stock item anew.
+        if row.available is not None:
+            where = {**key, "product_id": product_id}
+            self.marks.append(MARK_LISTS.bind(**where))
+            self.ends.append(UNMARK_LISTS.bind(**where))
 
-    def write_inserts(self) -> None:
-        """Write the rows that come. Raises CassandraUnavailable."""
+    def begin(self) -> None:
+        """Write the marks and the rows that come. Raises CassandraUnavailable."""
+        _write_all(self.marks)
         _write_all(self.inserts)
 
-    def write_deletes(self) -> None:
-        """Write the rows that go. Raises CassandraUnavailable."""
+    def end(self) -> None:
+        """Write the rows that go, and take the marks away. Raises CassandraUnavailable."""
         _write_all(self.deletes)
+        _write_all(self.ends)
 
     def write(self) -> None:
         """Write all of them, in their order. Raises CassandraUnavailable."""
-        for statements in (self.inserts, self.notes, self.deletes):
-            _write_all(statements)
+        self.begin()
+        _write_all(self.notes)
+        self.end()
 
 
 def _write_all(statements: Sequence[BoundStatement]) -> None:
@@ -156,6 +177,11 @@ def plan_list_changes(
     return changes
 
 
+def find_last_write(copy: Row) -> int:
+    """Return when a row of COPIED was last written, in microseconds; 0 for never."""
+    return max(copy.written or 0, copy.listed or 0, copy.marked or 0)
+
+
 def is_moving(copy: Row | None, numbers: Row) -> bool:
     """Return whether a stock item stands in other lists by its numbers than by its copy, if it is sold."""
     if copy is None or copy.available is None:
@@ -180,7 +206,7 @@ def follow_product(product_id: UUID, *, rewrite: bool = False) -> bool:
         if row.warehouse_id == BACKORDER_WAREHOUSE or row.available is None or listing is None:
             continue
         if rewrite or (row.listed_sku, row.listed_sold) != (listing.sku, listing.is_sold):
-            at = max(row.written or 0, row.listed or 0) + 1
+            at = find_last_write(row) + 1
             at = max(at, current_microseconds()) if rewrite else at
             changes.add(product_id, row, row, listing, at, anew=rewrite)
     changes.write()

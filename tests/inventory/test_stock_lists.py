@@ -155,6 +155,27 @@ def test_x154_i26_a_copy_that_is_killed_at_any_write_leaves_a_row_too_many_and_n
         assert set(lists_of(product)) == expected, target
 
 
+def test_x154_i26_rows_of_a_killed_copy_go_with_the_next_one_though_the_numbers_have_come_back() -> (
+    None
+):
+    recorded = make_product(listed=True)
+    receive(recorded, 8)
+    of_copies = [
+        each
+        for each in record_writes(lambda: buy(recorded, 6))
+        if "stock_items_by_warehouse" in each.tables or "stock_by_product" in each.tables
+    ]
+    # The mark, the rows that come, the copy, the rows that go, the mark's end.
+    assert len(of_copies) >= 5
+    for target in of_copies:
+        product = make_product(listed=True)
+        receive(product, 8)
+        assert kill_at_write(target, lambda product=product: buy(product, 6))  # type: ignore[misc]
+        receive(product, 6)
+        assert lists_of(product) == ["all"], target
+        assert found(only(product), "I13", "I26") == [], target
+
+
 def test_x154_i26_what_gets_low_again_while_a_copy_takes_it_out_of_the_list_stays_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

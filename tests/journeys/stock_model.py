@@ -6,7 +6,7 @@ A SKU lies in one warehouse here: what an order takes from two warehouses are tw
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,13 +138,14 @@ class Count(Operation[Stock]):
 
 
 def list_operations(
-    notes: Iterable[Note], sku: str, max_refusal_age: float = MAX_REFUSAL_AGE
+    notes: Sequence[Note], sku: str, max_refusal_age: float = MAX_REFUSAL_AGE
 ) -> list[Operation[Stock]]:
     """Return what clients have noted about one SKU as operations on it."""
     things: dict[str, list[Operation[Stock]]] = {}
     refusals: list[Refuse] = []
-    # Orders that may have had units for a moment, and were refused for want of another article.
+    # Orders that may have had units for a moment, and gave them back for want of another article.
     moments: list[Note] = []
+    ends = {note.thing: note.answered for note in notes if note.kind == "end" and note.answered}
     for note in sorted(notes, key=lambda each: each.called):
         if note.kind == "reserve" and isinstance(note.answer, dict):
             left = note.answer.get(sku, math.inf)
@@ -154,6 +155,9 @@ def list_operations(
                 moments.append(note)
         else:
             things.setdefault(note.thing, []).append(_read_note(note, sku))
+            if note.kind == "reserve" and note.answer is None and len(note.units) > 1:
+                # Killed after that, at the latest before somebody looked after it.
+                moments.append(replace(note, answered=ends.get(note.thing, math.inf)))
     return [
         *(replace(each, held_for_a_moment=_sums_held(each, moments, sku)) for each in refusals),
         *(each for operations in things.values() for each in _decide(operations)),

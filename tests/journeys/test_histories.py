@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
@@ -58,7 +58,7 @@ def describe_answers(notes: Iterable[Note]) -> str:
     )
 
 
-def judge_notes(notes: Iterable[Note], sku: str) -> Judgement[Stock]:
+def judge_notes(notes: Sequence[Note], sku: str) -> Judgement[Stock]:
     """Look for one order of a SKU's operations that explains all answers."""
     return judge_history(list_operations(notes, sku), Stock())
 

@@ -1,7 +1,9 @@
 """The checker of histories, and the model of a stock item: what fits together is explained, and what cannot be is not."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -118,9 +120,16 @@ def test_too_long_a_search_is_no_answer() -> None:
 # ---- what clients have noted
 
 
-def note(kind: str, thing: str, called: float, answer: object = None, units: int = 5) -> Note:
+def note(
+    kind: str,
+    thing: str,
+    called: float,
+    answer: object = None,
+    units: int = 5,
+    others: Mapping[str, int] = MappingProxyType({"B": 1}),
+) -> Note:
     answered = None if answer is None else called + 1
-    return Note(kind, thing, {"A": units, "B": 1}, called, answered, answer)
+    return Note(kind, thing, {"A": units, **others}, called, answered, answer)
 
 
 SOLD_OUT = {"A": 0}
@@ -132,7 +141,13 @@ NOTED: dict[str, tuple[bool, list[Note]]] = {
         note("reserve", "a", 1), note("reserve", "b", 5, "reserved"), note("end", "a", 9, {"A": False, "B": False}),
     ]),
     "none were reserved, and somebody is refused": (False, [
+        note("reserve", "a", 1, others={}), note("reserve", "b", 5, SOLD_OUT), note("end", "a", 9, {"A": False}),
+    ]),
+    "a kill after they were given back for want of another article": (True, [
         note("reserve", "a", 1), note("reserve", "b", 5, SOLD_OUT), note("end", "a", 9, {"A": False, "B": False}),
+    ]),
+    "a kill after they were given back, long ago": (False, [
+        note("reserve", "a", 1), note("end", "a", 3, {"A": False, "B": False}), note("reserve", "b", 5, SOLD_OUT),
     ]),
     "a kill while it is paid for": (True, [
         note("reserve", "a", 1, "reserved"), note("commit", "a", 3), note("end", "a", 9, "paid"),
