@@ -1002,7 +1002,7 @@ FAULTS = (
     _fault(
         "A copy of the stock loses to one of a host whose clock is ahead",
         "inventory/operations/stock_copies.py",
-        "max([read_at, *(each + 1 for each in seen)])",
+        "max([read_at, *(find_last_write(row) + 1 for row in rows)])",
         "read_at",
         "tests/inventory/test_operations.py",
     ),
