@@ -25,7 +25,7 @@ MAX_AT_ONCE = 500
 SCHEDULE = "catalogue schedule"
 CATEGORIES = "categories"
 # Then no process has a tree of before any more: what somebody saves from now on stands where it should.
-TREE_SETTLED = timedelta(seconds=2 * queries.TREE_SECONDS)
+TREE_SETTLED = timedelta(seconds=2 * queries.CURRENT_TREE.max_seconds)
 # A minute is looked into again for so long, for rows that came into it late.
 LATE = 2 * MINUTE
 MAX_MINUTES_AT_ONCE = 1500

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from itertools import groupby
-from time import monotonic
 from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
@@ -21,7 +20,7 @@ from cassandra_db import (
     read,
     scan,
 )
-from cassandra_db.session import keyspace_name
+from cassandra_db.process_copies import ProcessCopy
 from catalogue.entities import (
     CardPage,
     CategoryNode,
@@ -440,51 +439,10 @@ CATEGORIES = read(
     consistency=LOCAL_ONE,
 )
 CATEGORIES_NOW = CATEGORIES.with_consistency(LOCAL_QUORUM)
-TREE_SECONDS = 30
-
-
-class _TreeCopy:
-    """This process's copy of the tree, read again after 30 seconds. Two threads at once may read it twice, harmlessly."""
-
-    def __init__(self) -> None:
-        self._cached: tuple[str, float, CategoryTree] | None = None
-        self._reading: PendingResult | None = None
-        self._generation = 0
-
-    def _fresh(self) -> CategoryTree | None:
-        if self._cached is None:
-            return None
-        keyspace, read_at, tree = self._cached
-        return (
-            tree if keyspace == keyspace_name() and monotonic() - read_at < TREE_SECONDS else None
-        )
-
-    def prefetch(self) -> None:
-        if self._reading is None and self._fresh() is None:
-            self._reading = CATEGORIES.start(tree=SHOP_TREE)
-
-    def get_tree(self) -> CategoryTree:
-        if fresh := self._fresh():
-            return fresh
-        generation, (reading, self._reading) = (
-            self._generation,
-            (self._reading or CATEGORIES.start(tree=SHOP_TREE), None),
-        )
-        tree = CategoryTree(reading.rows())
-        # what was read before a change of the tree is not cached
-        if generation == self._generation:
-            self._cached = keyspace_name(), monotonic(), tree
-        return tree
-
-    def forget(self) -> None:
-        self._generation += 1
-        self._cached = self._reading = None
-
-
-_copy = _TreeCopy()
+CURRENT_TREE = ProcessCopy(lambda: CATEGORIES.start(tree=SHOP_TREE), CategoryTree, 30)
 # A page that is about to wait for something else starts reading the tree in parallel.
-prefetch_categories = _copy.prefetch
-clear_category_cache = _copy.forget
+prefetch_categories = CURRENT_TREE.prefetch
+clear_category_cache = CURRENT_TREE.forget
 
 
 def get_category_tree_at_quorum() -> CategoryTree:
@@ -494,7 +452,7 @@ def get_category_tree_at_quorum() -> CategoryTree:
 
 def get_category_tree() -> CategoryTree:
     """Return the tree of categories, at most 30 seconds old. Raises CassandraUnavailable."""
-    return _copy.get_tree()
+    return CURRENT_TREE.get()
 
 
 def get_category_tree_with(*category_ids: UUID) -> CategoryTree:

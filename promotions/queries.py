@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from time import monotonic
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from cassandra_db import CassandraUnavailable, PendingResult, Row, read
-from cassandra_db.session import keyspace_name
+from cassandra_db import PendingResult, Row, read
+from cassandra_db.process_copies import ProcessCopy
 from catalogue.queries import get_category_tree
 from pricing.quotes import QuotedLine
 from promotions.entities import AppliedPromotions, Voucher
@@ -23,10 +22,6 @@ from promotions.rules import (
 
 AUTOMATIC = "automatic"
 CODE = "code"
-# How old this process's copy of the promotions without a code may be.
-COPY_SECONDS = 30
-# A read that was begun so lately is this page's own: what it has waited for in vain, it does not wait for again.
-OWN_SECONDS = 0.5
 # What `remaining` starts with where there is no limit.
 UNLIMITED = 1_000_000_000
 
@@ -85,69 +80,21 @@ def _with_all_below(category_id: UUID) -> frozenset[UUID]:
     return frozenset(found)
 
 
-class _Copy:
-    """This process's copy of the promotions without a code. Two threads at once may read it twice, harmlessly."""
-
-    def __init__(self) -> None:
-        self._cached: tuple[str, float, tuple[Promotion, ...]] | None = None
-        self._reading: tuple[str, float, PendingResult] | None = None
-
-    def _fresh(self) -> tuple[Promotion, ...] | None:
-        if self._cached is None:
-            return None
-        keyspace, read_at, found = self._cached
-        return (
-            found if keyspace == keyspace_name() and monotonic() - read_at < COPY_SECONDS else None
-        )
-
-    def prefetch(self) -> None:
-        if self._under_way() is None and self._fresh() is None:
-            self._reading = self._begun()
-
-    def _begun(self) -> tuple[str, float, PendingResult]:
-        return keyspace_name(), monotonic(), PROMOTIONS_BY_TRIGGER.start(trigger=AUTOMATIC)
-
-    def _under_way(self) -> tuple[str, float, PendingResult] | None:
-        """Return what is being read. A page that failed may have left it behind: one that old does not count."""
-        begun = self._reading
-        return (
-            begun
-            if begun and begun[0] == keyspace_name() and monotonic() - begun[1] < COPY_SECONDS
-            else None
-        )
-
-    def promotions(self) -> tuple[Promotion, ...]:
-        if (fresh := self._fresh()) is not None:
-            return fresh
-        begun, self._reading = self._under_way(), None
-        is_old = begun is not None and monotonic() - begun[1] > OWN_SECONDS
-        try:
-            return self._read(begun or self._begun())
-        except CassandraUnavailable:
-            if not is_old:
-                raise
-            # It was begun by another page, maybe when Cassandra was down.
-            return self._read(self._begun())
-
-    def _read(self, begun: tuple[str, float, PendingResult]) -> tuple[Promotion, ...]:
-        keyspace, read_at, reading = begun
-        found = sort_promotions(promotion_from_row(row) for row in reading.rows())
-        self._cached = keyspace, read_at, found
-        return found
-
-    def forget(self) -> None:
-        self._cached = self._reading = None
+def _promotions_from_rows(rows: Iterable[Row]) -> tuple[Promotion, ...]:
+    return sort_promotions(promotion_from_row(row) for row in rows)
 
 
-_copy = _Copy()
+AUTOMATIC_PROMOTIONS = ProcessCopy(
+    lambda: PROMOTIONS_BY_TRIGGER.start(trigger=AUTOMATIC), _promotions_from_rows, 30
+)
 # A page that is about to wait for something else starts reading the promotions in parallel.
-prefetch_automatic_promotions = _copy.prefetch
-clear_promotion_cache = _copy.forget
+prefetch_automatic_promotions = AUTOMATIC_PROMOTIONS.prefetch
+clear_promotion_cache = AUTOMATIC_PROMOTIONS.forget
 
 
 def list_automatic_promotions() -> tuple[Promotion, ...]:
     """Return the promotions without a code, at most 30 seconds old, over or not. Raises CassandraUnavailable."""
-    return _copy.promotions()
+    return AUTOMATIC_PROMOTIONS.get()
 
 
 def list_running_promotions(

@@ -18,8 +18,7 @@ from accounts.models import User
 from cassandra_db import REFUSED_MEANS_DONE, clock
 from cassandra_db.session import close_session, get_session
 from mail.addresses import email_key
-from shop_settings import queries as shop_settings
-from shop_settings.queries import clear_settings_cache
+from shop_settings.queries import CURRENT_SETTINGS, clear_settings_cache
 from tests.environment import KEYSPACE
 from tests.sidecars import Toxiproxy, run_stripe_mock, run_toxiproxy
 from web.messages import MessageStorage
@@ -66,7 +65,7 @@ def read_settings_once() -> Iterator[None]:
     This process forgets them when it saves some. What happens after five seconds is in tests/shop_settings.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shop_settings, "COPY_SECONDS", 3600.0)
+        patch.setattr(CURRENT_SETTINGS, "max_seconds", 3600.0)
         yield
 
 

@@ -1,5 +1,6 @@
 """The staff's pages of categories: the tree, and what follows a change said before it is saved."""
 
+from math import inf
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -34,7 +35,7 @@ def stored(category_id: UUID) -> CategoryNode:
 
 def index_products() -> None:
     search.build_index()
-    search._reader._looked_at = 0.0
+    search._reader._looked_at = -inf
 
 
 def typed(node: CategoryNode, **changes: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from math import inf
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -492,7 +493,7 @@ def listed(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     products[1] = replace(products[1], status="draft")
     with override_settings(SEARCH_INDEX_DIR=tmp_path_factory.mktemp("index")):
         search.build_index(products)
-        search._reader._looked_at = 0.0
+        search._reader._looked_at = -inf
         yield products
 
 
@@ -518,7 +519,7 @@ def test_products_are_found_by_word_sku_and_filter(cleo: Client, listed: list[Pr
 
 def test_without_an_index_the_list_says_so(cleo: Client, tmp_path: Any) -> None:
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        search._reader._looked_at = 0.0
+        search._reader._looked_at = -inf
         answer = cleo.get(LIST)
     assert answer.status_code == 200
     assert "The search index isn’t there yet" in answer.content.decode()

@@ -262,7 +262,7 @@ def test_a_product_goes_into_a_category_that_another_process_has_just_made(
     """This process has a slightly old copy of the tree."""
     before = queries.get_category_tree()
     category = make_category()
-    monkeypatch.setattr(queries._copy, "get_tree", lambda: before)
+    monkeypatch.setattr(queries.CURRENT_TREE, "get", lambda: before)
     make_product("Anvil", category=category, listed=True)
     assert listed(category.category_id) == ["Anvil"]
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from math import inf
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -56,7 +57,7 @@ def index(products: dict[str, Product], tmp_path_factory: pytest.TempPathFactory
 
 
 def found(query: str, **how: str) -> list[str]:
-    search._reader._looked_at = 0.0
+    search._reader._looked_at = -inf
     return [card.name for card in search.search_products(query, **how).cards]  # type: ignore[arg-type]
 
 
@@ -216,7 +217,7 @@ def test_an_availability_and_a_price_are_those_of_the_product() -> None:
         "Glass Jug", price="18.00", compare_at="25.00", availability="few", listed=True
     )
     search.refresh_index(now())
-    search._reader._looked_at = 0.0
+    search._reader._looked_at = -inf
     (card,) = search.search_products("glass jug").cards
     assert (card.availability, card.price, card.compare_at) == (
         "few",
@@ -239,7 +240,7 @@ def test_x91_a_shopper_finds_what_is_on_sale_now_and_the_staff_finds_all(
     assert sorted(found("zinc")) == ["Zinc Bare", "Zinc Bucket"]
 
     def staff(query: str = "", **how: Any) -> list[str]:
-        search._reader._looked_at = 0.0
+        search._reader._looked_at = -inf
         return [each.name for each in search.find_products_for_staff(query, **how).products]
 
     assert sorted(staff("zin")) == [
@@ -272,7 +273,7 @@ def test_x91_a_shopper_finds_what_is_on_sale_now_and_the_staff_finds_all(
 
 def test_an_index_of_another_schema_is_built_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SCHEMA_VERSION", search.SCHEMA_VERSION + 1)
-    monkeypatch.setattr(search._reader, "_looked_at", 0.0)
+    monkeypatch.setattr(search._reader, "_looked_at", -inf)
     with pytest.raises(search.SearchIndexMissing):
         search.search_products("kettle")
     assert search.refresh_index(now()) >= 5
@@ -351,14 +352,14 @@ def test_a_count_is_not_kept_of_a_former_index(
     monkeypatch.setattr(search, "LOOK_EVERY_SECONDS", 3600.0)
     kitchen = queries.get_category(products["Enamel Kettle"].category_id)
     assert kitchen
-    search._reader._looked_at = 0.0
+    search._reader._looked_at = -inf
     search._reader.searcher()
     index = search._reader._index
 
     def change_meanwhile() -> Any:
         former = index.searcher()
         search.build_index([products["Enamel Kettle"]])
-        search._reader._looked_at = 0.0
+        search._reader._looked_at = -inf
         search._reader.searcher()  # of another thread
         return former
 

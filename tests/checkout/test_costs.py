@@ -3,10 +3,10 @@
 import pytest
 
 from benchmarks.guest_checkout import BANK, Cost, GuestCheckout
-from catalogue import queries as catalogue
 from catalogue.entities import Product
+from catalogue.queries import CURRENT_TREE
 from payments.gateways import TRANSFER
-from promotions import queries as promotions
+from promotions.queries import AUTOMATIC_PROMOTIONS
 from tests.factories import make_product, make_stock
 
 
@@ -22,8 +22,8 @@ def jumper() -> Product:
 @pytest.fixture(autouse=True)
 def _warm_process(monkeypatch: pytest.MonkeyPatch) -> None:
     # What a process remembers for half a minute is read while it warms up, however slow the machine is.
-    monkeypatch.setattr(catalogue, "TREE_SECONDS", 3600)
-    monkeypatch.setattr(promotions, "COPY_SECONDS", 3600)
+    monkeypatch.setattr(CURRENT_TREE, "max_seconds", 3600)
+    monkeypatch.setattr(AUTOMATIC_PROMOTIONS, "max_seconds", 3600)
 
 
 def buy(guest: GuestCheckout) -> dict[str, Cost]:

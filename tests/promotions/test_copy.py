@@ -9,7 +9,7 @@ import pytest
 from cassandra_db import CassandraUnavailable
 from cassandra_db.session import keyspace_name
 from promotions import queries
-from promotions.queries import COPY_SECONDS
+from promotions.queries import AUTOMATIC_PROMOTIONS
 
 
 class Begun:
@@ -33,7 +33,7 @@ def forgotten() -> Iterator[None]:
 
 
 def left_behind(begun: Begun, seconds: float) -> None:
-    queries._copy._reading = (keyspace_name(), monotonic() - seconds, begun)  # type: ignore[assignment]
+    AUTOMATIC_PROMOTIONS._reading = (keyspace_name(), monotonic() - seconds, begun)  # type: ignore[assignment]
 
 
 def test_what_was_begun_a_moment_ago_is_used() -> None:
@@ -46,7 +46,7 @@ def test_what_was_begun_a_moment_ago_is_used() -> None:
 
 def test_what_a_page_has_left_behind_long_ago_is_not_used() -> None:
     begun = Begun()
-    left_behind(begun, COPY_SECONDS + 1)
+    left_behind(begun, AUTOMATIC_PROMOTIONS.max_seconds + 1)
     queries.list_automatic_promotions()
     assert begun.read_count == 0
 
@@ -59,7 +59,7 @@ def test_a_read_that_came_to_nothing_is_made_once_anew() -> None:
 
 
 def test_the_copy_is_as_old_as_its_read() -> None:
-    left_behind(Begun(), COPY_SECONDS - 1)
+    left_behind(Begun(), AUTOMATIC_PROMOTIONS.max_seconds - 1)
     queries.list_automatic_promotions()
-    assert queries._copy._cached
-    assert monotonic() - queries._copy._cached[1] >= COPY_SECONDS - 1
+    assert AUTOMATIC_PROMOTIONS._cached
+    assert monotonic() - AUTOMATIC_PROMOTIONS._cached[1] >= AUTOMATIC_PROMOTIONS.max_seconds - 1

@@ -13,7 +13,7 @@ import pytest
 import time_machine
 from moneyed import EUR, Money
 
-from cassandra_db import CassandraUnavailable, count_statements
+from cassandra_db import CassandraUnavailable, count_statements, process_copies
 from cassandra_db import session as sessions
 from consistency.findings import Scope
 from consistency.shop_settings import KINDS
@@ -26,7 +26,12 @@ from shop_settings import queries
 from shop_settings.errors import SettingChanged, SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.operations import remove_setting, save_setting
-from shop_settings.queries import clear_settings_cache, get_settings, get_settings_at_quorum
+from shop_settings.queries import (
+    CURRENT_SETTINGS,
+    clear_settings_cache,
+    get_settings,
+    get_settings_at_quorum,
+)
 from shop_settings.terms import TERMS, get_terms
 from tests.consistency.test_check_consistency import cql, found
 from tests.lost_answers import AnswerLosingSession
@@ -67,8 +72,8 @@ def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [1000.0]
-    monkeypatch.setattr(queries, "COPY_SECONDS", 5.0)
-    monkeypatch.setattr(queries, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(CURRENT_SETTINGS, "max_seconds", 5.0)
+    monkeypatch.setattr(process_copies, "monotonic", lambda: clock[0])
     clear_settings_cache()
     with count_statements() as meter:
         assert price("DE") == Money("4.90", EUR)
@@ -76,9 +81,9 @@ def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_i
         assert price("DE") == Money("4.90", EUR)
     assert meter.read_count == 1
     # Another process saves: this one sees it once its copy is five seconds old.
-    kept = queries._copy._cached
+    kept = CURRENT_SETTINGS._cached
     save("standard-de", price=Decimal("5.50"))
-    queries._copy._cached = kept
+    CURRENT_SETTINGS._cached = kept
     assert price("DE") == Money("4.90", EUR)
     clock[0] += 0.2
     assert price("DE") == Money("5.50", EUR)
@@ -99,13 +104,13 @@ def test_x157_what_was_read_serves_for_five_seconds_and_longer_while_cassandra_i
     with patch.object(queries, "SETTINGS") as slow:
 
         def overtaken(**_key: object) -> object:
-            queries._copy._cached = newer
+            CURRENT_SETTINGS._cached = newer
             return slow.pending
 
         newer = (sessions.keyspace_name(), clock[0] + 1, SettingsSnapshot(None, {}))
         slow.start.side_effect, slow.pending.rows.return_value = overtaken, []
         assert get_settings() is not newer[2]
-    assert queries._copy._cached is newer
+    assert CURRENT_SETTINGS._cached is newer
 
 
 @pytest.mark.usefixtures("own_settings")

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from cassandra_db import LOCAL_ONE, CassandraUnavailable, Row
 from cassandra_db.statements import PendingResult
+from shop_settings.queries import get_settings
 from tests.factories import make_product, make_stock, make_user
 
 
@@ -42,6 +43,7 @@ def test_a_page_waits_once(request: pytest.FixtureRequest) -> None:
     member.force_login(make_user())
     for who in (guest, member):
         who.post(reverse("cart:add"), add)
+    get_settings()  # as a process has read them before it serves
     pages = (
         *("/", reverse("product", args=(product.slug,)), "/search?q=glass", "/readyz", "/orders/"),
         *("/cart/", "/carts/", "/cart/panel/", "/checkout/"),
