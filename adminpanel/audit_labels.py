@@ -73,6 +73,7 @@ ACTS = {
     "adminpanel:warehouse": gettext_lazy("Changed a warehouse"),
     "adminpanel:terms_new": gettext_lazy("Planned the shop’s terms"),
     "adminpanel:terms_detail": gettext_lazy("Changed the shop’s terms"),
+    "adminpanel:parcel_weights": gettext_lazy("Changed what heavier parcels cost"),
     "adminpanel:country_tax": gettext_lazy("Changed a country’s tax rates"),
     "adminpanel:promotion_make": gettext_lazy("Created a promotion"),
     "adminpanel:promotion_end": gettext_lazy("Ended a promotion"),

@@ -45,4 +45,5 @@ def _lines(text: str) -> list[str]:
 
 def get_seen_version(data: Mapping[str, str]) -> str:
     """Return the version that a form was sent for: the one that its page showed, or the newer one it is to write over."""
-    return data.get(OVERWRITE) or data.get("version", "")
+    # '' is that of what somebody has removed.
+    return data.get(OVERWRITE, data.get("version", ""))

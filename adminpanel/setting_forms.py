@@ -21,6 +21,7 @@ from accounts.forms import email_field
 from inventory.warehouses import WAREHOUSE, Warehouse
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
+from pricing.weight_settings import WEIGHTS, ParcelWeights, WeightBand
 from shop_settings.kinds import SettingKind
 from shop_settings.terms import TERMS, Terms
 from web.forms import Form
@@ -34,6 +35,8 @@ MAX_PRICE = Decimal(10_000)
 LAST_DAY = date(2999, 12, 31)
 # So many lines of rates a country's form has: the audit log holds thirty fields of a form.
 MAX_PERIODS = 8
+# So many weights from which on a parcel costs more.
+MAX_BANDS = 8
 
 
 class SettingForm(Form, Generic[T]):
@@ -440,6 +443,78 @@ class TaxForm(SettingForm[TaxSetting]):
             periods=tuple(sorted(periods, key=lambda each: each.valid_from)),
             is_added=clean["is_added"],
         )
+
+
+class WeightsForm(SettingForm[ParcelWeights]):
+    """What a parcel costs more by its weight, a line for each band. A line that is emptied goes; the heaviest is what a parcel may weigh."""
+
+    kind = WEIGHTS
+    template = "adminpanel/parcel_weights.html"
+
+    def __init__(self, setting: ParcelWeights, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(setting, data)
+        sent = [number + 1 for number in range(MAX_BANDS) if data and f"kg_{number}" in data]
+        self.numbers = range(max(min(len(setting.bands) + 1, MAX_BANDS), *sent, 0))
+        for number in self.numbers:
+            line = {"number": number + 1}
+            self.fields[f"kg_{number}"] = _kilograms(_("Up to kg, line %(number)d") % line)
+            self.fields[f"surcharge_{number}"] = _amount(
+                _("Costs more, line %(number)d") % line, required=False
+            )
+
+    def get_fields(self, setting: ParcelWeights) -> dict[str, Any]:
+        """Return the bands by the names of the fields."""
+        found: dict[str, Any] = {}
+        for number, band in enumerate(setting.bands):
+            found[f"kg_{number}"] = f"{(Decimal(band.max_grams) / 1000).normalize():f}"
+            found[f"surcharge_{number}"] = band.surcharge
+        return found
+
+    @property
+    def lines(self) -> list[list[forms.BoundField]]:
+        """The fields, a list for each line."""
+        return [[self[f"kg_{number}"], self[f"surcharge_{number}"]] for number in self.numbers]
+
+    def clean(self) -> dict[str, Any]:
+        """See that each line has both or nothing, and that the lines go from light to heavy."""
+        clean = cast(dict[str, Any], super().clean())
+        before = Decimal(0)
+        for number in self.numbers:
+            names = (f"kg_{number}", f"surcharge_{number}")
+            empty = [name for name in names if clean.get(name) is None and name not in self.errors]
+            if len(empty) == 1:
+                self.add_error(empty[0], _("Fill in the whole line, or empty all of it"))
+            grams = clean.get(f"kg_{number}")
+            if grams is not None and grams <= before:
+                self.add_error(f"kg_{number}", _("Enter the weights from light to heavy"))
+            before = max(before, grams or Decimal(0))
+        return clean
+
+    def build_setting(self, key: str) -> ParcelWeights:
+        """Return the bands that the valid form describes."""
+        clean = self.cleaned_data
+        return ParcelWeights(
+            tuple(
+                WeightBand(int(clean[f"kg_{number}"] * 1000), clean[f"surcharge_{number}"])
+                for number in self.numbers
+                if clean[f"kg_{number}"] is not None
+            )
+        )
+
+
+def _kilograms(label: str) -> forms.DecimalField:
+    complaint = gettext_lazy("Enter a weight from 0.1 to 1,000 kg, such as 31.5")
+    return forms.DecimalField(
+        label=label,
+        required=False,
+        min_value=Decimal("0.1"),
+        max_value=Decimal(1_000),
+        decimal_places=3,
+        widget=_short(inputmode="decimal"),
+        error_messages=dict.fromkeys(
+            ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits"), complaint
+        ),
+    )
 
 
 def _rate(label: str) -> forms.DecimalField:

@@ -184,6 +184,7 @@ urlpatterns = [
     path("settings/terms/", shop_settings.terms_list, name="terms"),
     path("settings/terms/new/", shop_settings.create_terms, name="terms_new"),
     path("settings/terms/<slug:key>/", shop_settings.terms_detail, name="terms_detail"),
+    path("settings/weights/", shop_settings.parcel_weights, name="parcel_weights"),
     path("settings/taxes/", shop_settings.tax_rates, name="tax_rates"),
     path("settings/taxes/<slug:key>/", shop_settings.country_tax, name="country_tax"),
     path("promotions/", promotions.promotion_list, name="promotions"),

@@ -8,12 +8,18 @@ from django.utils.timezone import localdate
 
 from consistency.findings import Check, Scope, Violation
 from inventory.warehouses import WAREHOUSE
-from pricing import delivery_settings, tax
+from pricing import delivery_settings, tax, weight_settings
 from shop_settings import terms
 from shop_settings.errors import SettingRefused
 from shop_settings.queries import get_settings_at_quorum
 
-KINDS = {kind.name: kind for kind in (delivery_settings.DELIVERY, tax.TAX, terms.TERMS, WAREHOUSE)}
+KINDS = {
+    kind.name: kind
+    for kind in (
+        *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
+        *(tax.TAX, terms.TERMS, WAREHOUSE),
+    )
+}
 
 
 def _iterate_tables(scope: Scope | None) -> Iterator[str]:

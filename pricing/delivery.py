@@ -5,31 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import Decimal
 
 from django.conf import settings
 from django.utils import timezone
-from moneyed import EUR, Money
+from moneyed import Money
 
 from pricing.delivery_settings import DELIVERY, DeliverySetting, country_name, list_first_settings
+from pricing.weight_settings import WeightBand, get_bands
 from shop_settings.queries import get_settings
-
-# What a parcel costs more by its weight: (up to so many grams, so much more). Nothing heavier is one parcel.
-BANDS: tuple[tuple[int, str], ...] = (
-    (5_000, "0"),
-    (10_000, "2.50"),
-    (20_000, "6.00"),
-    (31_500, "12.00"),
-)
-HEAVIEST_PARCEL = BANDS[-1][0]
 
 
 @dataclass(frozen=True)
 class DeliveryMethod:
     """One way to deliver to a country. Days are working days from the order on; `free_from` is a subtotal, None for never.
 
-    `price` is for a parcel of the lightest band. An order may weigh `max_grams`, None is anything. Without a carrier it is
-    picked up in the shop.
+    `price` is for a parcel of the lightest band; without bands a parcel costs the same whatever it weighs. An order may weigh
+    `max_grams`, None is anything. Without a carrier it is picked up in the shop.
     """
 
     code: str
@@ -39,6 +30,7 @@ class DeliveryMethod:
     days: tuple[int, int]
     free_from: Money | None = None
     max_grams: int | None = None
+    bands: tuple[WeightBand, ...] = ()
 
     @property
     def label(self) -> str:
@@ -55,16 +47,25 @@ class DeliveryMethod:
         What is too heavy for one parcel goes in several, each but the last as heavy as may be. From `free_from` on the
         first of them costs nothing, whatever it weighs.
         """
-        full, rest = divmod(max(grams, 0), HEAVIEST_PARCEL)
-        parcels = [HEAVIEST_PARCEL] * full + ([rest] if rest or not full else [])
+        parcels = self.split_weight(max(grams, 0))
         free = self.free_from is not None and subtotal >= self.free_from
         return sum((self.parcel_price(each) for each in parcels[free:]), self.price * 0)
 
+    def split_weight(self, grams: int) -> list[int]:
+        """Return what each parcel weighs of so much: one parcel at least."""
+        if not self.bands:
+            return [grams]
+        heaviest = self.bands[-1].max_grams
+        full, rest = divmod(grams, heaviest)
+        return [heaviest] * full + ([rest] if rest or not full else [])
+
     def parcel_price(self, grams: int) -> Money:
         """Return what one parcel of that weight costs. Raises ValueError if it is too heavy for one."""
-        for up_to, more in BANDS:
-            if grams <= up_to:
-                return self.price + _eur(more)
+        if not self.bands:
+            return self.price
+        for band in self.bands:
+            if grams <= band.max_grams:
+                return self.price + Money(band.surcharge, self.price.currency)
         raise ValueError(f"{grams} g are more than one parcel")
 
     def delivery_estimate(self, now: datetime) -> tuple[date, date]:
@@ -143,15 +144,11 @@ def _after(day: date, working_days: int) -> date:
     return day
 
 
-def _eur(amount: str) -> Money:
-    return Money(Decimal(amount), EUR)
-
-
 # Where nobody has said from where they look at the shop.
 DEFAULT_COUNTRY = "DE"
 
 
-def _make_method(setting: DeliverySetting) -> DeliveryMethod:
+def _make_method(setting: DeliverySetting, bands: tuple[WeightBand, ...] = ()) -> DeliveryMethod:
     """Return what the staff have set as a method to each of its countries."""
     currency = settings.CURRENCY
     return DeliveryMethod(
@@ -162,6 +159,7 @@ def _make_method(setting: DeliverySetting) -> DeliveryMethod:
         (setting.first_day, setting.last_day),
         None if setting.free_from is None else Money(setting.free_from, currency),
         setting.max_grams,
+        bands,
     )
 
 
@@ -171,12 +169,13 @@ def _methods_by_country(day: date) -> Mapping[str, tuple[DeliveryMethod, ...]]:
 
     def group() -> dict[str, tuple[DeliveryMethod, ...]]:
         found: dict[str, list[DeliveryMethod]] = {}
+        bands = get_bands(snapshot)
         offered = (
             each for each in snapshot.get_values(DELIVERY).values() if each.is_offered_on(day)
         )
         for each in sorted(offered, key=lambda each: (each.position, each.price, each.name)):
             for country in each.countries:
-                found.setdefault(country, []).append(_make_method(each))
+                found.setdefault(country, []).append(_make_method(each, bands))
         order = sorted(found, key=lambda code: (code != DEFAULT_COUNTRY, country_name(code)))
         return {country: tuple(found[country]) for country in order}
 
@@ -202,9 +201,6 @@ def list_delivery_methods(country: str) -> Sequence[DeliveryMethod]:
     return _methods_by_country(timezone.localdate()).get(country, ())
 
 
-def get_delivery_method(country: str, code: str) -> DeliveryMethod:
-    """Return a way to deliver today. Raises KeyError if there is none of that code to that country, CassandraUnavailable."""
-    for each in list_delivery_methods(country):
-        if each.code == code:
-            return each
-    raise KeyError(f"no delivery {code!r} to {country!r}")
+def list_weight_bands() -> tuple[WeightBand, ...]:
+    """Return what a parcel costs more by its weight, the lightest first. Raises CassandraUnavailable."""
+    return get_bands(get_settings())

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
-from pricing.delivery import HEAVIEST_PARCEL, DeliveryMethod
+from pricing.delivery import DeliveryMethod
 from pricing.quotes import Quote
 from pricing.templatetags.money import format_money
 
@@ -24,13 +24,14 @@ def describe_delivery_price(quote: Quote, method: DeliveryMethod, grams: int) ->
             "free_from": format_money(method.free_from),
             "missing": format_money(missing),
         }
-    # Only the first parcel is free (DeliveryMethod.price_for).
+    # Only the first parcel is free (DeliveryMethod.price_for), which is as heavy as one may be.
+    parcels = method.split_weight(grams)
     return _(
         "Your items weigh %(weight)s and go in %(count)s parcels, as one holds %(most)s. The first one is free."
     ) % {
         "weight": format_weight(grams),
-        "count": -(-grams // HEAVIEST_PARCEL),
-        "most": format_weight(HEAVIEST_PARCEL),
+        "count": len(parcels),
+        "most": format_weight(parcels[0]),
     }
 
 

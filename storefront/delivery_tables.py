@@ -4,11 +4,17 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from moneyed import EUR, Money
+from moneyed import Money
 
-from pricing.delivery import BANDS, DeliveryMethod, list_delivery_countries, list_delivery_methods
+from pricing.delivery import (
+    DeliveryMethod,
+    list_delivery_countries,
+    list_delivery_methods,
+    list_weight_bands,
+)
 from pricing.delivery_settings import country_name
 
 
@@ -86,8 +92,11 @@ def usual_delivery_methods(grams: int) -> list[tuple[str, DeliveryMethod]]:
 
 
 def weight_rows() -> list[WeightRow]:
-    """Return what a parcel costs more by its weight, the lightest first."""
-    return [WeightRow(f"{Decimal(grams) / 1000:f}", Money(more, EUR)) for grams, more in BANDS]
+    """Return what a parcel costs more by its weight, the lightest first. Raises CassandraUnavailable."""
+    return [
+        WeightRow(f"{Decimal(each.max_grams) / 1000:f}", Money(each.surcharge, settings.CURRENCY))
+        for each in list_weight_bands()
+    ]
 
 
 def _row(country: str, method: DeliveryMethod) -> DeliveryRow:

@@ -2596,9 +2596,23 @@ FAULTS = (
     _fault(
         "A stale edit can never be written over the newer one",
         "adminpanel/conflicts.py",
-        '    return data.get(OVERWRITE) or data.get("version", "")\n',
+        '    return data.get(OVERWRITE, data.get("version", ""))\n',
         '    return data.get("version", "") or data.get(OVERWRITE, "")\n',
         "tests/adminpanel/test_conflicts.py",
+    ),
+    _fault(
+        "What was typed into a setting that somebody has removed is lost",
+        "adminpanel/views/shop_settings.py",
+        '    if setting is None and request.method != "POST":\n',
+        "    if setting is None:\n",
+        "tests/adminpanel/test_settings.py",
+    ),
+    _fault(
+        "A heavier parcel may cost less than a lighter one",
+        "pricing/weight_settings.py",
+        "        if heavier.surcharge < lighter.surcharge:\n",
+        "        if heavier.surcharge < 0:\n",
+        "tests/adminpanel/test_settings.py",
     ),
     _fault(
         "A page goes on asking how far work is that has ended",

@@ -24,6 +24,7 @@ from adminpanel.setting_forms import (
     TaxForm,
     TermsForm,
     WarehouseForm,
+    WeightsForm,
 )
 from adminpanel.setting_pages import (
     describe_closed_warehouses,
@@ -36,7 +37,9 @@ from adminpanel.setting_pages import (
 from cassandra_db import current_time
 from inventory.warehouses import WAREHOUSE, sort_warehouses
 from pricing.delivery_settings import DELIVERY, country_name
+from pricing.delivery_words import format_weight
 from pricing.tax import TAX
+from pricing.weight_settings import PARCEL, WEIGHTS, get_bands
 from shop_settings import operations
 from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
 from shop_settings.kinds import SettingKind
@@ -71,10 +74,12 @@ def setting_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def delivery_methods(request: HttpRequest) -> HttpResponse:
     """Show all delivery methods, and which countries will lose theirs."""
-    methods, today = get_settings_at_quorum().get_values(DELIVERY), localdate()
+    snapshot, today = get_settings_at_quorum(), localdate()
+    methods = snapshot.get_values(DELIVERY)
     context = {
         "lines": list_delivery_lines(methods.values(), today),
         "gaps": describe_coming_gaps(methods, today),
+        "lightest": format_weight(get_bands(snapshot)[0].max_grams),
     }
     return render_page(request, "adminpanel/delivery_methods.html", context)
 
@@ -95,8 +100,13 @@ def create_delivery_method(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), lists=("countries",), is_about_people=False)
 @get_or_post
 def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a delivery method, and change it; which countries would lose theirs is said before."""
-    setting = _get_setting(DELIVERY, key)
+    """Show a delivery method, and change it; which countries would lose theirs is said before.
+
+    What somebody has typed into one that is removed meanwhile stays: it is a conflict (409), and saving it puts it back.
+    """
+    setting = get_settings_at_quorum().get_values(DELIVERY).get(key)
+    if setting is None and request.method != "POST":
+        raise Http404("no such setting")
     form = DeliveryForm(setting, request.POST if request.method == "POST" else None)
     return _edit(request, form, key, "adminpanel:delivery_methods", _lost_countries)
 
@@ -121,6 +131,15 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
     note_changes(request, form.describe(), {"name": ""})
     messages.success(request, _("%(name)s is removed.") % {"name": setting.name})
     return redirect("adminpanel:delivery_methods")
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def parcel_weights(request: HttpRequest) -> HttpResponse:
+    """Show what a parcel costs more by its weight, and change it."""
+    setting = _get_setting(WEIGHTS, PARCEL)
+    form = WeightsForm(setting, request.POST if request.method == "POST" else None)
+    return _edit(request, form, PARCEL, "adminpanel:delivery_methods")
 
 
 # ---- Taxes

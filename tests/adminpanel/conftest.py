@@ -13,8 +13,15 @@ from orders import operations
 from orders.entities import Order
 from orders.operations import OrderDraft
 from orders.transitions import Transition
-from pricing import delivery, tax
-from tests.factories import make_payment, make_product, make_stock, make_user, sign_in_staff
+from pricing import tax
+from tests.factories import (
+    find_delivery_method,
+    make_payment,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
 
 # Orders of other tests stand on the same board; these are older, so that they stand first.
 _LONG_AGO = datetime(1999, 1, 1, 12, tzinfo=UTC)
@@ -40,7 +47,7 @@ def make_order_with_events(
         email=f"sam-{uuid4().hex}@example.com",
         delivery_address=address,
         billing_address=address,
-        method=delivery.get_delivery_method("DE", "standard"),
+        method=find_delivery_method("DE", "standard"),
         tax_rates=tax.get_tax_rates("DE"),
         lines=(line,),
         cart_id=None,

@@ -35,7 +35,7 @@ LOOKS = {
     *("spreadsheets", "spreadsheet_help", "spreadsheet_example", "spreadsheet"),
     *("import_new", "export_new", "export_file"),
     *("settings", "delivery_methods", "delivery_method_new", "delivery_method"),
-    *("tax_rates", "country_tax", "warehouses", "warehouse_new", "warehouse"),
+    *("parcel_weights", "tax_rates", "country_tax", "warehouses", "warehouse_new", "warehouse"),
     *("terms", "terms_new", "terms_detail"),
     *("stock", "stock_item", "stock_transfers"),
     "promotions",

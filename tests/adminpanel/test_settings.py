@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 from django.utils.timezone import localdate
+from moneyed import EUR, Money
 
 from accounts.audit_log import STAFF
 from adminpanel.setting_forms import (
@@ -20,6 +21,7 @@ from adminpanel.setting_forms import (
     TaxForm,
     TermsForm,
     WarehouseForm,
+    WeightsForm,
 )
 from adminpanel.templatetags.warehouses import warehouse_name
 from cassandra_db import current_time
@@ -30,6 +32,7 @@ from orders.operations import place_order
 from pricing.delivery import list_delivery_methods
 from pricing.delivery_settings import DELIVERY
 from pricing.tax import TAX, get_tax_rates
+from pricing.weight_settings import PARCEL, WEIGHTS
 from shop_settings.kinds import SettingKind
 from shop_settings.operations import change_settings
 from shop_settings.queries import get_settings_at_quorum
@@ -269,6 +272,47 @@ def test_x160_rates_are_planned_by_day_and_said_wrong_beside_their_field(ada: Cl
     ]
     ada.post(where, typed(TaxForm(values(TAX)["FI"]), is_added="on"))
     assert get_tax_rates("FI").is_added
+
+
+def test_x190_what_heavier_parcels_cost_is_set_at_once_and_said_wrong_beside_its_field(
+    ada: Client,
+) -> None:
+    where, little = reverse("adminpanel:parcel_weights"), Money("10.00", EUR)
+    form = typed(WeightsForm(values(WEIGHTS)[PARCEL]))
+    for fields, field, sentence in (
+        ({"surcharge_0": "1"}, "surcharge_0", "cost what their delivery method says"),
+        ({"kg_1": "4"}, "kg_1", "Enter the weights from light to heavy"),
+        ({"surcharge_2": "1.00"}, "surcharge_2", "A heavier parcel can’t cost less"),
+        ({"surcharge_3": ""}, "surcharge_3", "Fill in the whole line"),
+        ({"kg_0": "much"}, "kg_0", "Enter a weight from 0.1 to 1,000 kg"),
+    ):
+        answer = ada.post(where, form | fields)
+        assert (answer.status_code, sentence in words(answer)) == (422, True), sentence
+        assert answer.context["form"].errors.keys() >= {field}
+    empty = dict.fromkeys((each for each in form if each[:2] in ("kg", "su")), "")
+    assert "One weight has to stay" in words(ada.post(where, form | empty))
+    lighter = form | {"kg_2": "15", "surcharge_2": "7.50", "kg_3": "", "surcharge_3": ""}
+    assert ada.post(where, lighter)["Location"] == LIST
+    standard = next(each for each in list_delivery_methods("DE") if each.code == "standard")
+    assert [standard.price_for(little, grams) for grams in (5_000, 15_000, 15_001)] == [
+        Money(price, EUR) for price in ("4.90", "12.40", "17.30")
+    ]
+    # Who had the page open meanwhile is told.
+    assert ada.post(where, form | {"surcharge_1": "3"}).status_code == 409
+    assert "Up to 15 kg costs €7.50 more" in words(ada.get(reverse("delivery")))
+
+
+def test_x191_what_was_typed_into_a_method_that_is_removed_meanwhile_stays(ada: Client) -> None:
+    where, mine = address("delivery_method", "express-fr"), of("express-fr", price="6.66")
+    version = DELIVERY.fingerprint(values(DELIVERY)["express-fr"])
+    remove = address("delivery_method_remove", "express-fr")
+    ada.post(remove, {"version": version, "confirmed": version})
+    assert "express-fr" not in values(DELIVERY)
+    answer = ada.post(where, mine)
+    assert (answer.status_code, 'value="6.66"' in words(answer)) == (409, True)
+    assert ada.post(where, mine | {"overwrite": ""})["Location"] == LIST
+    assert values(DELIVERY)["express-fr"].price == Decimal("6.66")
+    assert ada.get(address("delivery_method", "nothing-like-it")).status_code == 404
 
 
 def test_x162_terms_hold_from_their_day_on_and_stand_where_the_seller_is_named(

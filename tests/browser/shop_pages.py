@@ -287,6 +287,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             422,
             _NOTHING,
         ),
+        "parcel weights": ShopPage(
+            "adminpanel:parcel_weights", "/staff/settings/weights/", "admin"
+        ),
         "tax rates": ShopPage("adminpanel:tax_rates", "/staff/settings/taxes/", "admin"),
         "a country's rates": ShopPage(
             "adminpanel:country_tax", "/staff/settings/taxes/FI/", "admin"

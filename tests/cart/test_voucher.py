@@ -14,7 +14,7 @@ from cart import operations, queries
 from cart.entities import Cart
 from cart.priced_cart import get_priced_cart
 from catalogue.entities import Product
-from pricing import delivery, tax
+from pricing import tax
 from promotions.operations import (
     PromotionTerms,
     create_promotion,
@@ -24,7 +24,7 @@ from promotions.operations import (
 )
 from promotions.queries import CODE
 from promotions.rules import FREE_DELIVERY, PERCENTAGE, code_key
-from tests.factories import make_product, make_stock, make_user
+from tests.factories import find_delivery_method, make_product, make_stock, make_user
 
 NOW = datetime.now(UTC)
 
@@ -238,7 +238,7 @@ def test_what_weighs_more_costs_more_to_send() -> None:
     alice = uuid4()
     added = operations.add_line(alice, product, product.variants[0], 20, uuid4(), NOW)
     sums = get_priced_cart(queries.get_cart(added.cart_id)).compute_quote(
-        tax.get_tax_rates("DE"), delivery.get_delivery_method("DE", "standard")
+        tax.get_tax_rates("DE"), find_delivery_method("DE", "standard")
     )
     assert sums is not None
     assert sums.delivery == Money("7.40", EUR)  # 20 of 350 g are 7 kg

@@ -16,9 +16,9 @@ from orders.items import Item
 from orders.operations.changes import plan_change
 from orders.parcels import plan_packing
 from pricing import tax
-from pricing.delivery import get_delivery_method
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
+from tests.factories import find_delivery_method
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 AT_HOME = Address("Ada Lovelace", "Torstraße 1", "10115", "Berlin", "DE")
@@ -86,7 +86,7 @@ def make_paper_order(
         country="DE",
         delivery_address=AT_HOME,
         billing_address=AT_HOME,
-        method=get_delivery_method("DE", "standard").promise(START),
+        method=find_delivery_method("DE", "standard").promise(START),
         tax_rates=tax.get_tax_rates("DE").by_class,
         first_item_name="Mug",
         first_item_picture="mug/c8724c-efeae0",

@@ -1,0 +1,75 @@
+"""What a parcel costs more by its weight, as the staff set it, and how heavy a parcel may be at most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from shop_settings.errors import SettingRefused
+from shop_settings.kinds import SettingKind, SettingsSnapshot
+
+# The one setting of its kind.
+PARCEL = "parcel"
+
+
+@dataclass(frozen=True)
+class WeightBand:
+    """A parcel of up to `max_grams` costs so much more than one of the lightest band, in the shop's currency."""
+
+    max_grams: int
+    surcharge: Decimal
+
+
+@dataclass(frozen=True)
+class ParcelWeights:
+    """The bands by weight, the lightest first. What is heavier than the last one goes in several parcels."""
+
+    bands: tuple[WeightBand, ...]
+
+
+def _parse(key: str, value: Mapping[str, Any]) -> ParcelWeights:
+    return ParcelWeights(
+        tuple(WeightBand(int(grams), Decimal(surcharge)) for grams, surcharge in value["bands"])
+    )
+
+
+def _dump(weights: ParcelWeights) -> dict[str, Any]:
+    return {"bands": [[each.max_grams, f"{each.surcharge:.2f}"] for each in weights.bands]}
+
+
+def _first_weights() -> dict[str, ParcelWeights]:
+    bands = ((5_000, "0"), (10_000, "2.50"), (20_000, "6.00"), (31_500, "12.00"))
+    return {PARCEL: ParcelWeights(tuple(WeightBand(up_to, Decimal(more)) for up_to, more in bands))}
+
+
+def _check(snapshot: SettingsSnapshot, today: date) -> None:
+    """See that the lightest band costs nothing more, and no heavier one less than a lighter one."""
+    bands = get_bands(snapshot)
+    if not bands:
+        raise SettingRefused(_("One weight has to stay: that of the heaviest parcel."), "kg_0")
+    if bands[0].surcharge:
+        raise SettingRefused(
+            _("The lightest parcels cost what their delivery method says: enter 0 here."),
+            "surcharge_0",
+        )
+    for number, (lighter, heavier) in enumerate(pairwise(bands), 1):
+        if heavier.max_grams <= lighter.max_grams:
+            raise SettingRefused(_("Each weight stands on one line."), f"kg_{number}")
+        if heavier.surcharge < lighter.surcharge:
+            raise SettingRefused(
+                _("A heavier parcel can’t cost less than a lighter one."), f"surcharge_{number}"
+            )
+
+
+WEIGHTS = SettingKind("weights", _parse, _dump, _first_weights, _check)
+
+
+def get_bands(snapshot: SettingsSnapshot) -> tuple[WeightBand, ...]:
+    """Return the bands by weight of these settings, the lightest first."""
+    return snapshot.get_values(WEIGHTS)[PARCEL].bands
