@@ -28,7 +28,8 @@ from catalogue.photos import take_in_photo
 from catalogue.prices import PricePoint
 from demo import catalogue_data
 from demo.logins import LOGINS, Login
-from inventory.operations import copy_stock, receive_stock
+from inventory.entities import LEAVING, StockTransfer
+from inventory.operations import copy_stock, end_transfer, receive_stock, start_transfer
 from inventory.warehouses import WAREHOUSE, Warehouse
 from orders.recommendations import list_bought_together
 from pricing.delivery_settings import DELIVERY, DeliverySetting
@@ -290,6 +291,39 @@ def load_stock(now: datetime, step: Step) -> None:
         copy_stock(product_id)
 
     run_in_parallel(receive, catalogue_data.PRODUCTS, step)
+
+
+# Of the products that lie in both warehouses: how many units go from Berlin to Cork, so many days ago, and whether they have arrived.
+TRANSFERS = ((4, 12, True), (3, 1, False))
+
+
+def load_transfers(now: datetime, step: Step) -> None:
+    """Send units from one warehouse to another: some long since arrived, some on their way; what was sent before stays so."""
+    in_both = [
+        (product, variant)
+        for product in catalogue_data.PRODUCTS
+        for variant in product.variants
+        if variant.stock.get("berlin", 0) > 10 and variant.stock.get("cork", 0)
+    ]
+    for (product, variant), (units, days_ago, has_arrived) in zip(in_both, TRANSFERS, strict=False):
+        variant_id = catalogue_data.demo_variant_id(variant.sku)
+        transfer = StockTransfer(
+            transfer_id=uuid5(variant_id, "transfer berlin cork"),
+            product_id=catalogue_data.demo_product_id(product.key),
+            variant_id=variant_id,
+            source="berlin",
+            destination="cork",
+            units=units,
+            reason="Cork runs low",
+            state=LEAVING,
+            actor="Demo staff",
+            started_at=now - timedelta(days=days_ago),
+        )
+        started = do_again_if_late(partial(start_transfer, transfer))
+        if has_arrived:
+            arrived_at = transfer.started_at + timedelta(days=2)
+            do_again_if_late(partial(end_transfer, started, "cork", transfer.actor, arrived_at))
+        step()
 
 
 def load_logins(now: datetime, step: Step) -> None:

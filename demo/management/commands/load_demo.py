@@ -52,6 +52,7 @@ class Command(BaseCommand):
             loader.load_categories(bar("Categories", len(CATEGORIES)))
             loader.load_products(now, bar("Products", len(PRODUCTS)), renew=renew)
             loader.load_stock(now, bar("Stock", len(PRODUCTS)))
+            loader.load_transfers(now, bar("Transfers", len(loader.TRANSFERS)))
             loader.load_logins(now, bar("Logins", len(LOGINS)))
             loader.load_promotions(now, bar("Promotions", len(loader.PROMOTIONS)))
             if orders:
