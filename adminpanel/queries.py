@@ -109,6 +109,7 @@ EVENTS = {
     "cancelled": gettext_lazy("Cancelled"),
     "refunded": gettext_lazy("Refunded"),
     "erased": gettext_lazy("Customer data deleted"),
+    "tagged": gettext_lazy("Tags changed"),
     "note": gettext_lazy("Note"),
 }
 ACTORS = {"shopper": gettext_lazy("the customer"), "system": gettext_lazy("the shop")}
@@ -290,6 +291,8 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             }
         case "captured":
             return _("%(amount)s recorded") % {"amount": amount("amount")}
+        case "tagged":
+            return ", ".join(_tag_changes(event))
         case "note":
             return _("note added")
     return event_label(event).lower()
@@ -310,12 +313,23 @@ def _event_details(event: Event, order: Order) -> str:
         "amount"
     ):
         parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
+    if event.kind == "tagged":
+        parts = _tag_changes(event)
     if event.kind == "changed":
         parts = [
             words % {"amount": format_money(from_minor_units(details["sums"][name], currency))}
             for name, words in (("was", _("%(amount)s before")), ("total", _("%(amount)s now")))
         ]
     return ", ".join(parts)
+
+
+def _tag_changes(event: Event) -> list[str]:
+    words = {"added": _("added: %(tags)s"), "removed": _("removed: %(tags)s")}
+    return [
+        text % {"tags": ", ".join(event.details[name])}
+        for name, text in words.items()
+        if event.details[name]
+    ]
 
 
 def actor_label(event: Event) -> str:

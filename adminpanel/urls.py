@@ -9,6 +9,7 @@ from adminpanel.views import (
     category_picture,
     front_page,
     fulfilment,
+    order_tags,
     orders,
     people,
     pictures,
@@ -30,6 +31,7 @@ urlpatterns = [
     path("orders/<str:number>/", orders.order_detail, name="order"),
     path("orders/<str:number>/move/", orders.change_order_status, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
+    path("orders/<str:number>/tags/", order_tags.change_order_tags, name="tags"),
     path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
     path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
     path(

@@ -53,6 +53,7 @@ class Order(Model):
     estimated_from = columns.Date(static=True)
     estimated_delivery = columns.Date(static=True)
     customer_notes = columns.Text(static=True)  # what the shopper says about the delivery
+    tags = columns.Set(columns.Text, static=True)  # words that staff have put on it (orders.tags)
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)

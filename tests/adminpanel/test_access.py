@@ -45,6 +45,7 @@ SUBMITS = {
         *(
             "move",
             "note",
+            "tags",
             "pack",
             "parcel",
             "sent_back",

@@ -357,6 +357,7 @@ _STAFF_ACTIONS = (
     *(
         "move",
         "note",
+        "tags",
         "pack",
         "parcel",
         "sent_back",
