@@ -16,6 +16,7 @@ from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
 from inventory.warehouses import find_warehouse_name
 from orders import parcels, queries, returns, states
+from orders import viewers as viewing
 from orders.carriers import tracking_url
 from orders.entities import BoardOrder, CappedCount, Order
 from orders.events import Event
@@ -24,6 +25,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.payment_attempts import PaymentAttempt
 from orders.refunds import Refund
 from orders.returns import Return
+from orders.viewers import Viewer
 from payments.gateways import MANUAL_METHODS
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
@@ -360,19 +362,24 @@ class OrderPage:
     order: Order
     items: tuple[Item, ...]
     attempts: tuple[PaymentAttempt, ...]
+    viewers: tuple[Viewer, ...]
+    known_tags: tuple[str, ...]
     now: datetime
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
+    """Return an order with what its page shows beside it, read side by side. Raises CassandraUnavailable."""
     items, attempts = (
         queries.prefetch_items(order.order_id),
         queries.prefetch_payments(order.order_id),
     )
+    viewers, known_tags = viewing.prefetch_viewers(order.number), queries.prefetch_recent_tags()
     return OrderPage(
         order,
         queries.items_from_rows(order, items.rows()),
         queries.add_payment_references(order, attempts.rows()).payment_attempts,
+        viewing.viewers_from_rows(viewers.rows()),
+        queries.tags_from_rows(known_tags.rows()),
         current_time(),
     )
 

@@ -163,6 +163,39 @@ class OrderByEmail(Model):
     number = columns.Text()
 
 
+class ViewerByOrder(Model):
+    """Q12: which staff have an order's page open, so that two do not work on one without knowing.
+
+    Bound: one row a member of staff, gone 15 seconds after their page last said so.
+    Writer: orders.viewers.
+    """
+
+    __table_name__ = "viewers_by_order"
+    __options__ = {"default_time_to_live": 15, "gc_grace_seconds": 3600}
+    __personal_data__ = {
+        "columns": ("user_id", "name"),
+        "on_erase": "expires",
+        "why": "gone 15 seconds after the page is closed",
+    }
+    number = columns.Text(partition_key=True)  # the order's
+    user_id = columns.UUID(primary_key=True)
+    name = columns.Text()
+
+
+class RecentOrderTag(Model):
+    """Q15: which tags staff have put on orders lately, to be suggested and filtered by.
+
+    Bound: the tags of 90 days, some dozens; 200 are read.
+    Writer: orders.operations.change_tags.
+    """
+
+    __table_name__ = "recent_order_tags"
+    __options__ = {"default_time_to_live": 90 * 24 * 3600}
+    __personal_data__ = None
+    scope = columns.Text(partition_key=True)  # "all": there is one list
+    tag = columns.Text(primary_key=True)
+
+
 class OrderByStatus(Model):
     """Q15: orders by their column on the staff's board and the day they were placed; a copy of the order.
 

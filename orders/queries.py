@@ -421,6 +421,21 @@ def _waves(days_by_status: dict[str, list[date]]) -> Iterator[list[tuple[str, da
         ]
 
 
+# Tags that staff have put on orders lately.
+RECENT_TAGS = read("Q15", "SELECT tag FROM recent_order_tags WHERE scope = :scope LIMIT 200")
+ALL_TAGS = "all"
+
+
+def prefetch_recent_tags() -> PendingResult:
+    """Start reading the tags that staff have put on orders in the last 90 days, for `tags_from_rows`."""
+    return RECENT_TAGS.start(scope=ALL_TAGS)
+
+
+def tags_from_rows(rows: Iterable[Row]) -> tuple[str, ...]:
+    """Return the rows of recent tags as tags, in alphabetical order."""
+    return tuple(row.tag for row in rows)
+
+
 # What the worker has to look at.
 PENDING_EFFECTS = read(
     "Q12", "SELECT order_id FROM pending_effects_by_minute WHERE minute = :minute"

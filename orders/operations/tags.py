@@ -5,12 +5,16 @@ from contextlib import nullcontext
 from datetime import datetime
 from uuid import UUID
 
+from cassandra_db import write
 from orders.entities import Order
 from orders.errors import TooManyTags
 from orders.operations.effects import transition_as_planned
 from orders.operations.transitions import submit_under_way
+from orders.queries import ALL_TAGS
 from orders.tags import MAX_TAGS, normalize_tag
 from orders.transitions import Transition
+
+INSERT_RECENT_TAG = write("Q15", "INSERT INTO recent_order_tags (scope, tag) VALUES (:scope, :tag)")
 
 
 def change_tags(
@@ -45,4 +49,8 @@ def change_tags(
         )
 
     with submit_under_way(submit_id) if submit_id else nullcontext():
-        return transition_as_planned(order, plan)
+        tagged = transition_as_planned(order, plan)
+    # A suggestion that a crash swallows comes with the tag's next use.
+    for tag in sorted(wanted - unwanted):
+        INSERT_RECENT_TAG.run(scope=ALL_TAGS, tag=tag)
+    return tagged

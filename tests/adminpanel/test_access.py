@@ -20,6 +20,7 @@ LOOKS = {
         "board",
         "find",
         "order",
+        "viewers",
         "second_factor",
         "second_factor_picture",
         "people",
