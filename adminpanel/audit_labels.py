@@ -22,6 +22,7 @@ PAGE_LENGTH = 40
 ACTS = {
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
     "adminpanel:note": gettext_lazy("Added a note"),
+    "adminpanel:tags": gettext_lazy("Changed an order’s tags"),
     "adminpanel:pack": gettext_lazy("Packed a parcel"),
     "adminpanel:parcel": gettext_lazy("Updated a parcel"),
     "adminpanel:sent_back": gettext_lazy("Updated a return"),

@@ -20,8 +20,10 @@ from accounts.roles import ROLE_DUTIES
 from adminpanel.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.templatetags.roles import role_label
 from catalogue.queries import get_category_tree
+from orders.errors import InvalidTag
 from orders.numbers import normalize_order_number
 from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
+from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
@@ -105,6 +107,34 @@ class NoteForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="note-%s", **kwargs)
+
+
+class TagForm(Form):
+    """Tags for an order, with commas between them; or one to take off, by the button beside it."""
+
+    add = forms.CharField(
+        label=gettext_lazy("Add tags"),
+        required=False,
+        max_length=MAX_TAGS * (MAX_TAG_LENGTH + 2),
+        help_text=gettext_lazy("With commas between them. Customers never see tags."),
+        widget=forms.TextInput({"list": "known-tags", "autocomplete": "off"}),
+    )
+    remove = forms.CharField(required=False, widget=forms.HiddenInput)
+    # The last event that the page knew: the same words sent from a later page are sent anew (orders.submits).
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="tags-%s", **kwargs)
+
+    def clean_add(self) -> tuple[str, ...]:
+        try:
+            return parse_tags(self.cleaned_data["add"])
+        except InvalidTag as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def clean(self) -> None:
+        if not self.errors and not self.cleaned_data["add"] and not self.cleaned_data["remove"]:
+            self.add_error("add", _("Enter a tag, for example gift"))
 
 
 WRONG_CODE = gettext_lazy(

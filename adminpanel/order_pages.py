@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from accounts.access import current_member, note_changes
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
-from adminpanel.forms import NoteForm, TransitionForm
+from adminpanel.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.order_forms import AnyForm, PackForm, build_order_forms
+from adminpanel.order_viewers import viewers_context
 from adminpanel.queries import OrderPage
 from adminpanel.templatetags.ages import ago
 from orders import states
@@ -126,6 +127,7 @@ def _audited(order: Order) -> dict[str, object]:
         or "none",
         "returns": ", ".join(f"{each.return_id}: {each.state}" for each in order.returns) or "none",
         "delivery_address": order.delivery_address,
+        "tags": ", ".join(order.tags) or "none",
     }
 
 
@@ -177,6 +179,9 @@ def _context(
         "billing_lines": billing,
         "move_form": TransitionForm(initial={"version": found.version}),
         "note_form": NoteForm(initial={"seen": last_event_id(found)}),
+        "known_tags": [tag for tag in page_data.known_tags if tag not in found.tags],
+        **viewers_context(found.number, page_data.viewers, current_member(request)),
+        "tag_form": TagForm(initial={"seen": last_event_id(found)}),
         "wrong": form,
         "packs": [each for each in forms.values() if isinstance(each, PackForm)],
         "parcels": queries.parcel_panels(found, page_data.items, forms),

@@ -16,6 +16,7 @@ from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
 from inventory.warehouses import find_warehouse_name
 from orders import parcels, queries, returns, states
+from orders import viewers as viewing
 from orders.carriers import tracking_url
 from orders.entities import BoardOrder, CappedCount, Order
 from orders.events import Event
@@ -24,6 +25,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.payment_attempts import PaymentAttempt
 from orders.refunds import Refund
 from orders.returns import Return
+from orders.viewers import Viewer
 from payments.gateways import MANUAL_METHODS
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
@@ -109,6 +111,7 @@ EVENTS = {
     "cancelled": gettext_lazy("Cancelled"),
     "refunded": gettext_lazy("Refunded"),
     "erased": gettext_lazy("Customer data deleted"),
+    "tagged": gettext_lazy("Tags changed"),
     "note": gettext_lazy("Note"),
 }
 ACTORS = {"shopper": gettext_lazy("the customer"), "system": gettext_lazy("the shop")}
@@ -290,6 +293,8 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             }
         case "captured":
             return _("%(amount)s recorded") % {"amount": amount("amount")}
+        case "tagged":
+            return ", ".join(_tag_changes(event))
         case "note":
             return _("note added")
     return event_label(event).lower()
@@ -310,12 +315,23 @@ def _event_details(event: Event, order: Order) -> str:
         "amount"
     ):
         parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
+    if event.kind == "tagged":
+        parts = _tag_changes(event)
     if event.kind == "changed":
         parts = [
             words % {"amount": format_money(from_minor_units(details["sums"][name], currency))}
             for name, words in (("was", _("%(amount)s before")), ("total", _("%(amount)s now")))
         ]
     return ", ".join(parts)
+
+
+def _tag_changes(event: Event) -> list[str]:
+    words = {"added": _("added: %(tags)s"), "removed": _("removed: %(tags)s")}
+    return [
+        text % {"tags": ", ".join(event.details[name])}
+        for name, text in words.items()
+        if event.details[name]
+    ]
 
 
 def actor_label(event: Event) -> str:
@@ -346,19 +362,24 @@ class OrderPage:
     order: Order
     items: tuple[Item, ...]
     attempts: tuple[PaymentAttempt, ...]
+    viewers: tuple[Viewer, ...]
+    known_tags: tuple[str, ...]
     now: datetime
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
+    """Return an order with what its page shows beside it, read side by side. Raises CassandraUnavailable."""
     items, attempts = (
         queries.prefetch_items(order.order_id),
         queries.prefetch_payments(order.order_id),
     )
+    viewers, known_tags = viewing.prefetch_viewers(order.number), queries.prefetch_recent_tags()
     return OrderPage(
         order,
         queries.items_from_rows(order, items.rows()),
         queries.add_payment_references(order, attempts.rows()).payment_attempts,
+        viewing.viewers_from_rows(viewers.rows()),
+        queries.tags_from_rows(known_tags.rows()),
         current_time(),
     )
 

@@ -9,6 +9,8 @@ from adminpanel.views import (
     category_picture,
     front_page,
     fulfilment,
+    order_tags,
+    order_viewers,
     orders,
     people,
     pictures,
@@ -30,6 +32,8 @@ urlpatterns = [
     path("orders/<str:number>/", orders.order_detail, name="order"),
     path("orders/<str:number>/move/", orders.change_order_status, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
+    path("orders/<str:number>/viewers/", order_viewers.list_order_viewers, name="viewers"),
+    path("orders/<str:number>/tags/", order_tags.change_order_tags, name="tags"),
     path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
     path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
     path(

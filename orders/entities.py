@@ -74,6 +74,7 @@ class Order:
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
     customer_notes: str = ""  # what its shopper says about the delivery
+    tags: tuple[str, ...] = ()  # in alphabetical order (orders.tags)
     # The gateway's name and reference by payment id, once they have been read for it (orders.queries.load_payment_references).
     payment_references: Mapping[UUID, tuple[str, str]] | None = field(
         default=None, compare=False, repr=False
@@ -384,8 +385,8 @@ class Order:
 
     @property
     def changed_at(self) -> datetime:
-        """When something last happened to it. A note does not count, nor a payment that does not pay it."""
-        skipped = ("note", "payment_started", "payment_closed")
+        """When something last happened to it. A note and a tag do not count, nor a payment that does not pay it."""
+        skipped = ("note", "tagged", "payment_started", "payment_closed")
         return next((each.at for each in self.events if each.kind not in skipped), self.placed_at)
 
     def list_allocations(self, items: Iterable[Item]) -> tuple[Allocation, ...]:

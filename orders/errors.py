@@ -92,6 +92,19 @@ class OrderChanged(OrderError):
         self.event = next((event for event in order.events if event.kind != "note"), None)
 
 
+class InvalidTag(OrderError):
+    """What was typed cannot be a tag. The text says why."""
+
+
+class TooManyTags(OrderError):
+    """An order has as many tags as one may have."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            _("An order can have up to %(limit)s tags. Remove one first.") % {"limit": limit}
+        )
+
+
 class TooManyPaymentAttempts(OrderError):
     """An order's payment was tried as often as one may."""
 

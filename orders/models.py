@@ -53,6 +53,7 @@ class Order(Model):
     estimated_from = columns.Date(static=True)
     estimated_delivery = columns.Date(static=True)
     customer_notes = columns.Text(static=True)  # what the shopper says about the delivery
+    tags = columns.Set(columns.Text, static=True)  # words that staff have put on it (orders.tags)
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
     cart_id = columns.UUID(static=True)
@@ -160,6 +161,39 @@ class OrderByEmail(Model):
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
     number = columns.Text()
+
+
+class ViewerByOrder(Model):
+    """Q12: which staff have an order's page open, so that two do not work on one without knowing.
+
+    Bound: one row a member of staff, gone 15 seconds after their page last said so.
+    Writer: orders.viewers.
+    """
+
+    __table_name__ = "viewers_by_order"
+    __options__ = {"default_time_to_live": 15, "gc_grace_seconds": 3600}
+    __personal_data__ = {
+        "columns": ("user_id", "name"),
+        "on_erase": "expires",
+        "why": "gone 15 seconds after the page is closed",
+    }
+    number = columns.Text(partition_key=True)  # the order's
+    user_id = columns.UUID(primary_key=True)
+    name = columns.Text()
+
+
+class RecentOrderTag(Model):
+    """Q15: which tags staff have put on orders lately, to be suggested and filtered by.
+
+    Bound: the tags of 90 days, some dozens; 200 are read.
+    Writer: orders.operations.change_tags.
+    """
+
+    __table_name__ = "recent_order_tags"
+    __options__ = {"default_time_to_live": 90 * 24 * 3600}
+    __personal_data__ = None
+    scope = columns.Text(partition_key=True)  # "all": there is one list
+    tag = columns.Text(primary_key=True)
 
 
 class OrderByStatus(Model):

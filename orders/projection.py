@@ -50,6 +50,9 @@ def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order
     )
     if event.kind == "changed":
         then = _apply_change(then, event.details)
+    if event.kind == "tagged":
+        added, removed = event.details["added"], event.details["removed"]
+        then = replace(then, tags=tuple(sorted({*then.tags, *added} - {*removed})))
     if event.kind == "email_confirmed":
         then = replace(then, pay_until=datetime.fromisoformat(event.details["pay_until"]))
     then = replace(then, fulfilment=parcels.fulfilment_status(then.reserved_units, then.parcels()))

@@ -29,7 +29,7 @@ ORDER = read(
     """SELECT order_id, event_id, number, owner_id, user_id, email, name, state, payment, fulfilment, version, placed_at,
               pay_until, currency, subtotal, delivery, discount, total, tax, taxes, item_count, country,
               delivery_address, billing_address, delivery_method, delivery_title, carrier, estimated_from, estimated_delivery,
-              tax_rates, customer_notes, first_item_name, first_item_picture, cart_id, allocations, fingerprint, payment_id, payment_method,
+              tax_rates, customer_notes, tags, first_item_name, first_item_picture, cart_id, allocations, fingerprint, payment_id, payment_method,
               captured, refunded, voucher, discounts, kind, actor, note, public, board_after, details, request_id, submit_id
        FROM orders WHERE order_id = :order_id""",
     consistency=QUORUM,
@@ -100,6 +100,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         ),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
         customer_notes=head.customer_notes or "",
+        tags=tuple(sorted(head.tags or ())),
     )
 
 
@@ -418,6 +419,21 @@ def _waves(days_by_status: dict[str, list[date]]) -> Iterator[list[tuple[str, da
             for status, days in days_by_status.items()
             for day in days[start : start + _AT_ONCE]
         ]
+
+
+# Tags that staff have put on orders lately.
+RECENT_TAGS = read("Q15", "SELECT tag FROM recent_order_tags WHERE scope = :scope LIMIT 200")
+ALL_TAGS = "all"
+
+
+def prefetch_recent_tags() -> PendingResult:
+    """Start reading the tags that staff have put on orders in the last 90 days, for `tags_from_rows`."""
+    return RECENT_TAGS.start(scope=ALL_TAGS)
+
+
+def tags_from_rows(rows: Iterable[Row]) -> tuple[str, ...]:
+    """Return the rows of recent tags as tags, in alphabetical order."""
+    return tuple(row.tag for row in rows)
 
 
 # What the worker has to look at.

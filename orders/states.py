@@ -270,6 +270,8 @@ TRANSITION_RULES = {
             (CONFIRMED, ON_HOLD),
             when_fulfilment=("unfulfilled", "partially_shipped"),
         ),
+        # Staff have put tags on it, or taken some off. Details: added, removed.
+        TransitionRule("tagged", "", "", _ANY),
         TransitionRule(
             "held",
             _("Put on hold"),

@@ -26,6 +26,7 @@ from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
 from orders.operations import add_note
 from orders.queries import get_order_by_number
+from orders.viewers import record_viewer
 from web.decorators import post_only
 from web.rendering import render_page
 
@@ -68,7 +69,10 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
     found = get_order_or_404(number)
     if found.number != number:
         return redirect("adminpanel:order", found.number)
-    return render_order_page(request, queries.get_order_page(found))
+    viewing = record_viewer(found.number, current_member(request))
+    page_data = queries.get_order_page(found)
+    viewing.rows()
+    return render_order_page(request, page_data)
 
 
 @staff_required(ORDER_STAFF)

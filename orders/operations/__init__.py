@@ -52,6 +52,7 @@ from orders.operations.returns import (
     reject_return,
     request_return,
 )
+from orders.operations.tags import change_tags
 from orders.operations.transitions import add_note
 from orders.operations.webhooks import process_webhook
 from orders.operations.withdrawals import record_withdrawal

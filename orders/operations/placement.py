@@ -301,6 +301,7 @@ def _placed_order(header: Mapping[str, Any], events: tuple[Event, ...]) -> Order
         payment_id=None,
         captured=0,
         refunded=0,
+        tags=None,
         event_id=None,
     )
     order = queries.order_from_rows([row])

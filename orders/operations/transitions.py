@@ -52,6 +52,8 @@ UPDATE_SUMS = conditional_write(
 UPDATE_DEADLINE = conditional_write(
     "Q12", "UPDATE orders SET pay_until = :pay_until WHERE order_id = :order_id"
 )
+# In a batch with UPDATE_HEADER, too.
+UPDATE_TAGS = conditional_write("Q12", "UPDATE orders SET tags = :tags WHERE order_id = :order_id")
 INSERT_EVENT = conditional_write(
     "Q14",
     """INSERT INTO orders (order_id, event_id, kind, actor, note, public, state_after, board_after, details, request_id,
@@ -146,6 +148,11 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
         *(
             [UPDATE_DEADLINE.bind(order_id=order.order_id, pay_until=then.pay_until)]
             if then.pay_until != order.pay_until
+            else []
+        ),
+        *(
+            [UPDATE_TAGS.bind(order_id=order.order_id, tags=set(then.tags))]
+            if then.tags != order.tags
             else []
         ),
         *rows,

@@ -69,6 +69,12 @@
     if (!field) input.remove();
   });
 
+  /* Who leaves an order's page says so; of whoever cannot, the others hear some seconds later. */
+  addEventListener("pagehide", () => {
+    const { left } = find("#viewers")?.dataset ?? {};
+    if (left) fetch(left, { keepalive: true, headers: { "X-Refreshes-Itself": "1" } });
+  });
+
   const rowNow = () => document.activeElement.closest("main tbody tr");
   const move = (step) => {
     const rows = [...document.querySelectorAll("main tbody tr")].filter((row) => row.checkVisibility());

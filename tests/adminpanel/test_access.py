@@ -20,6 +20,7 @@ LOOKS = {
         "board",
         "find",
         "order",
+        "viewers",
         "second_factor",
         "second_factor_picture",
         "people",
@@ -45,6 +46,7 @@ SUBMITS = {
         *(
             "move",
             "note",
+            "tags",
             "pack",
             "parcel",
             "sent_back",

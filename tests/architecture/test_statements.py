@@ -80,6 +80,7 @@ CQL_ELSEWHERE = {
     "consistency/stock.py": "asks what no page asks",
     "consistency/vouchers.py": "asks what no page asks",
     "jobs/leases.py": _STORE,
+    "orders/viewers.py": _STORE,
     "web/rate_limits.py": _STORE,
 }
 

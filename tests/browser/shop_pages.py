@@ -360,6 +360,7 @@ _STAFF_ACTIONS = (
     *(
         "move",
         "note",
+        "tags",
         "pack",
         "parcel",
         "sent_back",
@@ -392,6 +393,7 @@ URLS_WITHOUT_PAGE = {
     "share_image": "a picture",
     "shop_share_image": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
+    "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
     "sitemap": "for robots",

@@ -181,6 +181,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:order": [ask(**_ORDER)],
     "adminpanel:move": [ask({"event": "packed", "version": "2"}, **_ORDER)],
     "adminpanel:note": [ask({"note": "I was here"}, **_ORDER)],
+    "adminpanel:viewers": [ask(**_ORDER)],
+    "adminpanel:tags": [ask({"add": "mine"}, **_ORDER)],
     "adminpanel:pack": [ask({"version": "3", "line_1": "1"}, warehouse="berlin", **_ORDER)],
     "adminpanel:parcel": [ask({"version": "3", "event": "shipped"}, parcel_id="1", **_ORDER)],
     "adminpanel:sent_back": [

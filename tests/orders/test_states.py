@@ -52,6 +52,8 @@ def make_details(order: Order, kind: str) -> dict[str, Any]:
             "amount": to_minor_units(balance.amount_to_capture(order)),
             "key": payment_id,
         }
+    if kind == "tagged":
+        return {"added": ["gift"], "removed": []}
     if kind == "refund_owed":
         left = to_minor_units(balance.refundable_amount(order))
         return {"refund": payment_id, "amount": left, "lines": {}, "reason": "", "return": "1"}
@@ -168,8 +170,8 @@ SITUATIONS: dict[tuple[str, ...], set[str]] = {
     ("expired",): {"captured", "paid_late", "paid_too_late"},
     ("expired", "paid_too_late"): {"captured", "voided"},
 }  # fmt: skip
-# A consumer's statement is recorded, and what becomes of a payment that does not pay the order, whatever that is.
-ALWAYS = {"withdrawn", "payment_closed"}
+# A consumer's statement is recorded, what becomes of a payment that does not pay the order, and what staff call it.
+ALWAYS = {"withdrawn", "payment_closed", "tagged"}
 
 
 def test_each_move_happens_where_it_may_and_nowhere_else() -> None:

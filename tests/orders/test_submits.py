@@ -105,6 +105,7 @@ FORMS: dict[str, list[Form]] = {
         Form(delivered, {"event": "closed"}),
     ],
     "adminpanel:note": [Form(paid, lambda order: {"note": "Hello", "seen": seen(order)})],
+    "adminpanel:tags": [Form(paid, lambda order: {"add": "gift", "seen": seen(order)})],
     "adminpanel:pack": [Form(paid, {"line_1": "1"}, ("berlin",))],
     "adminpanel:parcel": [
         Form(lambda: pack_parcel(paid()), {"event": "shipped", "tracking": "123"}, ("1",)),

@@ -1,0 +1,56 @@
+"""Tags are put on an order and taken off: an event like any other, so that the history says who did it, and every copy follows."""
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from datetime import datetime
+from uuid import UUID
+
+from cassandra_db import write
+from orders.entities import Order
+from orders.errors import TooManyTags
+from orders.operations.effects import transition_as_planned
+from orders.operations.transitions import submit_under_way
+from orders.queries import ALL_TAGS
+from orders.tags import MAX_TAGS, normalize_tag
+from orders.transitions import Transition
+
+INSERT_RECENT_TAG = write("Q15", "INSERT INTO recent_order_tags (scope, tag) VALUES (:scope, :tag)")
+
+
+def change_tags(
+    order: Order,
+    add: Iterable[str],
+    remove: Iterable[str],
+    *,
+    actor: str,
+    submit_id: UUID | None = None,
+    now: datetime,
+) -> Order:
+    """Put tags on an order and take others off; return it, as it is if that changes nothing.
+
+    Whatever else happens to the order meanwhile, the change still is about these tags alone, so it is planned anew. It
+    happens once for each `submit_id`; None is for a form that is under way (orders.submits). A tag of both is taken off.
+    `now` is in UTC. Raises InvalidTag, TooManyTags, OrderChanged when something else keeps happening to it, CassandraUnavailable.
+    """
+    # What is there to be taken off may be older than a rule of today, and is only compared.
+    wanted, unwanted = {normalize_tag(tag) for tag in add}, {tag.casefold() for tag in remove}
+
+    def plan(current: Order) -> Transition | None:
+        if submit_id and any(event.submit_id == submit_id for event in current.events):
+            return None
+        tags = ({*current.tags} | wanted) - unwanted
+        added, removed = sorted(tags.difference(current.tags)), sorted({*current.tags} - tags)
+        if not added and not removed:
+            return None
+        if added and len(tags) > MAX_TAGS:
+            raise TooManyTags(MAX_TAGS)
+        return Transition(
+            "tagged", actor=actor, at=now, details={"added": added, "removed": removed}
+        )
+
+    with submit_under_way(submit_id) if submit_id else nullcontext():
+        tagged = transition_as_planned(order, plan)
+    # A suggestion that a crash swallows comes with the tag's next use.
+    for tag in sorted(wanted - unwanted):
+        INSERT_RECENT_TAG.run(scope=ALL_TAGS, tag=tag)
+    return tagged
