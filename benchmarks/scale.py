@@ -460,6 +460,7 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
         tax_rates=draft.tax_rates.by_class,
         first_item_name=draft.lines[0].name,
         first_item_picture=draft.lines[0].picture,
+        skus=tuple(sorted({line.sku for line in draft.lines})),
         cart_id=None,
         allocations_json=allocated,
         fingerprint=draft.fingerprint,

@@ -13,6 +13,7 @@ from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
 from orders.operations import write_copies
+from orders.operations.copies import board_columns
 from orders.operations.repair import (
     delete_from_board,
     delete_from_email_list,
@@ -23,7 +24,8 @@ from pricing.money import to_minor_units
 
 BY_STATUS = read(
     "I3",
-    """SELECT number, name, email, country, total, currency, item_count, payment, fulfilment, version
+    """SELECT number, name, email, country, total, currency, item_count, payment, payment_method, fulfilment, delivery_method,
+              estimated_delivery, skus, tags, version
        FROM orders_by_status
        WHERE status = :status AND order_date = :day AND placed_at = :placed_at AND order_id = :order_id""",
 )
@@ -68,14 +70,10 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[st
         "currency": order.total.currency.code,
         "item_count": order.item_count,
     }
-    board = {
-        field: getattr(order, field)
-        for field in ("name", "email", "country", "payment", "fulfilment", "version")
-    }
     yield (
         f"on the board, in {order.board_column}",
         BY_STATUS.start(status=order.board_column, day=day, **place),
-        common | board,
+        common | board_columns(order),
     )
     yield "among the days of the board", DAY.start(status=order.board_column, day=day), {}
     if order.email:

@@ -65,6 +65,13 @@ def _check_stock(order: Order, items: Sequence[Item]) -> Iterator[Violation]:
                 f"{actual}, not {expected}",
                 fix,
             )
+    if order.skus and order.skus != tuple(sorted({item.sku for item in items})):
+        yield Violation(
+            "I2",
+            describe_order(order),
+            "its SKUs are not those of its lines",
+            ", ".join(order.skus),
+        )
     if order.state not in (CANCELLED, EXPIRED):
         short = {item.line_number: item.quantity for item in order.current_lines(items)} != {
             line: units for line, units in order.quantities.items() if units

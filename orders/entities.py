@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from uuid import UUID
@@ -74,6 +74,7 @@ class Order:
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
     customer_notes: str = ""  # what its shopper says about the delivery
+    skus: tuple[str, ...] = ()  # what was ordered, each once
     tags: tuple[str, ...] = ()  # in alphabetical order (orders.tags)
     # The gateway's name and reference by payment id, once they have been read for it (orders.queries.load_payment_references).
     payment_references: Mapping[UUID, tuple[str, str]] | None = field(
@@ -441,6 +442,11 @@ class BoardOrder:
     fulfilment: str
     version: int
     status: str
+    payment_method: str = ""
+    delivery_method: str = ""  # its code
+    estimated_delivery: date | None = None  # the last day on which it was promised
+    skus: tuple[str, ...] = ()  # what was ordered, each once
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

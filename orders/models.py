@@ -56,6 +56,9 @@ class Order(Model):
     tags = columns.Set(columns.Text, static=True)  # words that staff have put on it (orders.tags)
     first_item_name = columns.Text(static=True)
     first_item_picture = columns.Text(static=True)
+    skus = columns.Text(
+        static=True
+    )  # JSON: a list of what was ordered, each once; null for orders of former days
     cart_id = columns.UUID(static=True)
     # a process has begun to place it before: there may be reservations already
     tried = columns.Boolean(static=True)
@@ -223,7 +226,12 @@ class OrderByStatus(Model):
     currency = columns.Text()
     item_count = columns.Integer()
     payment = columns.Text()
+    payment_method = columns.Text()
     fulfilment = columns.Text()
+    delivery_method = columns.Text()  # its code
+    estimated_delivery = columns.Date()  # the last day on which it was promised
+    skus = columns.Text()  # JSON: a list of what was ordered, each once
+    tags = columns.Text()  # JSON: a list in alphabetical order
     version = columns.Integer()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -29,7 +29,7 @@ ORDER = read(
     """SELECT order_id, event_id, number, owner_id, user_id, email, name, state, payment, fulfilment, version, placed_at,
               pay_until, currency, subtotal, delivery, discount, total, tax, taxes, item_count, country,
               delivery_address, billing_address, delivery_method, delivery_title, carrier, estimated_from, estimated_delivery,
-              tax_rates, customer_notes, tags, first_item_name, first_item_picture, cart_id, allocations, fingerprint, payment_id, payment_method,
+              tax_rates, customer_notes, tags, first_item_name, first_item_picture, skus, cart_id, allocations, fingerprint, payment_id, payment_method,
               captured, refunded, voucher, discounts, kind, actor, note, public, board_after, details, request_id, submit_id
        FROM orders WHERE order_id = :order_id""",
     consistency=QUORUM,
@@ -100,6 +100,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
         ),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
         customer_notes=head.customer_notes or "",
+        skus=tuple(json.loads(head.skus or "[]")),
         tags=tuple(sorted(head.tags or ())),
     )
 
@@ -309,7 +310,7 @@ _NEWEST_FIRST = ("done", "cancelled")
 # Q15: the days on which a column has orders.
 DAYS = read("Q15", "SELECT order_date FROM order_days_by_status WHERE status = :status")
 _BOARD_ORDER = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
-                    version FROM orders_by_status WHERE status = :status AND order_date = :day"""
+                    payment_method, delivery_method, estimated_delivery, skus, tags, version FROM orders_by_status WHERE status = :status AND order_date = :day"""
 # Q15: a day's orders in a column, from a place on.
 OLDEST_FIRST = read(
     "Q15",
@@ -330,9 +331,13 @@ def list_board_days(status: str) -> list[date]:
 
 
 def list_board_orders(
-    status: str, after: str = "", limit: int = 20
+    status: str,
+    after: str = "",
+    limit: int = 20,
+    *,
+    has_day: Callable[[date], bool] = lambda day: True,
 ) -> tuple[list[BoardOrder], str]:
-    """Return a column's orders over all days, the oldest first, and the token of the next page ('' at the end).
+    """Return a column's orders over all days, or some, the oldest first, and the token of the next page ('' at the end).
 
     In the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
     Raises InvalidPageToken, CassandraUnavailable.
@@ -340,7 +345,7 @@ def list_board_orders(
     newest_first = status in _NEWEST_FIRST
     list_name = f"Q15:{status}"
     place = page_key(after, list_name) if after else None
-    days = sorted(list_board_days(status), reverse=newest_first)
+    days = sorted(filter(has_day, list_board_days(status)), reverse=newest_first)
     if place:
         first = place[0].date()
         days = [day for day in days if (day <= first if newest_first else day >= first)]
@@ -385,6 +390,11 @@ def _board_order(row: Row, status: str) -> BoardOrder:
         row.fulfilment,
         row.version,
         status,
+        row.payment_method or "",
+        row.delivery_method or "",
+        row.estimated_delivery and row.estimated_delivery.date(),
+        tuple(json.loads(row.skus or "[]")),
+        tuple(json.loads(row.tags or "[]")),
     )
 
 

@@ -201,6 +201,12 @@ def list_delivery_methods(country: str) -> Sequence[DeliveryMethod]:
     return _methods_by_country(timezone.localdate()).get(country, ())
 
 
+def list_all_methods() -> dict[str, str]:
+    """Return the names of all delivery methods that are set, offered or not, by code. Raises CassandraUnavailable."""
+    known = get_settings().get_values(DELIVERY).values()
+    return {each.code: each.name for each in sorted(known, key=lambda each: each.position)}
+
+
 def list_weight_bands() -> tuple[WeightBand, ...]:
     """Return what a parcel costs more by its weight, the lightest first. Raises CassandraUnavailable."""
     return get_bands(get_settings())

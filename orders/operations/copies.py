@@ -1,8 +1,10 @@
 """The lists in which an order is found, rewritten from the order itself."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 
 from cassandra.query import BoundStatement
+from cassandra.util import Date
 
 from cassandra_db import current_microseconds, read, write, write_batch
 from mail.addresses import email_key
@@ -20,9 +22,11 @@ OFF_BOARD = write(
 ON_BOARD = write(
     "Q15",
     """INSERT INTO orders_by_status (status, order_date, placed_at, order_id, number, name, email, country, total, currency,
-                                     item_count, payment, fulfilment, version)
+                                     item_count, payment, payment_method, fulfilment, delivery_method, estimated_delivery,
+                                     skus, tags, version)
        VALUES (:status, :day, :placed_at, :order_id, :number, :name, :email, :country, :total, :currency,
-               :item_count, :payment, :fulfilment, :version) USING TIMESTAMP :at""",
+               :item_count, :payment, :payment_method, :fulfilment, :delivery_method, :estimated_delivery, :skus, :tags,
+               :version) USING TIMESTAMP :at""",
 )
 BY_USER = write(
     "Q11",
@@ -59,6 +63,23 @@ def copy_timestamp(order: Order) -> int:
     return round(order.placed_at.timestamp() * 1000) * 1000 + order.version
 
 
+def board_columns(order: Order) -> dict[str, object]:
+    """Return what of an order stands on the board alone, by the columns of `orders_by_status`."""
+    return {
+        "name": order.name,
+        "email": order.email,
+        "country": order.country,
+        "payment": order.payment,
+        "payment_method": order.payment_method,
+        "fulfilment": order.fulfilment,
+        "delivery_method": order.method.code,
+        "estimated_delivery": Date(order.method.last),
+        "skus": json.dumps(order.skus),
+        "tags": json.dumps(order.tags),
+        "version": order.version,
+    }
+
+
 def copy_statements(order: Order) -> list[BoundStatement]:
     """Return the writes of `write_copies`."""
     day, placed_at = order.placed_at.astimezone(UTC).date(), order.placed_at
@@ -76,12 +97,7 @@ def copy_statements(order: Order) -> list[BoundStatement]:
     batch.append(
         ON_BOARD.bind(
             status=order.board_column,
-            name=order.name,
-            email=order.email,
-            country=order.country,
-            payment=order.payment,
-            fulfilment=order.fulfilment,
-            version=order.version,
+            **board_columns(order),
             **key,
             **summary,
         )

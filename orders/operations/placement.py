@@ -197,8 +197,8 @@ PLACE = conditional_write(
               billing_address = :billing_address, delivery_method = :delivery_method,
               delivery_title = :delivery_title, carrier = :carrier, estimated_from = :estimated_from,
               estimated_delivery = :estimated_delivery, tax_rates = :tax_rates,
-              first_item_name = :first_item_name, first_item_picture = :first_item_picture, cart_id = :cart_id,
-              allocations = :allocations, fingerprint = :fingerprint, payment_method = :payment_method,
+              first_item_name = :first_item_name, first_item_picture = :first_item_picture, skus = :skus,
+              cart_id = :cart_id, allocations = :allocations, fingerprint = :fingerprint, payment_method = :payment_method,
               captured = 0, refunded = 0, voucher = :voucher, discounts = :discounts, customer_notes = :customer_notes
        WHERE order_id = :order_id IF placing = :me AND state = null""",
 )
@@ -573,6 +573,7 @@ def header_values(
         ),
         "first_item_name": draft.lines[0].name,
         "first_item_picture": draft.lines[0].picture,
+        "skus": json.dumps(sorted({line.sku for line in draft.lines})),
         "cart_id": draft.cart_id,
         "allocations": serialize_allocations(allocations),
         "fingerprint": draft.fingerprint,
