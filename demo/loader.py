@@ -77,12 +77,14 @@ Step = Callable[[], None]
 log = logging.getLogger(__name__)
 
 
-def run_in_parallel(do: Callable[[Thing], object], things: Iterable[Thing], step: Step) -> None:
+def run_in_parallel(
+    do: Callable[[Thing], object], things: Iterable[Thing], step: Step, threads: int = THREADS
+) -> None:
     """Do something for each of the things, several at once; `step` is called after each. Raises what `do` raises first.
 
     What may be done twice, for it is done again if Cassandra has not answered in time.
     """
-    with ThreadPoolExecutor(THREADS) as pool:
+    with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(lambda thing: do_again_if_late(partial(do, thing)), things):
             step()
 

@@ -1,9 +1,16 @@
-"""The demo shop's orders: 200 over the last 90 days, in every state, each by the events that led there."""
+"""The demo shop's orders: 1,200 over the last year, in every state, each by the events that led there.
 
+The newest are there before the shop opens. The others come while it is open, a few at a time; what they take from the stock is
+received anew, so that nothing runs out by them.
+"""
+
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count
 from random import Random
+from typing import Any
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -12,14 +19,19 @@ from accounts.addresses import Address
 from catalogue import queries
 from catalogue.entities import Product
 from demo import catalogue_data
-from demo.loader import Step, do_again_if_late, run_in_parallel
+from demo.loader import FEW_LEFT_FROM, THREADS, Step, do_again_if_late, run_in_parallel
 from demo.logins import LOGINS
 from demo.testbank import cards
 from demo.testbank import operations as testbank
+from inventory.entities import BACKORDER_WAREHOUSE
+from inventory.errors import OutOfStock
+from inventory.operations import receive_stock
 from orders import queries as orders
 from orders.entities import Order
+from orders.errors import OrderError
 from orders.operations import (
     OrderDraft,
+    add_note,
     place_order,
     settle_captures_and_refunds,
     settle_payment,
@@ -29,10 +41,15 @@ from orders.operations import (
 from orders.parcels import PACKED
 from orders.transitions import Transition
 from pricing import delivery, tax
+from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine
 
-ORDER_COUNT = 200
-DAYS = 90
+log = logging.getLogger(__name__)
+
+ORDER_COUNT = 1_200
+# So many are there before the shop opens.
+NEWEST_COUNT = 200
+DAYS = 365
 STAFF = "Toni Staff"
 FINGERPRINT = "showroom"
 # What is scarce stays as scarce as it was received.
@@ -63,7 +80,28 @@ _NEWEST = ("paid", "packed", "to pay", "paid", "payment failed", "paid", "on hol
 _NOTES = {
     "held": "The house number seems to be missing. Wrote to ask.",
     "cancelled": "Ordered twice by mistake, says the customer.",
+    "return_rejected": "It has been used. We can only take back what is as good as new.",
 }
+# What some orders have besides their fate: what staff note and call them, and what comes back.
+_STAFF_NOTES = (
+    "Called: wants it wrapped as a present.",
+    "Asked when it comes. Told them the estimate.",
+    "A regular. Put a card in.",
+)
+_TAGS = (("gift",), ("gift", "call first"), ("regular",), ("press",), ("wholesale", "regular"))
+_RETURN_REASONS = (
+    "The colour looks different at home.",
+    "Arrived with a crack.",
+    "Ordered two sizes to choose from.",
+)
+_COMING_BACK = (
+    ("return_requested", 7 * _DAY),
+    ("return_approved", 8 * _DAY),
+    ("return_received", 12 * _DAY),
+    ("refund_owed", 12 * _DAY + 3 * _HOUR),
+)
+_DECLINED = (("return_requested", 6 * _DAY), ("return_rejected", 7 * _DAY))
+_SENT_BY_POST = ("delivered", "closed")
 
 # What some say about their delivery.
 _DELIVERY_NOTES = (
@@ -71,6 +109,9 @@ _DELIVERY_NOTES = (
     "Leave it with the bakery next door if nobody is in.",
     "Back house, second floor.",
 )
+
+# What makes a fate, whenever it is: the newest orders are as they are though their hours have not passed.
+_FATEFUL = frozenset(kind for events in FATES.values() for kind, _ in events)
 
 PEOPLE: Sequence[tuple[str, str, str, str, str]] = tuple(
     tuple(each.values()) for each in catalogue_data.read_data_file("people")["person"]
@@ -91,8 +132,21 @@ class OrderPlan:
         return uuid5(catalogue_data.NAMESPACE, f"order {self.number}")
 
     @property
-    def events(self) -> tuple[tuple[str, timedelta], ...]:
-        return FATES[self.fate]
+    def events(self) -> list[tuple[str, timedelta]]:
+        """What happens to it by and by, and how long after it was placed."""
+        found = list(FATES[self.fate])
+        if self.number % 6 == 1:
+            found.append(("note", 3 * _HOUR))
+        if self.number % 4 == 2:
+            found.append(("tagged", 4 * _HOUR))
+        if self.fate in _SENT_BY_POST:
+            if self.number % 11 == 4:
+                found += _COMING_BACK
+            elif self.number % 31 == 9:
+                found += _DECLINED
+            elif self.number % 23 == 7:
+                found.append(("refund_owed", 5 * _DAY))
+        return sorted(found, key=lambda each: each[1])
 
     def make_random(self) -> Random:
         """The same dice for the same order each time."""
@@ -100,10 +154,14 @@ class OrderPlan:
 
 
 def plan_orders(now: datetime, count: int = ORDER_COUNT) -> list[OrderPlan]:
-    """Return what shall be there, the newest first: closer together towards today, as in a shop that grows."""
+    """Return what shall be there, the newest first: closer together towards today, as in a shop that grows.
+
+    Fewer than usual are over fewer days, so that there are some of each fate.
+    """
     made = []
+    days = DAYS * (count / ORDER_COUNT) ** 0.5
     for number in range(count):
-        age = DAYS * ((number + 0.4) / count) ** 1.9
+        age = days * ((number + 0.4) / count) ** 1.6
         made.append(OrderPlan(number, now - timedelta(days=age), _fate(number, age)))
     return made
 
@@ -120,11 +178,13 @@ def _fate(number: int, age: float) -> str:
     return "closed"
 
 
-def load_orders(now: datetime, count: int, step: Step) -> None:
-    """Place so many orders in the demo shop and let happen to each what its plan says.
+def load_orders(
+    now: datetime, plans: Sequence[OrderPlan], step: Step, *, threads: int = THREADS
+) -> int:
+    """Place these orders in the demo shop and let happen to each what its plan says; return how many were left out.
 
-    What is there already is left as it is, and what was cut off is continued. Raises OutOfStock when the demo shop
-    has been sold out meanwhile, CassandraUnavailable.
+    What is there already is left as it is, and what was cut off is continued. An order is left out if the shop is sold out of
+    something, and as it is if staff have done something else with it. Raises CassandraUnavailable.
     """
     product_ids = [
         catalogue_data.demo_product_id(product.key) for product in catalogue_data.PRODUCTS
@@ -140,23 +200,58 @@ def load_orders(now: datetime, count: int, step: Step) -> None:
         product.key: products[catalogue_data.demo_product_id(product.key)]
         for product in catalogue_data.PRODUCTS
     }
+    left_out = count()
 
     def load(plan: OrderPlan) -> None:
-        order = orders.get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
-        done = {_AS.get(event.kind, event.kind) for event in order.events}
-        if any(each.state == PACKED for each in order.parcels()):
-            done.discard("shipped")
-        missing = [(kind, after) for kind, after in plan.events if kind not in done]
-        for number, (kind, after) in enumerate(missing, start=1):
-            # Stock and lists follow the last event; what lies between would be overwritten at once.
-            at, is_last = min(plan.placed_at + after, now), number == len(missing)
-            order = (
-                _ship(order, plan, at, apply_effects=is_last)
-                if kind == "shipped"
-                else _apply_event(order, kind, at, apply_effects=is_last)
-            )
+        try:
+            order = orders.get_order(plan.order_id) or _place_order(plan, by_key, plentiful)
+            if plan.number >= NEWEST_COUNT:
+                _receive_anew(order, plan)
+            _let_happen(order, plan, now)
+        except OutOfStock:
+            next(left_out)
+        except OrderError as error:
+            log.info("demo order %s stays as it is: %s", plan.number, error)
 
-    run_in_parallel(load, plan_orders(now, count), step)
+    run_in_parallel(load, plans, step, threads)
+    return next(left_out)
+
+
+def _let_happen(order: Order, plan: OrderPlan, now: datetime) -> None:
+    done = {_AS.get(event.kind, event.kind) for event in order.events}
+    if any(each.state == PACKED for each in order.parcels()):
+        done.discard("shipped")
+    # The fate has come true; what else there is happens only once its time has come.
+    missing = [
+        (kind, after)
+        for kind, after in plan.events
+        if kind not in done and (kind in _FATEFUL or plan.placed_at + after < now)
+    ]
+    for number, (kind, after) in enumerate(missing, start=1):
+        # Stock and lists follow the last event; what lies between would be overwritten at once.
+        at, is_last = min(plan.placed_at + after, now), number == len(missing)
+        order = (
+            _ship(order, plan, at, apply_effects=is_last)
+            if kind == "shipped"
+            else _apply_event(order, plan, kind, at, apply_effects=is_last)
+        )
+
+
+def _receive_anew(order: Order, plan: OrderPlan) -> None:
+    """Receive what an order takes from the stock for good, where it takes it: once, however often this is done."""
+    if "shipped" not in dict(plan.events):
+        return
+    for each in order.list_allocations(orders.list_items(order)):
+        if each.warehouse_id != BACKORDER_WAREHOUSE:
+            receive_stock(
+                each.product_id,
+                each.variant_id,
+                each.warehouse_id,
+                each.quantity,
+                FEW_LEFT_FROM,
+                uuid5(order.order_id, f"receipt {each.line_number} {each.warehouse_id}"),
+                plan.placed_at,
+            )
 
 
 def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[UUID]) -> Order:
@@ -223,7 +318,12 @@ def _ship(order: Order, plan: OrderPlan, at: datetime, *, apply_effects: bool) -
     return order
 
 
-def _apply_event(order: Order, kind: str, at: datetime, *, apply_effects: bool) -> Order:
+def _apply_event(
+    order: Order, plan: OrderPlan, kind: str, at: datetime, *, apply_effects: bool
+) -> Order:
+    if kind == "note":
+        text = _STAFF_NOTES[plan.number // 6 % len(_STAFF_NOTES)]
+        return add_note(order, text, actor=STAFF, now=at)
     if kind in ("paid", "payment_failed"):
         started = start_payment(order, settings.PUBLIC_URL, at)
         card = cards.APPROVED if kind == "paid" else cards.DECLINED
@@ -239,6 +339,46 @@ def _apply_event(order: Order, kind: str, at: datetime, *, apply_effects: bool) 
     actor = "system" if kind == "expired" else STAFF
     return transition_order(
         order,
-        Transition(kind, actor=actor, at=at, note=_NOTES.get(kind, "")),
+        Transition(
+            kind,
+            actor=actor,
+            at=at,
+            note=_NOTES.get(kind, ""),
+            details=_event_details(order, plan, kind),
+        ),
         with_effects=apply_effects,
     )
+
+
+def _event_details(order: Order, plan: OrderPlan, kind: str) -> dict[str, Any]:
+    """Return what an event is about that happens to some orders: one unit of the first line comes back, and is paid back."""
+    line = min(order.quantities)
+    match kind:
+        case "tagged":
+            return {"added": _TAGS[plan.number // 4 % len(_TAGS)], "removed": []}
+        case "return_requested":
+            reason = _RETURN_REASONS[plan.number // 3 % len(_RETURN_REASONS)]
+            return {"return": "1", "lines": {line: 1}, "reason": reason}
+        case "return_approved" | "return_rejected":
+            return {"return": "1"}
+        case "return_received":
+            return {"return": "1", "restock": {}}  # nobody sells it again
+        case "refund_owed" if order.returns:
+            item = next(
+                each
+                for each in order.current_lines(orders.list_items(order))
+                if each.line_number == line
+            )
+            about = {"return": "1", "lines": {line: 1}, "reason": order.returns[0].reason}
+            return _refund(order, to_minor_units(item.units_total(1))) | about
+        case "refund_owed":
+            about = {"lines": {}, "reason": "A scratch: a tenth of the price back."}
+            return _refund(order, to_minor_units(order.subtotal) // 10) | about
+    return {}
+
+
+def _refund(order: Order, amount: int) -> dict[str, Any]:
+    return {
+        "refund": str(uuid5(order.order_id, "refund")),
+        "amount": amount,
+    }

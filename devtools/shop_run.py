@@ -45,6 +45,8 @@ CLOSE_SECONDS = 25.0
 SOON_SECONDS = 20.0
 SOON_ENDS = 3
 _LOG_LINES = 20
+# So many of the demo shop's orders are there before it opens.
+NEWEST_ORDERS = "200"
 
 Say = Callable[[str], None]
 
@@ -63,6 +65,8 @@ class _Part:
     started_at: float
     # How often in a row it has ended soon after its start.
     soon_ended: int = 0
+    # It ends when its work is done.
+    is_errand: bool = False
 
 
 @dataclass
@@ -109,9 +113,17 @@ class ShopRun:
         return done.stdout.decode() if quiet else ""
 
     def launch_part(
-        self, name: str, command: Sequence[str], keep_open: tuple[int, ...] = ()
+        self,
+        name: str,
+        command: Sequence[str],
+        keep_open: tuple[int, ...] = (),
+        *,
+        is_errand: bool = False,
     ) -> None:
-        """Start one part beside this process; its output goes to its log, or to the screen in development."""
+        """Start one part beside this process; its output goes to its log, or to the screen in development.
+
+        An errand ends by itself when its work is done, and is not started again.
+        """
         with contextlib.ExitStack() as stack:
             # In development all parts write to the screen.
             mode = "ab" if name in self.parts else "wb"
@@ -128,7 +140,7 @@ class ShopRun:
                 pass_fds=keep_open,
                 start_new_session=True,
             )
-        self.parts[name] = _Part(process, command, keep_open, time.monotonic())
+        self.parts[name] = _Part(process, command, keep_open, time.monotonic(), is_errand=is_errand)
         self.save_record()
 
     def save_record(self) -> None:
@@ -157,7 +169,20 @@ class ShopRun:
 
     def list_ended_parts(self) -> list[str]:
         """Return the names of the parts that have ended by themselves."""
-        return [name for name, part in self.parts.items() if part.process.poll() is not None]
+        return [
+            name
+            for name, part in self.parts.items()
+            if part.process.poll() is not None and not part.is_errand
+        ]
+
+    def forget_ended_errands(self) -> None:
+        """Count those errands no more that have ended, and say so of one that has failed: the next run does the rest."""
+        for name, part in tuple(self.parts.items()):
+            if part.is_errand and (exit_code := part.process.poll()) is not None:
+                if exit_code:
+                    self.say(f"{self.how_it_ended(name)}.\n{self.log_tail(name)}")
+                del self.parts[name]
+                self.save_record()
 
     def how_it_ended(self, name: str) -> str:
         """Return in words which part has ended."""
@@ -227,8 +252,11 @@ def serve_shop(
         _launch_all(run, listener)
         run.wait_until_open()
         say(_welcome(run, logins if run.is_demo else ()))
+        if prepare and run.is_demo:
+            _launch_older_orders(run)
         while True:
             time.sleep(0.5)
+            run.forget_ended_errands()
             run.restart_ended_parts()
 
 
@@ -329,11 +357,19 @@ def _choose_keyspace(run: ShopRun) -> None:
 def _prepare(run: ShopRun) -> None:
     run.run_command("Bringing the tables up to date", "sync_cassandra")
     if run.is_demo:
-        run.run_command("Filling the demo shop", "load_demo", quiet=False)
+        run.run_command(
+            "Filling the demo shop", "load_demo", "--newest", NEWEST_ORDERS, quiet=False
+        )
     if not run.is_development:
         run.run_command(
             "Collecting the static files", "collectstatic", "--no-input", "--verbosity", "0"
         )
+
+
+def _launch_older_orders(run: ShopRun) -> None:
+    """Have the demo shop's older orders placed while it is open; those that are there are passed over."""
+    command = ("nice", sys.executable, "manage.py", "load_demo", "--older-than", NEWEST_ORDERS)
+    run.launch_part("orders", command, is_errand=True)
 
 
 def _launch_all(run: ShopRun, listener: socket.socket) -> None:

@@ -28,12 +28,14 @@ pytestmark = [pytest.mark.whole_shop, pytest.mark.timeout(900)]
 PRODUCTS, ORDERS = (20_000, 2_000) if LONG else (300, 40)
 # Enough for every fate; the real demo shop has 200.
 PLACED = 60
+# The last of the 1,200: a return that is paid back and one that is declined, notes, tags, one that was cancelled.
+OLDER = 13
 
 # What is seen of a demo shop, by the name of what happened before.
 Seen = Callable[[str], Any]
 
 DEMO_SHOP = (
-    f"PLACED = {PLACED}"
+    f"PLACED, OLDER = {PLACED}, {OLDER}"
     + """
 import json
 from collections import Counter
@@ -44,6 +46,8 @@ from cassandra_db.session import close_session
 from catalogue import queries, search
 from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
+from demo import orders as demo_orders
+from inventory.queries import get_stock
 from orders import queries as orders
 from orders.operations.pending_effects import clear_pending_effects
 from orders.operations.transitions import append_event
@@ -77,6 +81,20 @@ def looked_at():
         "found": search.search_products("mug").total,
     }
 
+def free():
+    return [get_stock(p.product_id) for p in queries.iterate_products()]
+
+def older_orders():
+    placed = [orders.get_order(plan.order_id) for plan in plan_orders(datetime.now(UTC))[-OLDER:]]
+    return {
+        "states": Counter(order.state for order in placed),
+        "returns": sorted(each.state for order in placed for each in order.returns),
+        "notes": sum(event.kind == "note" for order in placed for event in order.events),
+        "tags": sorted({tag for order in placed for tag in order.tags}),
+        "youngest": min((datetime.now(UTC) - order.changed_at).days for order in placed),
+        "out of order": [o.number for o in placed if [e.at for e in o.events] != sorted((e.at for e in o.events), reverse=True)],
+    }
+
 def check(*rules):
     report = check_consistency(None, rules or RULES, recheck_after=(0.0, 0.0), grace_period=timedelta(0))
     return {"violations": [str(each) for each in report.violations], "looked at": report.checked_counts}
@@ -91,6 +109,16 @@ seen("said", command(*load))
 seen("loaded", looked_at())
 command(*load)
 seen("loaded again", looked_at())
+# The older orders, cut off when each of them was placed, and continued.
+older = ("load_demo", "--older-than", str(1200 - OLDER))
+before, go_on = free(), demo_orders._let_happen
+demo_orders._let_happen = lambda *each: None
+command(*older)
+demo_orders._let_happen = go_on
+seen("said of older", command(*older))
+seen("older", older_orders() | {"as much in stock": free() == before})
+command(*older)
+seen("older again", older_orders() | {"as much in stock": free() == before})
 seen("rebuilt", command("rebuild"))
 seen("index rebuilt", command("rebuild", "index"))
 seen("checked", check())
@@ -210,6 +238,19 @@ def test_the_demo_shop_makes_sense(demo_shop: Seen) -> None:
 
 def test_loading_it_again_changes_nothing(demo_shop: Seen) -> None:
     assert demo_shop("loaded again") == demo_shop("loaded")
+
+
+def test_older_orders_come_while_the_shop_is_open_and_take_nothing_from_its_stock(
+    demo_shop: Seen,
+) -> None:
+    assert f"has {OLDER} older orders" in demo_shop("said of older")
+    older = demo_shop("older")
+    assert older["states"] == {"closed": OLDER - 1, "cancelled": 1}
+    assert older["returns"] == ["refunded", "rejected"]
+    assert (older["notes"], older["tags"]) == (2, ["press", "regular", "wholesale"])
+    assert older["youngest"] > 300
+    assert (older["out of order"], older["as much in stock"]) == ([], True)
+    assert demo_shop("older again") == older
 
 
 def test_what_is_derived_can_be_made_anew(demo_shop: Seen) -> None:

@@ -71,6 +71,21 @@ def test_a_part_that_ends_by_itself_is_started_again_with_a_word(
     assert recorded["mail"] == run.parts["mail"].process.pid, "what `make stop` ends"
 
 
+def test_an_errand_is_over_when_it_ends_and_says_so_only_if_it_failed(run: ShopRun) -> None:
+    said: list[str] = []
+    run.say = said.append
+    for name, script in (("orders", "pass"), ("others", "print('sold out'); raise SystemExit(3)")):
+        run.launch_part(name, [sys.executable, "-c", script], is_errand=True)
+        wait_for_end(run, name)
+        run.restart_ended_parts()
+        run.check_parts()
+        run.forget_ended_errands()
+    assert run.parts == {}
+    assert len(said) == 1
+    assert "The others process ended (exit code 3)" in said[0]
+    assert "sold out" in said[0]
+
+
 def test_a_part_that_ends_again_and_again_ends_the_run_with_the_reason(
     run: ShopRun,
 ) -> None:

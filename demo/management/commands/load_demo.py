@@ -15,6 +15,9 @@ from demo import orders as showroom_orders
 from demo.catalogue_data import CATEGORIES, PRODUCTS
 from demo.logins import LOGINS
 
+# So many orders at once leave the machine to those who look at the shop.
+_BESIDE_THE_SHOP = 2
+
 
 class Command(BaseCommand):
     help = "Fill the demo shop. Run again, it adds only what is missing."
@@ -29,13 +32,38 @@ class Command(BaseCommand):
             "--orders",
             type=int,
             default=showroom_orders.ORDER_COUNT,
-            help="how many orders there shall be",
+            help="how many orders there shall be, over a year",
+        )
+        part = parser.add_mutually_exclusive_group()
+        part.add_argument("--newest", type=int, help="load only so many of them, the newest")
+        part.add_argument(
+            "--older-than",
+            type=int,
+            help="load only the orders, and only those that are older than the newest so many: a few at a time, while the shop is open",
         )
 
-    def handle(self, *args: Any, renew: bool, orders: int, **options: Any) -> None:
+    def handle(
+        self,
+        *args: Any,
+        renew: bool,
+        orders: int,
+        newest: int | None,
+        older_than: int | None,
+        **options: Any,
+    ) -> None:
         if not settings.DEMO:
             raise CommandError("This is no demo shop: set STOA_DEMO=true if it shall become one.")
         began, now = monotonic(), current_time()
+        plans = showroom_orders.plan_orders(now, orders)
+        if older_than is not None:
+            left_out = showroom_orders.load_orders(
+                now, plans[older_than:], lambda: None, threads=_BESIDE_THE_SHOP
+            )
+            self.stdout.write(
+                f"The demo shop has {len(plans[older_than:]) - left_out} older orders ({monotonic() - began:.0f} s)."
+            )
+            return
+        plans = plans[:newest]
         columns = (
             TextColumn("{task.description:<12}"),
             BarColumn(30),
@@ -55,13 +83,14 @@ class Command(BaseCommand):
             loader.load_transfers(now, bar("Transfers", len(loader.TRANSFERS)))
             loader.load_logins(now, bar("Logins", len(LOGINS)))
             loader.load_promotions(now, bar("Promotions", len(loader.PROMOTIONS)))
-            if orders:
-                showroom_orders.load_orders(now, orders, bar("Orders", orders))
+            left_out = (
+                showroom_orders.load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
+            )
             loader.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
             f"The demo shop has {len(PRODUCTS)} products in {variants} variants, {len(CATEGORIES)} categories"
-            f" and {orders} orders ({monotonic() - began:.0f} s)."
+            f" and {len(plans) - left_out} orders ({monotonic() - began:.0f} s)."
         )
         for login in LOGINS:
             self.stdout.write(f"  {login.label:<8} {login.email}   password  {login.password}")
