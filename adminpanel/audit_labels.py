@@ -20,6 +20,7 @@ from catalogue import queries as catalogue_queries
 PAGE_LENGTH = 40
 # What each act is called. Whatever else stands in the log is a page that a user was refused.
 ACTS = {
+    "adminpanel:board_columns": gettext_lazy("Chose the board’s columns"),
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
     "adminpanel:note": gettext_lazy("Added a note"),
     "adminpanel:tags": gettext_lazy("Changed an order’s tags"),

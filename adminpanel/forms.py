@@ -22,7 +22,7 @@ from adminpanel.templatetags.roles import role_label
 from catalogue.queries import get_category_tree
 from orders.errors import InvalidTag
 from orders.numbers import normalize_order_number
-from orders.states import BOARD_COLUMNS, STAFF_TRANSITIONS
+from orders.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
@@ -33,21 +33,6 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 MAX_NOTE = 1000
-DEFAULT_COLUMN = "to_pack"
-
-
-class BoardForm(Form):
-    """Which orders to show. Whatever is not understood shows the orders to pack."""
-
-    column = forms.ChoiceField(choices=list(BOARD_COLUMNS.items()), required=False)
-    after = forms.CharField(required=False, max_length=500)
-    seen = forms.CharField(required=False, max_length=64)  # what the requesting page shows already
-
-    def parse_selection(self) -> tuple[str, str, str]:
-        """Return column, page token and what was seen, each usable as it is."""
-        self.is_valid()
-        clean = self.cleaned_data
-        return clean.get("column") or DEFAULT_COLUMN, clean.get("after", ""), clean.get("seen", "")
 
 
 class FindOrderForm(Form):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +14,10 @@ from accounts.models import User
 from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
 from inventory.warehouses import find_warehouse_name
-from orders import parcels, queries, returns, states
+from orders import parcels, queries, returns
 from orders import viewers as viewing
 from orders.carriers import tracking_url
-from orders.entities import BoardOrder, CappedCount, Order
+from orders.entities import Order
 from orders.events import Event
 from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
@@ -32,10 +31,6 @@ from pricing.templatetags.money import format_money
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
-
-PAGE_LENGTH = 25
-# Columns that only grow: they are not counted, and show the newest first.
-GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 
 # A word and its tone: how it looks (docs/style-guide.md, badges).
 PAYMENTS = {
@@ -120,83 +115,6 @@ NUMBERED = {
     "return": gettext_lazy("return %(return)s"),
 }
 _STAFF = "staff:"
-
-
-@dataclass(frozen=True)
-class BoardTab:
-    """A column of the board, for its tab. `count` is None where orders are not counted."""
-
-    column: str
-    label: str
-    count: CappedCount | None
-    is_current: bool
-
-
-@dataclass(frozen=True)
-class BoardRow:
-    """An order in the board's list."""
-
-    order: BoardOrder
-    is_late: bool
-
-    @property
-    def payment_label(self) -> str:
-        return payment_label(self.order.payment)
-
-    @property
-    def payment_tone(self) -> str:
-        return payment_tone(self.order.payment)
-
-    @property
-    def fulfilment_label(self) -> str:
-        return fulfilment_label(self.order.fulfilment)
-
-
-@dataclass(frozen=True)
-class Board:
-    """The board as it stands, with one of its columns opened. `after` and `next` are page tokens."""
-
-    column: str
-    tabs: tuple[BoardTab, ...]
-    rows: tuple[BoardRow, ...]
-    after: str
-    next: str
-    now: datetime
-
-    @property
-    def label(self) -> str:
-        return _(states.BOARD_COLUMNS[self.column])
-
-    @property
-    def is_newest_first(self) -> bool:
-        return self.column in GROWING
-
-    @property
-    def fingerprint(self) -> str:
-        """By this a page can see whether it shows the board as it is: the same orders, numbers and, by the minute, ages."""
-        parts = [
-            *(f"{tally.column}={tally.count}" for tally in self.tabs),
-            *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
-            self.next and "more",
-            self.now.strftime("%H:%M"),
-        ]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def get_board(column: str, after: str, now: datetime) -> Board:
-    """Return the board with this column opened at a page token. Raises InvalidPageToken, CassandraUnavailable."""
-    board_orders, following = queries.list_board_orders(column, after, PAGE_LENGTH)
-    counts = queries.count_board_orders()
-    tabs = tuple(
-        BoardTab(key, _(label), counts.get(key), key == column)
-        for key, label in states.BOARD_COLUMNS.items()
-    )
-    rows = tuple(BoardRow(order, _late(order, now)) for order in board_orders)
-    return Board(column, tabs, rows, after, following, now)
-
-
-def _late(order: BoardOrder, now: datetime) -> bool:
-    return order.status == "to_pack" and now - order.placed_at > states.LATE_AFTER
 
 
 def payment_label(payment: str) -> str:

@@ -28,6 +28,7 @@ from adminpanel.views import (
 app_name = "adminpanel"
 urlpatterns = [
     path("", orders.order_board, name="board"),
+    path("orders/columns/", orders.choose_board_columns, name="board_columns"),
     path("find/", orders.find_order, name="find"),
     path("orders/<str:number>/", orders.order_detail, name="order"),
     path("orders/<str:number>/move/", orders.change_order_status, name="move"),

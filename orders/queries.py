@@ -335,15 +335,17 @@ def list_board_orders(
     after: str = "",
     limit: int = 20,
     *,
+    newest_first: bool | None = None,
     has_day: Callable[[date], bool] = lambda day: True,
 ) -> tuple[list[BoardOrder], str]:
     """Return a column's orders over all days, or some, the oldest first, and the token of the next page ('' at the end).
 
-    In the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
+    Unless it is said otherwise, in the columns that only grow (done, cancelled) the newest come first. `after` is such a token.
     Raises InvalidPageToken, CassandraUnavailable.
     """
-    newest_first = status in _NEWEST_FIRST
-    list_name = f"Q15:{status}"
+    if newest_first is None:
+        newest_first = status in _NEWEST_FIRST
+    list_name = _board_list(status, newest_first=newest_first)
     place = page_key(after, list_name) if after else None
     days = sorted(filter(has_day, list_board_days(status)), reverse=newest_first)
     if place:
@@ -360,9 +362,17 @@ def list_board_orders(
             break
     entries = [_board_order(row, status) for row in found[:limit]]
     has_more = len(found) > limit
-    return entries, page_token(
-        [entries[-1].placed_at, entries[-1].order_id], list_name
-    ) if has_more else ""
+    return entries, board_token(entries[-1], newest_first=newest_first) if has_more else ""
+
+
+def board_token(order: BoardOrder, *, newest_first: bool) -> str:
+    """Return the token of the page that begins after an order of the board."""
+    list_name = _board_list(order.status, newest_first=newest_first)
+    return page_token([order.placed_at, order.order_id], list_name)
+
+
+def _board_list(status: str, *, newest_first: bool) -> str:
+    return f"Q15:{status}:{'newest' if newest_first else 'oldest'}"
 
 
 def _prefetch_day(
@@ -398,9 +408,14 @@ def _board_order(row: Row, status: str) -> BoardOrder:
     )
 
 
-def count_board_orders() -> dict[str, CappedCount]:
-    """Return how many orders are in each open column, exact up to 500. Raises CassandraUnavailable."""
-    reading = {status: DAYS.start(status=status) for status in states.OPEN_BOARD_COLUMNS}
+def count_board_orders(
+    columns: Sequence[str] = states.OPEN_BOARD_COLUMNS,
+) -> dict[str, CappedCount]:
+    """Return how many orders are in each of these columns, by default the open ones, exact up to 500.
+
+    Raises CassandraUnavailable.
+    """
+    reading = {status: DAYS.start(status=status) for status in columns}
     days_by_status = {
         status: [row.order_date.date() for row in pending.rows()]
         for status, pending in reading.items()

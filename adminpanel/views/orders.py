@@ -1,15 +1,29 @@
 """The board of orders, an order's page, and the submits on it."""
 
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel import operations, queries
-from adminpanel.forms import BoardForm, FindOrderForm, NoteForm, TransitionForm
+from adminpanel.board import (
+    CHOICES,
+    SORT_LABELS,
+    USUAL_CHOICE,
+    Board,
+    BoardView,
+    get_board,
+    list_choice,
+    parse_choice,
+    parse_view,
+)
+from adminpanel.forms import FindOrderForm, NoteForm, TransitionForm
 from adminpanel.low_stock import PendingLowStock
 from adminpanel.order_pages import (
     answer_submit,
@@ -18,6 +32,7 @@ from adminpanel.order_pages import (
     render_conflict,
     render_order_page,
 )
+from adminpanel.order_selection import OrderFilterForm
 from cassandra_db import (
     InvalidPageToken,
     current_time,
@@ -30,21 +45,60 @@ from orders.viewers import record_viewer
 from web.decorators import post_only
 from web.rendering import render_page
 
+# What of the orders somebody wants to see on the board, on this device.
+CHOICE_COOKIE = "board-columns"
+CHOICE_DAYS = 400
+
 
 @staff_required(ORDER_STAFF)
 @require_safe
 def order_board(request: HttpRequest) -> HttpResponse:
     """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
-    column, after, fingerprint = BoardForm(request.GET).parse_selection()
     low_stock = PendingLowStock(request)
+    form = OrderFilterForm(request.GET)
+    view = _board_view(request, form)
     try:
-        found = queries.get_board(column, after, current_time())
+        found = get_board(view, current_member(request), current_time())
     except InvalidPageToken:
-        return redirect(f"{reverse('adminpanel:board')}?column={column}")
-    if fingerprint == found.fingerprint:
+        return redirect(view.url())
+    if request.GET.get("seen") == found.fingerprint:
         return HttpResponse(status=204)
-    context = {"board": found, "low_stock": low_stock}
-    return render_page(request, "adminpanel/board.html", context, part="board")
+    context = _board_context(found, form) | {"low_stock": low_stock}
+    status = 422 if form.errors.keys() - {"column"} else 200
+    return render_page(request, "adminpanel/board.html", context, part="board", status=status)
+
+
+@staff_required(ORDER_STAFF)
+@post_only("adminpanel:board")
+def choose_board_columns(request: HttpRequest) -> HttpResponse:
+    """Remember on this device what of the orders somebody wants to see, and show the board they came from."""
+    view = parse_view(OrderFilterForm(request.POST), request.POST, USUAL_CHOICE)
+    answer = redirect(view.url())
+    chosen = ",".join(name for name in CHOICES if request.POST.get(f"show_{name}"))
+    answer.set_cookie(
+        CHOICE_COOKIE,
+        chosen,
+        max_age=timedelta(days=CHOICE_DAYS),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
+
+
+def _board_view(request: HttpRequest, form: OrderFilterForm) -> BoardView:
+    return parse_view(form, request.GET, parse_choice(request.COOKIES.get(CHOICE_COOKIE, "")))
+
+
+def _board_context(board: Board, form: OrderFilterForm) -> dict[str, Any]:
+    return {
+        "board": board,
+        "filter": form,
+        "filters": [form[name] for name in form.fields if name != "column"],
+        "sorts": SORT_LABELS.items(),
+        "choice": list_choice(board.view.shown),
+        "selection": board.selection,
+    }
 
 
 @staff_required(ORDER_STAFF)
@@ -56,10 +110,10 @@ def find_order(request: HttpRequest) -> HttpResponse:
         if found := get_order_by_number(form.cleaned_data["number"]):
             return redirect("adminpanel:order", found.number)
         form.add_error("number", _("No order has this number. Enter it like 7KQF-3M9X."))
-    board = queries.get_board(BoardForm(request.GET).parse_selection()[0], "", current_time())
-    return render_page(
-        request, "adminpanel/board.html", {"board": board, "find": form, "form": form}, status=422
-    )
+    filters = OrderFilterForm(request.GET)
+    board = get_board(_board_view(request, filters), current_member(request), current_time())
+    context = _board_context(board, filters) | {"find": form, "form": form}
+    return render_page(request, "adminpanel/board.html", context, status=422)
 
 
 @staff_required(ORDER_STAFF)
