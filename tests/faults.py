@@ -2636,6 +2636,27 @@ FAULTS = (
         "tests/adminpanel/test_conflicts.py",
     ),
     _fault(
+        "A filter of the board loses the orders after the first that does not fit on its page",
+        "adminpanel/board.py",
+        "            return found, queries.board_token(found[-1], newest_first=view.sort == NEWEST), 0\n",
+        "            return found, after, 0\n",
+        "tests/adminpanel/test_board.py",
+    ),
+    _fault(
+        "A selection of all that a filter finds takes the ticked orders alone",
+        "adminpanel/order_selection.py",
+        "    if not data.get(ALL):\n        ticked = list_ticked_ids(data)\n",
+        "    if data.get(TICKED) or not data.get(ALL):\n        ticked = list_ticked_ids(data)\n",
+        "tests/adminpanel/test_board.py",
+    ),
+    _fault(
+        "The board's tabs forget the filter",
+        "adminpanel/board.py",
+        '        fields = {"column": self.chosen.status, **dict(self.fields), **changes}\n',
+        '        fields = {"column": self.chosen.status, **changes}\n',
+        "tests/adminpanel/test_board.py",
+    ),
+    _fault(
         "A stale edit can never be written over the newer one",
         "adminpanel/conflicts.py",
         '    return data.get(OVERWRITE, data.get("version", ""))\n',

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from django.http import QueryDict
@@ -10,11 +11,15 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from adminpanel import board
+from adminpanel import board, order_selection
 from adminpanel.order_selection import OrderFilterForm
+from cassandra_db import current_time
 from orders import states
-from orders.entities import CappedCount
+from orders.board import OrderFilter
+from orders.entities import CappedCount, Order
+from orders.operations import place_order, write_copies
 from tests.adminpanel.conftest import make_order_with_events
+from tests.factories import make_draft, make_payment, make_product, make_stock
 
 BOARD = reverse("adminpanel:board")
 HTMX = {"HX-Request": "true"}
@@ -212,3 +217,109 @@ def test_x60_a_number_that_no_order_has_is_kept_and_explained(staff_client: Clie
             violations.append(f"{typed!r}: {answer.status_code}, or a script in the page")
         violations += [f"{typed!r}: no {each} in the page" for each in expected if each not in text]
     assert not violations, "\n".join(violations)
+
+
+def test_x168_filters_find_orders_by_what_is_in_them_and_stand_in_each_address(
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "MAX_SORTED", 3)
+    monkeypatch.setattr(board, "PAGE_LENGTH", 2)
+    made = place_paid_orders(3)
+    (sku,) = made[0].skus
+    for _ in range(4):
+        make_order_with_events("paid")
+    today = made[0].placed_at.date().isoformat()
+    fitting = f"sku={sku.lower()}&country=DE&delivery=standard&payment=paid&first_day={today}"
+    seen: list[str] = []
+    address = f"{BOARD}?column=to_pack&{fitting}&last_day={today}"
+    for _ in range(4):
+        text = staff_client.get(address).content.decode()
+        assert f"sku={sku.lower()}" in poll_address(text)
+        seen += numbers(text)
+        following = re.search(r'id="next" href="([^"]+)"', text)
+        if not following:
+            break
+        address = following[1].replace("&amp;", "&")
+    assert seen == [each.number for each in made]
+    for other in ("sku=NO-SUCH", f"sku={sku}&country=AT", f"sku={sku}&last_day=2001-01-01"):
+        assert numbers(staff_client.get(f"{BOARD}?column=to_pack&{other}").content.decode()) == []
+
+
+def test_x168_what_a_filter_does_not_understand_is_said_beside_its_field(
+    staff_client: Client,
+) -> None:
+    answer = staff_client.get(BOARD, {"first_day": "yesterday", "country": "XX", "sku": "x" * 99})
+    assert answer.status_code == 422
+    assert answer.context["filter"].errors.keys() == {"first_day", "country", "sku"}
+    text = answer.content.decode()
+    assert 'value="yesterday"' in text
+    assert "yesterday" not in poll_address(text)
+
+
+def test_x169_the_newest_the_oldest_and_those_that_were_promised_first_stand_above(
+    staff_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board, "MAX_SORTED", 1_000)
+    soon, long = make_order_with_events("paid"), make_order_with_events("paid")
+    day = soon.placed_at.date()
+    later = replace(long.method, first=day + timedelta(days=1), last=day + timedelta(days=30))
+    write_copies(replace(soon, method=replace(later, last=day + timedelta(days=40))))
+    write_copies(replace(long, method=later))
+    for sort, expected in (
+        ("newest", [long.number, soon.number]),
+        ("oldest", [soon.number, long.number]),
+        ("promised", [long.number, soon.number]),
+    ):
+        text = staff_client.get(BOARD, {"sort": sort}).content.decode()
+        assert [each for each in numbers(text) if each in expected] == expected, sort
+    late = show(datetime.now(UTC) + timedelta(days=35))
+    assert {row.order.number for row in late.rows if row.is_late} >= {soon.number, long.number}
+
+
+def test_x170_columns_are_chosen_and_kept_on_the_device(staff_client: Client) -> None:
+    order = make_order_with_events("paid")
+    sent = {"column": "to_pack", "country": "DE", "show_email": "on", "show_promised": "on"}
+    answer = staff_client.post(reverse("adminpanel:board_columns"), sent)
+    assert answer["Location"] == f"{BOARD}?column=to_pack&country=DE"
+    text = staff_client.get(BOARD).content.decode()
+    assert re.findall(r'<th scope="col"[^>]*>(?:<span[^>]*>)?([^<]+)', text) == [
+        *("Tick", "Order", "Email", "Promised until")
+    ]
+    assert order.email in text
+    staff_client.post(reverse("adminpanel:board_columns"), {"column": "to_pack"})
+    assert ">Total</th>" in staff_client.get(BOARD).content.decode()
+
+
+def test_x171_what_waits_leads_to_where_it_is_done(staff_client: Client) -> None:
+    make_order_with_events("payment_failed")
+    order = make_order_with_events("paid")
+    found = {wait.label: wait for wait in show(order.placed_at + timedelta(days=3)).waits}
+    assert found["Payment problems"].url == f"{BOARD}?column=payment_problem"
+    assert int(found["Payment problems"].count.rstrip("+")) >= 1
+    assert found["Oldest to pack"].count.endswith("days")
+    assert "Payment problems" in staff_client.get(BOARD).content.decode()
+
+
+def test_x168_all_that_a_filter_finds_is_selected_and_no_more_than_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    placed = place_paid_orders(3)
+    (sku,), made = placed[0].skus, [each.order_id for each in placed]
+    everything = QueryDict(f"all=1&column=to_pack&sku={sku}&order={uuid4()}")
+    assert order_selection.list_selected_orders(everything) == (made, 3)
+    fields = order_selection.list_selection_fields(everything)
+    assert fields == [("all", "1"), ("column", "to_pack"), ("sku", sku)]
+    monkeypatch.setattr(order_selection, "MAX_SELECTED_ORDERS", 2)
+    assert order_selection.list_selected_orders(everything) == (made[:2], 3)
+    ticked = QueryDict(f"order={made[0]}&order=x&order={made[0]}&orders={made[1]},%00")
+    assert order_selection.list_selected_orders(ticked) == (made[:2], 2)
+    chosen = order_selection.parse_order_filter(everything)
+    assert OrderFilter.from_dict(chosen.to_dict()) == chosen
+
+
+def place_paid_orders(count: int) -> list[Order]:
+    """So many orders of one product, the only ones of it, which are to be packed."""
+    product = make_product("Findable")
+    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    drafts = [make_draft((product, 1)) for _ in range(count)]
+    return [make_payment(place_order(draft, current_time())) for draft in drafts]
