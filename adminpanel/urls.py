@@ -10,6 +10,7 @@ from adminpanel.views import (
     front_page,
     fulfilment,
     orders,
+    papers,
     people,
     pictures,
     products,
@@ -27,6 +28,10 @@ app_name = "adminpanel"
 urlpatterns = [
     path("", orders.order_board, name="board"),
     path("find/", orders.find_order, name="find"),
+    path("orders/papers/", papers.paper_list, name="papers"),
+    path("orders/papers/new/", papers.paper_new, name="paper_new"),
+    path("orders/papers/<uuid:file_id>/", papers.paper_detail, name="paper"),
+    path("orders/papers/<uuid:file_id>/file/", papers.paper_file, name="paper_file"),
     path("orders/<str:number>/", orders.order_detail, name="order"),
     path("orders/<str:number>/move/", orders.change_order_status, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
@@ -127,6 +132,11 @@ urlpatterns = [
         "stock/<uuid:product_id>/<uuid:variant_id>/threshold/",
         stock_items.set_stock_threshold,
         name="stock_threshold",
+    ),
+    path(
+        "stock/<uuid:product_id>/<uuid:variant_id>/place/",
+        stock_items.set_stock_place,
+        name="stock_place",
     ),
     path(
         "stock/<uuid:product_id>/<uuid:variant_id>/transfer/",

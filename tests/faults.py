@@ -1382,7 +1382,7 @@ FAULTS = (
     ),
     _fault(
         "An invoice does not say that it lacks letters",
-        "orders/invoice.py",
+        "orders/sheets.py",
         "        self.lacks_letters |= printable.count",
         "        self.lacks_letters = False and printable.count",
         "tests/orders/test_invoice.py",
