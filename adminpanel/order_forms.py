@@ -170,7 +170,7 @@ class PackForm(OrderForm):
     @property
     def is_scanning(self) -> bool:
         """Whether the lines have what was scanned, and not all that is left."""
-        return self["scanning"].value() == "1"
+        return str(self["scanning"].value()) == "1"
 
     @property
     def full_names(self) -> set[str]:

@@ -127,17 +127,14 @@ def prefetch_stock_numbers(
 # Q17: where in a warehouse a variant lies.
 PLACE = read(
     "Q17",
-    """SELECT place FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
-       AND reservation_id = :sentinel""",
+    "SELECT place FROM inventory WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id LIMIT 1",
 )
 
 
 def get_places(keys: Collection[tuple[UUID, str]]) -> dict[tuple[UUID, str], str]:
     """Return where variants lie in a warehouse each, "" where nobody has said it, read side by side. Raises CassandraUnavailable."""
     reading = {
-        (variant_id, warehouse_id): PLACE.start(
-            variant_id=variant_id, warehouse_id=warehouse_id, sentinel=SENTINEL
-        )
+        (variant_id, warehouse_id): PLACE.start(variant_id=variant_id, warehouse_id=warehouse_id)
         for variant_id, warehouse_id in keys
     }
     return {

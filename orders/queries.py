@@ -301,6 +301,7 @@ def _order_summary(row: Row) -> OrderSummary:
 MAX_COUNTED = 500
 # How many days are read side by side.
 _AT_ONCE = 16
+_DAY_PAGE = 500
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 # In these columns orders only accumulate: the newest are of interest there.
 _NEWEST_FIRST = ("done", "cancelled")
@@ -357,6 +358,14 @@ def list_board_orders(
     return entries, page_token(
         [entries[-1].placed_at, entries[-1].order_id], list_name
     ) if has_more else ""
+
+
+def iterate_board_day(status: str, day: date) -> Iterator[Row]:
+    """Yield the rows of a day's orders in a column, the oldest first, read page by page. Raises CassandraUnavailable."""
+    place: list[datetime | UUID] | None = None
+    while rows := _prefetch_day(status, day, place, newest_first=False, most=_DAY_PAGE).rows():
+        yield from rows
+        place = [rows[-1].placed_at, rows[-1].order_id]
 
 
 def _prefetch_day(

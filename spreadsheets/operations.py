@@ -189,8 +189,7 @@ def start_order_file(
 
     Raises ValueError for a paper of more orders than MAX_PRINTED_ORDERS, CassandraUnavailable, OSError.
     """
-    is_filter = isinstance(chosen, OrderFilter)
-    if kind.draw and (is_filter or len(chosen) > MAX_PRINTED_ORDERS):
+    if kind.draw and (isinstance(chosen, OrderFilter) or len(chosen) > MAX_PRINTED_ORDERS):
         raise ValueError("too many orders for a paper")
     if isinstance(chosen, OrderFilter):
         content, total = json.dumps(chosen.to_dict()).encode(), 0
@@ -543,6 +542,9 @@ def _count_orders(task: SpreadsheetTask) -> int:
         with _open_stored(task.stored_as) as file:
             chosen = OrderFilter.from_dict(json.load(file))
     except FileRefused as refused:
+        current = queries.get_task(task.task_id)
+        if current and current.stored_as != task.stored_as:
+            return 0  # another process has counted them meanwhile
         _end(task, entities.REFUSED, str(refused))
         return 0
     ids = _file_of(row.order_id.bytes for row in iterate_orders(chosen, current_time()))

@@ -145,13 +145,21 @@ def _address(order: Order) -> str:
 def _draw_picking_list(lines: Lines, now: datetime) -> bytes:
     from orders.papers import PickLine, draw_picking_list
 
-    return draw_picking_list((PickLine(*cells, int(units)) for *cells, units in lines), now)
+    found = (
+        PickLine(number, sku, label, warehouse, place, int(units))
+        for number, sku, label, warehouse, place, units in lines
+    )
+    return draw_picking_list(found, now)
 
 
 def _draw_packing_slips(lines: Lines, now: datetime) -> bytes:
     from orders.papers import SlipLine, draw_packing_slips
 
-    return draw_packing_slips((SlipLine(*cells, int(units)) for *cells, units in lines), now)
+    found = (
+        SlipLine(number, warehouse, placed, delivery, notes, address, sku, label, int(units))
+        for number, warehouse, placed, delivery, notes, address, sku, label, units in lines
+    )
+    return draw_packing_slips(found, now)
 
 
 def _draw_address_labels(lines: Lines, now: datetime) -> bytes:

@@ -35,9 +35,17 @@ def will() -> Client:
     return sign_in_staff(Client(), make_user("Will", role="warehouse"))
 
 
+def form_fields(answer: Any, action: str) -> dict[str, Any]:
+    forms = html.fromstring(answer.content).forms
+    form = next(each for each in forms if (each.get("action") or "").endswith(action))
+    fields = {each.name: each.value or "" for each in form.inputs if each.name}
+    del fields["csrfmiddlewaretoken"]
+    return fields | {"order": [each.value for each in form.inputs if each.name == "order"]}
+
+
 def make_papers(client: Client, kind: str, *orders: Order, form_id: str = "") -> Any:
     page = client.get(NEW, {"order": [str(each.order_id) for each in orders]})
-    fields = dict(html.fromstring(page.content).forms[-1].form_values())
+    fields = form_fields(page, NEW)
     fields |= {"kind": kind} | ({"file_id": form_id} if form_id else {})
     return client.post(NEW, fields)
 
@@ -117,7 +125,7 @@ def test_s96_papers_are_for_who_works_on_orders_and_each_fetch_is_logged() -> No
     assert cleo.get(reverse("adminpanel:export_file", args=[task.task_id])).status_code == 404
     assert "Address labels" not in cleo.get(reverse("adminpanel:spreadsheets")).content.decode()
     fetched(sign_in_staff(Client(), wanda).post(f"{address}file/"))
-    actions = [each.action for each in list_entries_this_month(wanda)]
+    actions = [each.act for each in list_entries_this_month(wanda)]
     assert {"adminpanel:paper_new", "adminpanel:paper_file"} <= set(actions)
 
 
@@ -153,7 +161,7 @@ def test_x179_a_place_is_typed_once_and_orders_the_picking_list(will: Client) ->
 # ---- Scanning
 
 
-def scan(client: Client, order: Order, sku: str, fields: dict[str, str] | None = None) -> Any:
+def scan(client: Client, order: Order, sku: str, fields: dict[str, Any] | None = None) -> Any:
     if fields is None:
         page = client.get(reverse("adminpanel:order", args=[order.number]))
         fields = pack_fields(page)
@@ -161,10 +169,8 @@ def scan(client: Client, order: Order, sku: str, fields: dict[str, str] | None =
     return client.post(url, fields | {"scan": sku, "count": "1"})
 
 
-def pack_fields(answer: Any) -> dict[str, str]:
-    forms = html.fromstring(answer.content).forms
-    form = next(each for each in forms if (each.get("action") or "").endswith("/pack/berlin/"))
-    return {name: value or "" for name, value in form.form_values()}
+def pack_fields(answer: Any) -> dict[str, Any]:
+    return form_fields(answer, "/pack/berlin/")
 
 
 def test_x178_a_scanned_sku_counts_a_unit_of_its_line(will: Client) -> None:

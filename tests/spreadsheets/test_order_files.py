@@ -1,12 +1,14 @@
 """Files of orders: their columns, their memory, and a process that dies at any write of them."""
 
 import csv
+import gc
 import io
 import tracemalloc
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
+import pytest
 from cassandra.util import uuid_from_time
 from django.core.files.storage import default_storage
 from pypdf import PdfReader
@@ -14,7 +16,6 @@ from pypdf import PdfReader
 from orders import operations as orders
 from orders.board import OrderFilter
 from orders.entities import Order
-from orders.queries import list_items
 from spreadsheets import jobs, operations, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.order_files import ORDER_FILES
@@ -66,38 +67,46 @@ def test_x177_a_table_has_a_line_for_each_order_or_each_line_and_no_formula() ->
 
 
 def test_x177_a_table_of_many_orders_needs_the_memory_of_some() -> None:
-    ids = [make_order().order_id for _ in range(4)]
+    ids = [make_order().order_id for _ in range(2)]
     peaks = []
-    for count in (200, 800):
+    for count in (100, 300):
         # The same orders again and again: what is read and written is as much as of others.
-        task = start("orders", [ids[n % 4] for n in range(count)])
+        task = start("orders", [ids[n % 2] for n in range(count)])
         tracemalloc.start()
-        task = go_on(task)
+        while task.is_under_way:
+            # What the driver has done with lies about in circles until it is collected; it is no more for more orders.
+            gc.collect()
+            operations.run_task(task, 100)
+            task = stored(task)
         length = sum(map(len, operations.iterate_export(task)))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-        assert length > count * 300
+        assert length > count * 200
     assert peaks[1] < peaks[0] * 1.3, peaks
 
 
 def test_x177_a_filter_finds_its_orders_once_and_each_run_goes_on_in_the_same_list() -> None:
-    order = make_order(paid=True)
-    day = order.placed_at.date()
-    task = start(
-        "orders",
-        OrderFilter(status="pack", sku=list_items(order)[0].sku, first_day=day, last_day=day),
-    )
+    # A day that no other test has.
+    now = datetime(1970, 1, 1, 12, tzinfo=UTC) + timedelta(days=uuid4().int % 9000)
+    placed = [make_order(now=now + timedelta(minutes=n)) for n in range(2)]
+    chosen = OrderFilter(status="to_pay", country="DE", first_day=now.date(), last_day=now.date())
+    task = start("orders", chosen)
     operations.run_task(task, 100)
-    assert stored(task).total == 1, "its ids stand in place of the filter"
-    assert [each["number"] for each in table(go_on(task))] == [order.number]
-    nothing = start("orders", OrderFilter(status="pack", sku=f"NO-{uuid4().hex[:8]}".upper()))
-    assert go_on(nothing).state == "refused"
+    assert stored(task).total == 2, "their ids stand in place of the filter"
+    operations.run_task(task, 100)  # as another worker does that has read it before
+    assert [each["number"] for each in table(go_on(task))] == [each.number for each in placed]
+    nothing = go_on(start("orders", replace(chosen, country="FI")))
+    assert nothing.state == "refused"
+    assert nothing.problem
 
 
-def test_x176_s96_a_paper_that_is_killed_at_any_write_is_made_once_and_encrypted() -> None:
+def test_x176_s96_a_paper_that_is_killed_at_any_write_is_made_once_and_encrypted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(queries, "BUCKET_LENGTH", 2)
     order = make_named("Zoë Quillfeather")
     now = datetime.now(UTC)
-    ids = [order.order_id] * 101
+    ids = [order.order_id] * 3
 
     def make(at: datetime) -> None:
         go_on(start("slips", ids, at))
@@ -105,7 +114,7 @@ def test_x176_s96_a_paper_that_is_killed_at_any_write_is_made_once_and_encrypted
     targets = [
         each
         for each in first_and_last_writes(record_writes(lambda: make(now)))
-        if any("spreadsheet" in name for name in each.tables)
+        if "spreadsheet" in each.tables
     ]
     assert len(targets) >= 3
     for number, target in enumerate(targets):
