@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from django import forms
@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
 
+from catalogue.queries import MAX_SKU_LENGTH
 from inventory.entities import BACKORDER_WAREHOUSE
 from orders import balance, parcels, returns
 from orders.change_forms import DeliveryAddressForm
@@ -133,7 +134,21 @@ class OrderForm(Form):
 
 
 class PackForm(OrderForm):
-    """What goes into a new parcel of one warehouse."""
+    """What goes into a new parcel of one warehouse. A scanner types SKUs: the first one empties the lines, each counts one unit.
+
+    `is_counted` after `count_scan`: then the field of the scanner is where one types.
+    """
+
+    scan = forms.CharField(
+        label=gettext_lazy("Scan the items"),
+        required=False,
+        max_length=MAX_SKU_LENGTH,
+        help_text=gettext_lazy("A barcode of a SKU, or its letters and Enter, counts one unit."),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
+        ),
+    )
+    scanning = forms.CharField(widget=forms.HiddenInput, required=False, max_length=1)
 
     def __init__(
         self,
@@ -143,7 +158,7 @@ class PackForm(OrderForm):
         data: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(order, f"pack-{warehouse}", data)
-        self.warehouse = warehouse
+        self.warehouse, self.is_counted = warehouse, False
         self.add_unit_fields(line_contents(items, order.units_to_pack.get(warehouse, {})))
 
     def clean(self) -> dict[str, Any]:
@@ -151,6 +166,55 @@ class PackForm(OrderForm):
         cleaned = super().clean() or self.cleaned_data
         self.require_some_units()
         return cleaned
+
+    @property
+    def is_scanning(self) -> bool:
+        """Whether the lines have what was scanned, and not all that is left."""
+        return str(self["scanning"].value()) == "1"
+
+    @property
+    def full_names(self) -> set[str]:
+        """The fields of the lines of which all units were scanned."""
+        return {
+            field.name
+            for _item, field in self.lines
+            if self.is_scanning and _count(field) == _most(field)
+        }
+
+    def count_scan(self) -> bool:
+        """Count a unit of the SKU that was scanned, in the form itself; return whether it was. If not, the field has an error."""
+        self.full_clean()
+        self.is_counted = True
+        sku = self.cleaned_data.get("scan", "").upper()
+        found = [field for item, field in self.lines if item.sku == sku]
+        counted = {
+            field.name: _count(field) if self.is_scanning else 0 for _item, field in self.lines
+        }
+        wanting = next((each for each in found if counted[each.name] < _most(each)), None)
+        if wanting is None:
+            most = sum(map(_most, found))
+            self.add_error(
+                "scan",
+                _("All %(units)d of %(sku)s are in the parcel") % {"units": most, "sku": sku}
+                if found
+                else _("“%(sku)s” is nothing that is to be packed here") % {"sku": sku},
+            )
+            return False
+        counted[wanting.name] += 1
+        texts = {name: str(units or "") for name, units in counted.items()}
+        self.data = {**dict(self.data.items()), **texts, "scan": "", "scanning": "1"}
+        self.full_clean()
+        return True
+
+
+def _count(field: forms.BoundField) -> int:
+    """Return the units that stand in a line's field; 0 for what is no number of them."""
+    text = str(field.value() or "")
+    return int(text) if _WHOLE.fullmatch(text) else 0
+
+
+def _most(field: forms.BoundField) -> int:
+    return cast(UnitsField, field.field).most
 
 
 class ParcelForm(OrderForm):

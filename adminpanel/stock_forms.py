@@ -19,6 +19,7 @@ from web.forms import Form
 
 # Of one delivery or transfer, or in one warehouse.
 MAX_UNITS = 1_000_000
+MAX_PLACE_LENGTH = 20
 LIST_LABELS = {
     ALL: gettext_lazy("All"),
     LOW: gettext_lazy("Low"),
@@ -106,6 +107,25 @@ class ThresholdForm(Form):
         self, warehouse_id: str, seen: int | None, data: Mapping[str, Any] | None = None
     ) -> None:
         initial = {"threshold": seen or 0, "seen": seen}
+        super().__init__(data, initial=initial, auto_id=f"{warehouse_id}-%s")
+
+
+class PlaceForm(Form):
+    """Where in a warehouse a variant lies, as its people call it. `seen_place` is what the page has shown."""
+
+    place = forms.CharField(
+        label=gettext_lazy("Place"),
+        required=False,
+        max_length=MAX_PLACE_LENGTH,
+        widget=forms.TextInput(
+            {"class": "input--short", "autocomplete": "off", "spellcheck": "false"}
+        ),
+        error_messages={"max_length": gettext_lazy("Enter %(limit_value)d characters at most")},
+    )
+    seen_place = forms.CharField(widget=forms.HiddenInput, required=False)
+
+    def __init__(self, warehouse_id: str, seen: str, data: Mapping[str, Any] | None = None) -> None:
+        initial = {"place": seen, "seen_place": seen}
         super().__init__(data, initial=initial, auto_id=f"{warehouse_id}-%s")
 
 

@@ -44,6 +44,7 @@ class StockLine:
     threshold: int | None
     incoming: int
     form: StockForm
+    place: str = ""
 
     @property
     def warehouse(self) -> str:
@@ -130,6 +131,7 @@ def _make_line(
         row.threshold if row else None,
         incoming.get((variant.variant_id, warehouse_id), 0),
         form or StockForm(variant.variant_id, warehouse_id, numbers),
+        (row.place or "") if row else "",
     )
 
 

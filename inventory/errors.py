@@ -30,6 +30,14 @@ class StockChanged(Exception):
     """A stock item's numbers are not those that were read any more; nothing was changed."""
 
 
+class PlaceChanged(Exception):
+    """A variant lies elsewhere in its warehouse than was read, says somebody else. Carries the place as it is."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"it lies at {place or 'no place'} now")
+        self.place = place
+
+
 class NothingReceived(Exception):
     """The ledger has no receipt of a stock item, so its numbers cannot be rebuilt from it."""
 

@@ -33,6 +33,7 @@ class Inventory(Model):
     shipped = columns.Integer(static=True)
     received = columns.Integer(static=True)
     threshold = columns.Integer(static=True)
+    place = columns.Text(static=True)  # where in the warehouse it lies, as its people call it
     quantity = columns.Integer()  # of a reservation: the units that are still reserved
     sent = (
         columns.Integer()

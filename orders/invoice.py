@@ -6,14 +6,10 @@ from it, so that each document that changes a sum has a number.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
-from functools import cache
-from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
 
 from django.conf import settings
 from django.urls import reverse
@@ -21,26 +17,19 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
-from fontTools.ttLib import TTFont
-from fpdf import FPDF
-from fpdf.enums import MethodReturnValue, XPos, YPos
+from fpdf.enums import XPos, YPos
 from moneyed import Money
-from pymupdf_fonts import myfont
 
 from orders.entities import Order
 from orders.events import Event
 from orders.items import Item
+from orders.sheets import MARGIN, SOFT, Sheet
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import from_minor_units as amount_of
 from pricing.sum_rows import TOTAL, list_sum_rows
 from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms
 
-# FiraGO, regular and bold, as its package names them.
-_FACES = {"": "figo", "B": "figbo"}
-_FAMILY = "FiraGO"
-_MARGIN, _ROW = 18, 5  # mm
-_SOFT, _LINE = (90, 90, 90), (190, 190, 190)
 _PAID_BY = {  # what was paid, and what is still to be paid
     "card": (
         gettext_noop("Paid by card: %(amount)s."),
@@ -72,53 +61,28 @@ def render_invoice(order: Order, items: Sequence[Item]) -> bytes:
         return bytes(page.output())
 
 
-class _Page(FPDF):
+class _Page(Sheet):
     """A4 with the seller at the foot of each page."""
 
     def __init__(self, order: Order, folder: Path) -> None:
-        super().__init__(format="A4")
-        self.order, self.lacks_letters = order, False
         # Who sold it on the day of the invoice, whoever does today.
         self.terms = get_terms(timezone.localdate(_confirmation_event(order).at))
-        self.set_margin(_MARGIN)
-        self.set_auto_page_break(auto=True, margin=24)
-        for style, name in _FACES.items():
-            file = folder / f"{name}.ttf"
-            file.write_bytes(_face(name))
-            self.add_font(_FAMILY, style, file)
-        self.set_title(_("Invoice %(number)s") % {"number": order.number})
-        self.set_author(self.terms.seller_name)
-        self.set_lang("en-IE")
-        self.set_creation_date(order.changed_at)
-        self.set_draw_color(*_LINE)
+        title = _("Invoice %(number)s") % {"number": order.number}
+        super().__init__(folder, title, self.terms.seller_name, order.changed_at)
+        self.order = order
         self.add_page()
 
     def _vat_line(self) -> str:
         return _("VAT %(number)s") % {"number": self.terms.vat_id}
 
-    def _printable(self, text: str) -> str:
-        """Return a text with the characters that the typeface has, and note whether it lacks some."""
-        printable = printable_text(text)
-        self.lacks_letters |= printable.count("?") > text.count("?")
-        return printable
-
-    def write_line(
-        self, text: str, size: float = 9.5, style: str = "", align: str = "L", width: float = 0
-    ) -> None:
-        """Write a text of one or more lines and continue below it."""
-        self.set_font(_FAMILY, style, size)
-        self.multi_cell(
-            width, size * 0.5, self._printable(text), align=align, new_x=XPos.LEFT, new_y=YPos.NEXT
-        )
-
     def footer(self) -> None:
         """Write the seller and the page's number; fpdf2 calls this at the end of each page."""
         terms = self.terms
         self.set_y(-18)
-        self.set_font(_FAMILY, "", 7.5)
-        self.set_text_color(*_SOFT)
+        self.choose_font(7.5)
+        self.set_text_color(*SOFT)
         parts = [terms.seller_name, *terms.seller_address, self._vat_line(), terms.email]
-        self.cell(0, 4, self._printable(" · ".join(parts)), align="L", new_x=XPos.LMARGIN)
+        self.cell(0, 4, self.printable(" · ".join(parts)), align="L", new_x=XPos.LMARGIN)
         self.cell(0, 4, f"{self.order.number} · {self.page_no()} / {{nb}}", align="R")
         self.set_text_color(0)
 
@@ -129,12 +93,12 @@ class _Page(FPDF):
         self.set_xy(105, top)
         for name, value in self._facts():
             self.set_x(105)
-            self.set_font(_FAMILY, "", 9.5)
-            self.set_text_color(*_SOFT)
+            self.choose_font()
+            self.set_text_color(*SOFT)
             self.cell(35, 5, name)
             self.set_text_color(0)
-            self.set_font(_FAMILY, "B" if value == order.number else "", 9.5)
-            self.cell(0, 5, self._printable(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+            self.choose_font(9.5, "B" if value == order.number else "")
+            self.cell(0, 5, self.printable(value), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
         self.set_y(max(self.get_y(), top + 26) + 4)
         self.write_line(
             _("Invoice") if order.state != CANCELLED else _("Invoice for a cancelled order"),
@@ -164,21 +128,21 @@ class _Page(FPDF):
         ]
         lowest = top
         for column, (title, lines) in enumerate(columns):
-            self.set_xy(_MARGIN + column * (width + 5), top)
-            self.set_text_color(*_SOFT)
+            self.set_xy(MARGIN + column * (width + 5), top)
+            self.set_text_color(*SOFT)
             self.write_line(title, 8.5, width=width)
             self.set_text_color(0)
             for line in lines:
                 self.write_line(line, width=width)
             lowest = max(lowest, self.get_y())
-        self.set_xy(_MARGIN, lowest + 7)
+        self.set_xy(MARGIN, lowest + 7)
 
     def write_lines(self, items: Sequence[Item]) -> None:
         """Write the order's lines, a row each; the headings are repeated on each page."""
         rows = [
             [
                 str(item.quantity),
-                self._printable(f"{item.label}\n{item.sku}"),
+                f"{item.label}\n{item.sku}",
                 f"{self.order.tax_rates[item.tax_class]}%",
                 format_money(item.unit_price),
                 format_money(item.line_total),
@@ -186,7 +150,7 @@ class _Page(FPDF):
             for item in items
             if item.quantity
         ]
-        self._table(
+        self.write_table(
             [_("Qty"), _("Item"), _("Tax"), _("Price"), _("Total")],
             rows,
             (12, 92, 16, 26, 28),
@@ -200,10 +164,10 @@ class _Page(FPDF):
             self._write_amount(row.label, row.amount, "B" if row.kind == TOTAL else "")
 
     def _write_amount(self, name: str, amount: str, style: str = "") -> None:
-        self.set_font(_FAMILY, style, 11 if style else 9.5)
+        self.choose_font(11 if style else 9.5, style)
         self.set_x(90)
-        self.cell(74, 6, self._printable(name), align="R")
-        self.cell(0, 6, self._printable(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
+        self.cell(74, 6, self.printable(name), align="R")
+        self.cell(0, 6, self.printable(amount), align="R", new_x=XPos.LMARGIN, new_y=YPos.NEXT)
 
     def write_taxes(self) -> None:
         """Write the tax of each rate."""
@@ -217,7 +181,9 @@ class _Page(FPDF):
             ]
             for part in self.order.taxes
         ]
-        self._table([_("Tax rate"), _("Net"), _("Tax"), _("Gross")], rows, (30, 30, 30, 30), "LRRR")
+        self.write_table(
+            [_("Tax rate"), _("Net"), _("Tax"), _("Gross")], rows, (30, 30, 30, 30), "LRRR"
+        )
         self.ln(2)
         self.write_line(
             _("The total includes %(tax)s tax.") % {"tax": format_money(self.order.tax)}, 8.5
@@ -237,10 +203,10 @@ class _Page(FPDF):
         self.write_line(_("Credits"), 11, "B")
         self.ln(1)
         rows = [
-            [number, _day(event.at), self._printable(reason), format_money(-amount)]
+            [number, _day(event.at), reason, format_money(-amount)]
             for number, event, reason, amount in credits
         ]
-        self._table(
+        self.write_table(
             [_("Credit"), _("Date"), _("Reason"), _("Amount")], rows, (34, 34, 78, 28), "LLLR"
         )
         refunded = -sum((amount for *_, amount in credits), order.total * 0)
@@ -258,47 +224,6 @@ class _Page(FPDF):
                 % {"url": url},
                 8.5,
             )
-
-    def _table(
-        self, head: list[str], rows: list[list[str]], widths: tuple[int, ...], aligned: str
-    ) -> None:
-        """Write rows in columns of these widths in mm, each aligned to L or R, and the headings on each page again."""
-        headings = [[name] for name in head]
-        self._row(headings, widths, aligned, "B")
-        for row in rows:
-            self.set_font(_FAMILY, "", 9.5)
-            cells = [self._wrap_text(text, width) for text, width in zip(row, widths, strict=True)]
-            if self.will_page_break(_ROW * max(map(len, cells)) + 2):
-                self.add_page()
-                self._row(headings, widths, aligned, "B")
-            self._row(cells, widths, aligned)
-
-    def _row(
-        self, cells: list[list[str]], widths: tuple[int, ...], aligned: str, style: str = ""
-    ) -> None:
-        top, left = self.get_y() + 1, self.l_margin
-        self.set_font(_FAMILY, style, 8.5 if style else 9.5)
-        for lines, width, align in zip(cells, widths, aligned, strict=True):
-            for row, line in enumerate(lines):
-                self.set_xy(left, top + row * _ROW)
-                self.cell(width, _ROW, line, align=align)
-            left += width
-        lowest = top + _ROW * max(map(len, cells)) + 1
-        self.line(self.l_margin, lowest, left, lowest)
-        self.set_xy(self.l_margin, lowest)
-
-    def _wrap_text(self, text: str, width: float) -> list[str]:
-        """Return a cell's text in lines that fit."""
-        lines: list[str] = []
-        for line in text.split("\n"):
-            if self.get_string_width(line) < width - 2:
-                lines.append(line)
-            else:
-                broken = self.multi_cell(
-                    width, _ROW, line, align="L", dry_run=True, output=MethodReturnValue.LINES
-                )
-                lines += cast(list[str], broken)
-        return lines
 
 
 def describe_payment(order: Order) -> list[str]:
@@ -356,39 +281,3 @@ def _confirmation_event(order: Order) -> Event:
 
 def _day(moment: datetime) -> str:
     return str(date_format(timezone.localtime(moment), "j F Y"))
-
-
-@cache
-def _face(name: str) -> bytes:
-    """Return a font face without its layout tables, which we do not use and which take longest to subset."""
-    font, file = TTFont(BytesIO(myfont(name)), recalcTimestamp=False), BytesIO()
-    for table in ("GSUB", "GPOS", "GDEF"):
-        del font[table]
-    font.save(file)
-    return file.getvalue()
-
-
-@cache
-def _printable_codepoints() -> frozenset[int]:
-    """Return the characters that both faces have."""
-    regular, bold = (
-        TTFont(BytesIO(_face(name)), lazy=True).getBestCmap() for name in _FACES.values()
-    )
-    return frozenset(regular.keys() & bold.keys())
-
-
-def printable_text(text: str) -> str:
-    """Return a text with the characters that the typeface has; others become "?"."""
-    known = _printable_codepoints()
-    whole = unicodedata.normalize("NFC", text)
-    return "".join(
-        letter if letter == "\n" or ord(letter) in known else _nearest(letter) for letter in whole
-    )
-
-
-def _nearest(letter: str) -> str:
-    """Return the letter in a form that the typeface has, such as one of ordinary width; else "?" or ''."""
-    plain = unicodedata.normalize("NFKC", letter)
-    if unicodedata.category(letter) in ("Cc", "Cf", "Mn"):
-        return ""
-    return plain if all(ord(each) in _printable_codepoints() for each in plain) else "?"

@@ -1,4 +1,4 @@
-"""Imports and exports, and what the rows of a file would change."""
+"""Imports and exports, papers of orders too, and what the rows of a file would change."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -11,7 +11,7 @@ class SpreadsheetTask(Model):
     """Imports and exports by the month in which they were started, the newest first.
 
     `unfinished` has those that the worker is not through with, changed in the same conditional batch as the task itself.
-    Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
+    Bound: 2,000 a month are 1 MB; 200 are read. They vanish after 90 days.
     Writer: spreadsheets.operations, by conditional writes alone.
     """
 
@@ -25,14 +25,14 @@ class SpreadsheetTask(Model):
     month = columns.Date(partition_key=True)  # its first day, UTC
     task_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     unfinished = columns.Set(columns.TimeUUID, static=True)
-    layout = columns.Text()  # products, prices, stock
+    layout = columns.Text()  # products, prices, stock; picking, slips, labels, orders, order-lines
     state = columns.Text()  # reading, refused, read, applying, finished; writing, written, expired
     file_name = columns.Text()  # as it was called where it came from
-    stored_as = columns.Text()  # in the storage: what came, which products are to go out
+    stored_as = columns.Text()  # in the storage: what came, which products or orders are to go out
     started_by = columns.UUID()
     started_at = columns.DateTime()
     changed_at = columns.DateTime()  # when the state was reached
-    format = columns.Text()  # of an export: csv, xlsx
+    format = columns.Text()  # of an export: csv, xlsx, pdf
     encoding = columns.Text()  # of an import, if it was guessed
     problem = columns.Text()  # why a file was refused
     handled = columns.Integer()  # so many rows or parts are done, from the first on

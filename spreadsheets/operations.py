@@ -6,8 +6,11 @@ and says so. Then each row is applied once: what it saves carries its mark, in t
 
 from __future__ import annotations
 
+import io
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -33,6 +36,7 @@ from catalogue.bulk_changes import has_mark
 from catalogue.entities import Product
 from catalogue.queries import get_products, iterate_products_of_part
 from jobs.months import month_of
+from orders.board import OrderFilter, iterate_orders
 from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import FileRefused
@@ -45,8 +49,10 @@ from spreadsheets.files import (
     write_xlsx,
 )
 from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows
+from spreadsheets.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, OrderFile
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
+from web.encryption import decrypt_bytes, encrypt_bytes
 
 INCOMING, OUTGOING = "incoming", "exports"
 # So many rows are compared at once: their products are read side by side.
@@ -63,6 +69,8 @@ PARTS = 256
 EXPORT_SECONDS = 3600
 _MAX_KEY_LENGTH = 200
 _COPY_BYTES = 64 * 1024
+_ID_BYTES = 16
+_PURPOSE = "files of orders"
 
 INSERT_TASK = conditional_write(
     "Q1",
@@ -84,6 +92,11 @@ NOTE_HANDLED = conditional_write(
 NOTE_UNPACKED = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET stored_as = :stored_as WHERE month = :month AND task_id = :task_id
+       IF stored_as = :seen""",
+)
+NOTE_COUNTED = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET stored_as = :stored_as, total = :total WHERE month = :month AND task_id = :task_id
        IF stored_as = :seen""",
 )
 NOTE_READ = conditional_write(
@@ -160,18 +173,51 @@ def start_export(
 
     Raises CassandraUnavailable, OSError.
     """
+    ids = None if product_ids is None else b"".join(each.bytes for each in product_ids)
+    total = PARTS if product_ids is None else len(product_ids)
+    return _start_writing(task_id, layout, file_format, ids, total, started_by, now)
+
+
+def start_order_file(
+    task_id: UUID,
+    kind: OrderFile,
+    chosen: Sequence[UUID] | OrderFilter,
+    started_by: UUID,
+    now: datetime,
+) -> SpreadsheetTask:
+    """Have the worker write a file of these orders, or of those that a filter finds then; return it, or what was started under this id before.
+
+    Raises ValueError for a paper of more orders than MAX_PRINTED_ORDERS, CassandraUnavailable, OSError.
+    """
+    if kind.draw and (isinstance(chosen, OrderFilter) or len(chosen) > MAX_PRINTED_ORDERS):
+        raise ValueError("too many orders for a paper")
+    if isinstance(chosen, OrderFilter):
+        content, total = json.dumps(chosen.to_dict()).encode(), 0
+    else:
+        content, total = b"".join(each.bytes for each in chosen), len(chosen)
+    return _start_writing(task_id, kind.name, kind.format, content, total, started_by, now)
+
+
+def _start_writing(
+    task_id: UUID,
+    layout: str,
+    file_format: str,
+    content: bytes | None,
+    total: int,
+    started_by: UUID,
+    now: datetime,
+) -> SpreadsheetTask:
+    """Start an export; `content` says of what: ids, or a filter whose `total` is not known yet, or None for all products."""
     if existing := queries.get_task(task_id):
         return existing
-    stored_as, total = "", PARTS
-    if product_ids is not None:
-        ids = _file_of(each.bytes for each in product_ids)
-        stored_as, total = default_storage.save(f"{INCOMING}/{uuid4().hex}", ids), len(product_ids)
-    name = f"{layout}.{file_format}"
+    stored_as = ""
+    if content is not None:
+        stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", _file_of([content]))
     task = SpreadsheetTask(
         task_id,
         layout,
         entities.WRITING,
-        name,
+        f"{layout}.{file_format}",
         stored_as,
         started_by,
         now,
@@ -468,18 +514,21 @@ def _finish(task: SpreadsheetTask) -> None:
 
 def _write_on(task: SpreadsheetTask, most: int) -> int:
     """Write some more parts of an export; when all are there, it can be fetched."""
-    layout, done, count = LAYOUTS[task.layout], task.handled, 0
+    if task.stored_as and not task.total:
+        return _count_orders(task)
+    done, count = task.handled, 0
     try:
-        ids = _read_ids(task) if task.stored_as else None
-        while done < task.total and count < most:
-            end = done + 1 if ids is None else min(done + queries.BUCKET_LENGTH, task.total)
-            count += _write_part(task, layout, done, _iterate_part(ids, done, end))
-            done = end
-            _note_handled(task, done, task.total)
+        with ExitStack() as stack:
+            ids = stack.enter_context(_open_stored(task.stored_as)) if task.stored_as else None
+            while done < task.total and count < most:
+                end = done + 1 if ids is None else min(done + queries.BUCKET_LENGTH, task.total)
+                written = _write_part(task, done, _iterate_lines(task, ids, done, end))
+                count += max(written, end - done)
+                done = end
+                _note_handled(task, done, task.total)
         if done < task.total:
             return count
-        if task.format == "xlsx":
-            _write_workbook(task, layout)
+        _put_together(task)
     except FileRefused as refused:
         _end(task, entities.REFUSED, str(refused))
         return count
@@ -487,40 +536,83 @@ def _write_on(task: SpreadsheetTask, most: int) -> int:
     return max(count, 1)
 
 
-def _read_ids(task: SpreadsheetTask) -> list[UUID]:
-    with _open_stored(task.stored_as) as file:
-        return [UUID(bytes=each) for each in iter(lambda: file.read(16), b"")]
+def _count_orders(task: SpreadsheetTask) -> int:
+    """Put the ids of the orders that a filter finds in its place, once, so that each run goes on in the same list."""
+    try:
+        with _open_stored(task.stored_as) as file:
+            chosen = OrderFilter.from_dict(json.load(file))
+    except FileRefused as refused:
+        current = queries.get_task(task.task_id)
+        if current and current.stored_as != task.stored_as:
+            return 0  # another process has counted them meanwhile
+        _end(task, entities.REFUSED, str(refused))
+        return 0
+    ids = _file_of(row.order_id.bytes for row in iterate_orders(chosen))
+    total = ids.size // _ID_BYTES
+    if not total:
+        _end(task, entities.REFUSED, _("No order is listed like this any more."))
+        return 1
+    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", ids)
+    outcome = NOTE_COUNTED.apply(
+        if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
+        **task.key,
+        stored_as=stored_as,
+        total=total,
+        seen=task.stored_as,
+    )
+    default_storage.delete(task.stored_as if outcome else stored_as)
+    return 1
 
 
-def _iterate_part(ids: Sequence[UUID] | None, first: int, end: int) -> Iterator[Product]:
+def _iterate_lines(
+    task: SpreadsheetTask, ids: IO[bytes] | None, first: int, end: int
+) -> Iterator[list[str]]:
+    """Yield the lines of a part: of the ids from `first` to `end`, or without any of a part of all products."""
     if ids is None:
-        yield from iterate_products_of_part(first, PARTS)
+        products: Iterable[Product] = iterate_products_of_part(first, PARTS)
     else:
-        found = get_products(ids[first:end])
-        yield from (found[each] for each in ids[first:end] if each in found)
+        ids.seek(first * _ID_BYTES)
+        chosen = [UUID(bytes=ids.read(_ID_BYTES)) for _place in range(first, end)]
+        if kind := ORDER_FILES.get(task.layout):
+            yield from kind.iterate_lines(chosen)
+            return
+        found = get_products(chosen)
+        products = (found[each] for each in chosen if each in found)
+    for product in products:
+        yield from LAYOUTS[task.layout].lines(product)
 
 
 def _part_name(task: SpreadsheetTask, first: int) -> str:
     return f"{OUTGOING}/{task.task_id.hex}/{first:06}"
 
 
-def _write_part(
-    task: SpreadsheetTask, layout: Layout, first: int, products: Iterable[Product]
-) -> int:
-    """Write a part of an export, as CSV; return how many products it has. What a process that died has left is replaced."""
-    count, name = 0, _part_name(task, first)
+def _write_part(task: SpreadsheetTask, first: int, lines: Iterable[Sequence[str]]) -> int:
+    """Write a part of an export, as CSV; return how many lines it has. What a process that died has left is replaced."""
+    count = 0
 
-    def lines() -> Iterator[bytes]:
+    def written() -> Iterator[bytes]:
         nonlocal count
-        for product in products:
-            count += 1
-            yield from (csv_line(each) for each in layout.lines(product))
+        for count, each in enumerate(lines, 1):  # noqa: B007 -- it is how many there were
+            yield csv_line(each)
 
     # Also if it is empty: one that is missing when the file is put together is a fault.
-    content = _file_of(lines())
+    _save(task, _part_name(task, first), _file_of(written()))
+    return count
+
+
+def _save(task: SpreadsheetTask, name: str, content: File[bytes]) -> None:
+    """Save a file of an export in the place of what is there. One of orders, which has addresses, is encrypted."""
+    if task.layout in ORDER_FILES:
+        sealed = encrypt_bytes(content.read(), _PURPOSE, name)
+        content = _file_of([sealed])
     default_storage.delete(name)
     default_storage.save(name, content)
-    return count
+
+
+def _read_sealed(name: str) -> bytes:
+    """Return what `_save` has encrypted. Raises FileRefused if it is gone, DecryptionError."""
+    with _open_stored(name) as file:
+        return decrypt_bytes(file.read(), _PURPOSE, name)
 
 
 def _file_of(pieces: Iterable[bytes]) -> File[bytes]:
@@ -537,6 +629,20 @@ def _list_parts(task: SpreadsheetTask) -> list[str]:
     return [_part_name(task, first) for first in range(0, task.total, step)]
 
 
+def _put_together(task: SpreadsheetTask) -> None:
+    """Make one file of all parts where it is not simply one after the other. Raises FileRefused."""
+    kind = ORDER_FILES.get(task.layout)
+    if kind and kind.draw:
+        lines = (
+            line
+            for name in _list_parts(task)
+            for line in read_csv_lines(io.BytesIO(_read_sealed(name)))
+        )
+        _save(task, _whole_name(task), _file_of([kind.draw(lines, task.started_at)]))
+    elif task.format == "xlsx":
+        _write_workbook(task, LAYOUTS[task.layout])
+
+
 def _write_workbook(task: SpreadsheetTask, layout: Layout) -> None:
     """Put the parts together to one XLSX file. Raises FileRefused."""
 
@@ -549,12 +655,11 @@ def _write_workbook(task: SpreadsheetTask, layout: Layout) -> None:
     with TemporaryFile() as file:
         write_xlsx(file, lines(), layout.number_places)
         file.seek(0)
-        default_storage.delete(_workbook_name(task))
-        default_storage.save(_workbook_name(task), File(file, name="workbook"))
+        _save(task, _whole_name(task), File(file, name="workbook"))
 
 
-def _workbook_name(task: SpreadsheetTask) -> str:
-    return f"{OUTGOING}/{task.task_id.hex}/whole.xlsx"
+def _whole_name(task: SpreadsheetTask) -> str:
+    return f"{OUTGOING}/{task.task_id.hex}/whole.{task.format}"
 
 
 def _end(task: SpreadsheetTask, state: str, problem: str = "") -> None:
@@ -574,14 +679,18 @@ def _end(task: SpreadsheetTask, state: str, problem: str = "") -> None:
 
 
 def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
-    """Yield the bytes of a written export, piece by piece. Raises OSError."""
-    if task.format == "xlsx":
-        names = [_workbook_name(task)]
-    else:
+    """Yield the bytes of a written export, piece by piece. Raises OSError, FileRefused, DecryptionError."""
+    kind = ORDER_FILES.get(task.layout)
+    if task.format == "csv":
         names = _list_parts(task)
         # With its mark, so that a spreadsheet takes it for what it is.
-        yield b"\xef\xbb\xbf" + csv_line(LAYOUTS[task.layout].head)
+        yield b"\xef\xbb\xbf" + csv_line(kind.head if kind else LAYOUTS[task.layout].head)
+    else:
+        names = [_whole_name(task)]
     for name in names:
+        if kind:
+            yield _read_sealed(name)
+            continue
         with default_storage.open(name) as part:
             yield from part.chunks(_COPY_BYTES)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime
 from uuid import UUID
 
@@ -18,6 +18,8 @@ from spreadsheets.entities import (
 BUCKET_LENGTH = 100
 PAGE_LENGTH = 25
 MAX_LISTED = 50
+# Of a month, of whatever layout: those of some layouts are picked out of them.
+MAX_LOOKED_AT = 200
 MAX_A_MONTH = 10_000
 # So many buckets a page looks through for rows of one kind; then it offers to look further.
 MAX_BUCKETS_A_PAGE = 20
@@ -61,10 +63,15 @@ def get_task(task_id: UUID) -> SpreadsheetTask | None:
     return _task(row) if row and row.started_at else None
 
 
-def list_tasks(now: datetime) -> list[SpreadsheetTask]:
-    """Return the last imports and exports, MAX_LISTED at most, the newest first. Raises CassandraUnavailable."""
-    reading = [TASKS.start(month=month, most=MAX_LISTED) for month in list_months(now)]
-    found = [_task(row) for pending in reading for row in pending.rows() if row.started_at]
+def list_tasks(now: datetime, layouts: Collection[str]) -> list[SpreadsheetTask]:
+    """Return the last imports and exports of these layouts, MAX_LISTED at most, the newest first. Raises CassandraUnavailable."""
+    reading = [TASKS.start(month=month, most=MAX_LOOKED_AT) for month in list_months(now)]
+    found = [
+        _task(row)
+        for pending in reading
+        for row in pending.rows()
+        if row.started_at and row.layout in layouts
+    ]
     return sorted(found, key=lambda each: each.started_at, reverse=True)[:MAX_LISTED]
 
 

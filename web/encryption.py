@@ -28,7 +28,7 @@ class DecryptionError(Exception):
 
 def encrypt(text: str, purpose: str, owner: str) -> str:
     """Return the text encrypted, so that it decrypts for this purpose and owner only."""
-    return base64.b64encode(_encrypt(text, purpose, owner)).decode()
+    return base64.b64encode(encrypt_bytes(text.encode(), purpose, owner)).decode()
 
 
 def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
@@ -37,12 +37,25 @@ def decrypt(ciphertext: str, purpose: str, owner: str) -> tuple[str, bool]:
         raw = base64.b64decode(ciphertext, validate=True)
     except ValueError as error:
         raise DecryptionError from error
-    return _decrypt(raw, purpose, owner)
+    content, is_old = _decrypt(raw, purpose, owner)
+    return content.decode(), is_old
+
+
+def encrypt_bytes(content: bytes, purpose: str, owner: str) -> bytes:
+    """Return a file's content encrypted, so that it decrypts for this purpose and owner only."""
+    nonce = secrets.token_bytes(_NONCE)
+    return nonce + AESGCM(next(_keys(purpose))).encrypt(nonce, content, owner.encode())
+
+
+def decrypt_bytes(content: bytes, purpose: str, owner: str) -> bytes:
+    """Return what `encrypt_bytes` was given. Raises DecryptionError."""
+    return _decrypt(content, purpose, owner)[0]
 
 
 def encrypt_token(values: Sequence[str], purpose: str) -> str:
     """Return values as a token for a link: it shows none of them, not even to a reader of logs, and nobody can make another."""
-    sealed = _encrypt(json.dumps([int(current_time().timestamp()), *values]), purpose, "")
+    text = json.dumps([int(current_time().timestamp()), *values])
+    sealed = encrypt_bytes(text.encode(), purpose, "")
     return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
 
 
@@ -64,18 +77,13 @@ def keyed_digests(text: str, purpose: str, owner: str) -> list[str]:
     return [hmac.new(key, message, sha256).hexdigest() for key in _keys(purpose)]
 
 
-def _encrypt(text: str, purpose: str, owner: str) -> bytes:
-    nonce = secrets.token_bytes(_NONCE)
-    return nonce + AESGCM(next(_keys(purpose))).encrypt(nonce, text.encode(), owner.encode())
-
-
-def _decrypt(raw: bytes, purpose: str, owner: str) -> tuple[str, bool]:
+def _decrypt(raw: bytes, purpose: str, owner: str) -> tuple[bytes, bool]:
     for index, key in enumerate(_keys(purpose)):
         try:
-            text = AESGCM(key).decrypt(raw[:_NONCE], raw[_NONCE:], owner.encode())
+            content = AESGCM(key).decrypt(raw[:_NONCE], raw[_NONCE:], owner.encode())
         except (InvalidTag, ValueError):
             continue
-        return text.decode(), index > 0
+        return content, index > 0
     raise DecryptionError
 
 

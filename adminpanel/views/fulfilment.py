@@ -69,10 +69,26 @@ def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpRespo
             else None
         )
 
+    if "count" in request.POST:
+        return _count_scan(request, order, build_form)
+
     def apply(order: Order, form: PackForm, actor: str, now: datetime) -> Order:
         return operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
 
     return _handle_submit(request, order, build_form, apply)
+
+
+def _count_scan(
+    request: HttpRequest, order: Order, build_form: BuildForm[PackForm]
+) -> HttpResponse:
+    """Show the page with one more unit in the parcel that is being packed, for browsers without the script that does it."""
+    form = build_form(order, list_items(order))
+    if form is None or request.POST.get("version") != str(order.version):
+        return render_conflict(
+            request, OrderChanged(order), typed=form.typed_values if form else []
+        )
+    status = 200 if form.count_scan() else 422
+    return render_order_page(request, queries.get_order_page(order), form=form, status=status)
 
 
 @staff_required(ORDER_STAFF)

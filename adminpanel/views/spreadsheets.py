@@ -49,7 +49,7 @@ SPREADSHEET_STAFF = ("catalogue", "warehouse")
 def spreadsheet_list(request: HttpRequest) -> HttpResponse:
     """List the last imports and exports."""
     allowed = {each.name for each in list_layouts(request)}
-    tasks = [each for each in queries.list_tasks(current_time()) if each.layout in allowed]
+    tasks = queries.list_tasks(current_time(), allowed)
     people = get_users({each.started_by for each in tasks})
     gone = _("somebody whose account was deleted")
     names = {user_id: user.name for user_id, user in people.items()}

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from adminpanel.stock import STOCK_STAFF
 from adminpanel.stock_forms import (
+    PlaceForm,
     StockTransferForm,
     ThresholdForm,
     warehouse_label,
@@ -29,6 +30,7 @@ from inventory import operations
 from inventory.entities import LEAVING, StockTransfer
 from inventory.errors import (
     NotEnoughAvailable,
+    PlaceChanged,
     StockChanged,
     TooManyTransfers,
     TransferRefused,
@@ -60,11 +62,14 @@ def _item_page(
     after: str = "",
     transfer_form: StockTransferForm | None = None,
     threshold_form: tuple[str, ThresholdForm] | None = None,
+    place_form: tuple[str, PlaceForm] | None = None,
 ) -> HttpResponse:
     page = get_stock_item_page(product_id, variant_id, after)
     if page is None:
         raise Http404("no such variant")
     submitted = dict([threshold_form] if threshold_form else [])
+    placed = dict([place_form] if place_form else [])
+    refused = transfer_form or next(iter([*submitted.values(), *placed.values()]), None)
     context = {
         "page": page,
         "product": page.product,
@@ -74,15 +79,16 @@ def _item_page(
                 line,
                 submitted.get(line.warehouse_id)
                 or ThresholdForm(line.warehouse_id, line.threshold),
+                placed.get(line.warehouse_id) or PlaceForm(line.warehouse_id, line.place),
             )
             for line in page.lines
         ],
         "after": after,
         "transfer_form": transfer_form or StockTransferForm(),
-        "form": transfer_form or (threshold_form[1] if threshold_form else None),
+        "form": refused,
         "can_edit": has_permission(current_member(request), "adminpanel.product"),
     }
-    status = 422 if transfer_form or threshold_form else 200
+    status = 422 if refused else 200
     return render_page(request, "adminpanel/stock_item.html", context, status=status)
 
 
@@ -126,6 +132,41 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
             )
             return redirect("adminpanel:stock_item", product_id, variant_id)
     return _item_page(request, product_id, variant_id, threshold_form=(warehouse, form))
+
+
+@staff_required(STOCK_STAFF, is_about_people=False)
+@post_only("adminpanel:stock_item", "product_id", "variant_id")
+def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
+    """Say where in a warehouse a variant lies."""
+    _product, variant = _get_variant(product_id, variant_id)
+    warehouse = request.POST.get("warehouse", "")
+    if warehouse not in list_warehouses():
+        raise Http404("no such warehouse")
+    form = PlaceForm(warehouse, "", request.POST)
+    if form.is_valid():
+        place, seen = form.cleaned_data["place"], form.cleaned_data["seen_place"]
+        try:
+            operations.set_place(variant_id, warehouse, place, seen=seen)
+        except LookupError:
+            form.add_error("place", _("Nothing has arrived here yet."))
+        except PlaceChanged as changed:
+            form.data = {**dict(form.data.items()), "seen_place": changed.place}
+            form.add_error(
+                "place",
+                _("Meanwhile it is “%(place)s”. Save again if yours is right.")
+                % {"place": changed.place},
+            )
+        else:
+            note_changes(request, {"place": seen}, {"place": place, "sku": variant.sku})
+            words = {"sku": variant.sku, "warehouse": warehouse_label(warehouse), "place": place}
+            messages.success(
+                request,
+                _("%(sku)s lies at %(place)s in %(warehouse)s.") % words
+                if place
+                else _("%(sku)s has no place in %(warehouse)s.") % words,
+            )
+            return redirect("adminpanel:stock_item", product_id, variant_id)
+    return _item_page(request, product_id, variant_id, place_form=(warehouse, form))
 
 
 def _get_variant(product_id: UUID, variant_id: UUID) -> tuple[Product, Variant]:

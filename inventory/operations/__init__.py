@@ -20,6 +20,7 @@ from inventory.operations.receipts import (
     adjust_stock,
     open_stock_item,
     receive_stock,
+    set_place,
     set_threshold,
 )
 from inventory.operations.reservations import (

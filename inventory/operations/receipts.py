@@ -18,7 +18,7 @@ from cassandra_db import (
     write,
 )
 from inventory.entities import SENTINEL
-from inventory.errors import NotEnoughAvailable, StockChanged
+from inventory.errors import NotEnoughAvailable, PlaceChanged, StockChanged
 from inventory.operations.group_commit import write_turn
 from inventory.operations.ledger import write_ledger_entries
 
@@ -58,6 +58,11 @@ SET_THRESHOLD = conditional_write(
     "Q16",
     """UPDATE inventory SET threshold = :threshold WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
        IF received >= 0 AND threshold = :seen""",
+)
+SET_PLACE = conditional_write(
+    "Q16",
+    """UPDATE inventory SET place = :place WHERE variant_id = :variant_id AND warehouse_id = :warehouse_id
+       IF received >= 0 AND place = :seen""",
 )
 # The key alone: a threshold here would hide from `copy_stock` that it changes.
 INSERT_STOCK_ITEM = write(
@@ -173,6 +178,29 @@ def set_threshold(variant_id: UUID, warehouse_id: str, threshold: int, *, seen: 
         raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
     if current.threshold != threshold:
         raise StockChanged
+
+
+def set_place(variant_id: UUID, warehouse_id: str, place: str, *, seen: str) -> None:
+    """Say where in a warehouse a variant lies, "" for nowhere in particular, if that was `seen` until now.
+
+    Raises LookupError where nothing ever arrived, PlaceChanged, CassandraUnavailable.
+    """
+    with write_turn(variant_id, warehouse_id):
+        outcome = SET_PLACE.apply(
+            # Who looks at it sees what is wanted, whichever call has written it.
+            if_lost=SEND_AGAIN,
+            variant_id=variant_id,
+            warehouse_id=warehouse_id,
+            place=place or None,
+            seen=seen or None,
+        )
+    if outcome:
+        return
+    current = outcome.current
+    if current is None or current.received is None:
+        raise LookupError(f"nothing of variant {variant_id} ever arrived in {warehouse_id}")
+    if (current.place or "") != place:
+        raise PlaceChanged(current.place or "")
 
 
 def _bind_adjustment(received: int | None, shipped: int | None, **change: object) -> BoundStatement:

@@ -75,6 +75,34 @@
     if (left) fetch(left, { keepalive: true, headers: { "X-Refreshes-Itself": "1" } });
   });
 
+  /* A scanner types a SKU and Enter: that counts a unit of its line; the first one empties all (adminpanel.order_forms.PackForm). */
+  document.addEventListener("keydown", (event) => {
+    const { target } = event;
+    if (event.key !== "Enter" || !target.matches?.("[data-scan]") || !target.value.trim()) return;
+    event.preventDefault();
+    const { form } = target;
+    const sku = target.value.trim().toUpperCase();
+    const began = form.elements.scanning;
+    const rows = [...form.querySelectorAll("[data-sku]")];
+    const unitsIn = (row) => (began.value && Number(find("input", row).value)) || 0;
+    const found = rows.filter((row) => row.dataset.sku === sku);
+    const wanting = found.find((row) => unitsIn(row) < row.dataset.most);
+    if (wanting) {
+      const count = unitsIn(wanting) + 1;
+      if (!began.value) rows.forEach((row) => { find("input", row).value = ""; });
+      began.value = "1";
+      find("input", wanting).value = count;
+      wanting.classList.toggle("is-full", count === Number(wanting.dataset.most));
+    }
+    const row = wanting ?? found[0];
+    const words = { sku, most: row?.dataset.most, count: row && unitsIn(row) };
+    const text = target.dataset[wanting ? "said" : row ? "full" : "unknown"];
+    const said = document.getElementById(`${target.id}_said`);
+    said.textContent = text.replace(/{(\w+)}/g, (whole, name) => words[name]);
+    said.classList.toggle("field__error", !wanting);
+    target.value = "";
+  });
+
   const rowNow = () => document.activeElement.closest("main tbody tr");
   const move = (step) => {
     const rows = [...document.querySelectorAll("main tbody tr")].filter((row) => row.checkVisibility());

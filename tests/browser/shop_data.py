@@ -61,6 +61,7 @@ from orders.operations import (
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
 from spreadsheets import operations as spreadsheets
+from spreadsheets.order_files import ORDER_FILES
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import (
@@ -216,6 +217,16 @@ def _make_import(product: Product, ann: User, now: datetime) -> UUID:
     return task_id
 
 
+def _make_paper(order_id: UUID, ann: User, now: datetime) -> UUID:
+    """A packing slip that can be fetched."""
+    task_id: UUID = uuid_from_time(now)
+    slips = ORDER_FILES["slips"]
+    spreadsheets.run_task(
+        spreadsheets.start_order_file(task_id, slips, [order_id], ann.user_id, now), 1
+    )
+    return task_id
+
+
 def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     """What opens by an address of its own, and Ann's things."""
     gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
@@ -228,7 +239,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     make_person(ann, shared, "editor", name="Ben")
     wanted = _get_product(next(each for each in data.PRODUCTS if steps.sold_out_skus(each)))
     subscription = Subscription(wanted.product_id, wanted.variants[0].variant_id, "ann@example.org")
-    make_payment(_place_order(4, now, ann))
+    ordered = make_payment(_place_order(4, now, ann))
     change = bulk_changes.start_change(
         uuid_from_time(now),
         BulkAct("featured", featured=True),
@@ -240,6 +251,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     return {
         "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
+        "ordered": str(ordered.order_id),
+        "paper": str(_make_paper(ordered.order_id, ann, now)),
         "change": str(change.change_id),
         "gone": gone.slug,
         "product": str(present.product_id),

@@ -173,6 +173,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "staff's order with a return": ShopPage(
             "adminpanel:order", "/staff/orders/{sent}/", "admin"
         ),
+        "papers": ShopPage("adminpanel:papers", "/staff/orders/papers/", "staff"),
+        "papers to choose": ShopPage(
+            "adminpanel:paper_new", "/staff/orders/papers/new/?order={ordered}&kind=slips", "staff"
+        ),
+        "a paper": ShopPage("adminpanel:paper", "/staff/orders/papers/{paper}/", "staff"),
         "second factor": ShopPage(
             "adminpanel:second_factor", "/staff/second-factor/", "not passed"
         ),
@@ -362,6 +367,7 @@ _STAFF_ACTIONS = (
         "note",
         "tags",
         "pack",
+        "paper_file",
         "parcel",
         "sent_back",
         "return_refund",
@@ -383,7 +389,7 @@ _STAFF_ACTIONS = (
         "import_apply",
     ),
     *("category_move", "category_remove", "front_page_row"),
-    *("stock_mail", "stock_threshold", "stock_transfer_new", "stock_transfer_end"),
+    *("stock_mail", "stock_threshold", "stock_place", "stock_transfer_new", "stock_transfer_end"),
 )
 # Addresses that never show a page of ours, and why.
 URLS_WITHOUT_PAGE = {
@@ -447,6 +453,7 @@ URL_ARGUMENTS = {
     "<slug:key>": "standard-de",
     "<slug:layout>": "products",
     "<uuid:task_id>": "{spreadsheet}",
+    "<uuid:file_id>": "{paper}",
     "<str:name>": "welcome10",
     "<slug:shape>": "mug",
     "<str:pictures>": "mug.c8724c-efeae0",

@@ -1,5 +1,7 @@
 """The frame of the staff's pages in a browser: keys, the menu of a phone, tables whose head stays."""
 
+import re
+
 import pytest
 from django.template.loader import render_to_string
 from playwright.sync_api import Page, expect
@@ -132,6 +134,34 @@ def test_x148_a_row_is_dragged_to_the_place_of_another(
     for count in (1, 0):
         page.locator("[name=unpin]").first.click()
         expect(page.locator("[data-list=pin]")).to_have_count(count)
+
+
+def test_x178_a_scanner_counts_what_goes_into_a_parcel(
+    open_page: OpenPage, shop: ServedShop
+) -> None:
+    page = open_page(who="staff")
+    page.goto(f"/staff/orders/{shop.things['order']}/")
+    fold = page.locator("details[id^=pack-]").first
+    fold.locator("summary").click()
+    lines, field = fold.locator("[data-sku]"), fold.locator("[data-scan]")
+    sku, said = lines.first.get_attribute("data-sku") or "", fold.get_by_role("status")
+    field.fill("NOBODYS")
+    field.press("Enter")
+    expect(said).to_have_text("“NOBODYS” is nothing that is to be packed here")
+    expect(lines.first.get_by_role("textbox")).to_have_value("2")
+    # As a scanner types: letter by letter, and Enter.
+    field.press_sequentially(f"{sku.lower()}\n")
+    expect(said).to_have_text(f"{sku}: 1 of 2")
+    expect(lines.first.get_by_role("textbox")).to_have_value("1")
+    expect(lines.nth(1).get_by_role("textbox")).to_have_value("")
+    expect(field).to_be_focused()
+    field.press_sequentially(f"{sku}\n")
+    expect(lines.first).to_have_class(re.compile("is-full"))
+    field.press_sequentially(f"{sku}\n")
+    expect(said).to_have_text(f"All 2 of {sku} are in the parcel")
+    expect(lines.first.get_by_role("textbox")).to_have_value("2")
+    expect(field).to_have_value("")
+    assert_accessible(page, "a parcel that is being packed with a scanner")
 
 
 @pytest.mark.parametrize("scripts", [True, False])

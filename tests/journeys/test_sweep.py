@@ -62,6 +62,7 @@ from orders import queries as orders
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
 from spreadsheets import operations as spreadsheets
+from spreadsheets.order_files import ORDER_FILES
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import make_order, make_product, make_stock, make_user, sign_in_staff
@@ -184,6 +185,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:viewers": [ask(**_ORDER)],
     "adminpanel:tags": [ask({"add": "mine"}, **_ORDER)],
     "adminpanel:pack": [ask({"version": "3", "line_1": "1"}, warehouse="berlin", **_ORDER)],
+    "adminpanel:paper": [ask(file_id="{paper}")],
+    "adminpanel:paper_file": [ask({}, file_id="{paper}")],
     "adminpanel:parcel": [ask({"version": "3", "event": "shipped"}, parcel_id="1", **_ORDER)],
     "adminpanel:sent_back": [
         ask({"version": "3", "event": "return_approved"}, return_id="1", **_ORDER)
@@ -211,6 +214,13 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:stock_item": [ask(product_id="{product}", variant_id="{line}")],
     "adminpanel:stock_threshold": [
         ask({"warehouse": "berlin", "threshold": "1"}, product_id="{product}", variant_id="{line}")
+    ],
+    "adminpanel:stock_place": [
+        ask(
+            {"warehouse": "berlin", "place": "A-1", "seen_place": ""},
+            product_id="{product}",
+            variant_id="{line}",
+        )
     ],
     "adminpanel:stock_transfer_new": [
         ask(
@@ -566,6 +576,8 @@ def make_world() -> World:
     task_id = uuid_from_time(now)
     file = ContentFile(b"sku,price\nNOBODYS,1.00\n")
     spreadsheets.start_import(task_id, "prices", file, "prices.csv", uuid4(), now)
+    paper_id = uuid_from_time(now)
+    spreadsheets.start_order_file(paper_id, ORDER_FILES["labels"], [paid.order_id], uuid4(), now)
     transfer = StockTransfer(
         *(uuid4(), line.product_id, make_stock(2, product_id=line.product_id), "berlin", "cork", 1),
         *("", LEAVING, str(alice.pk), now),
@@ -595,6 +607,7 @@ def make_world() -> World:
         "category": str(list_root_categories()[0].category_id),
         "change": str(change_id),
         "spreadsheet": str(task_id),
+        "paper": str(paper_id),
         "transfer": str(transfer.transfer_id),
     }
     nobody = RemovedLine(
@@ -615,6 +628,7 @@ def make_world() -> World:
                 "variant",
                 "change",
                 "spreadsheet",
+                "paper",
                 "transfer",
             )
         },

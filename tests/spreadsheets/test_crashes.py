@@ -16,6 +16,7 @@ from consistency.findings import Scope
 from inventory.queries import get_stock_numbers
 from jobs.months import list_months
 from spreadsheets import operations, queries
+from spreadsheets.layouts import LAYOUTS
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_product, make_stock
 from tests.orders.crashes import Write, first_and_last_writes, kill_at_write, record_writes
@@ -97,7 +98,7 @@ def test_x108_i24_an_import_that_is_killed_at_any_write_is_done_once(
                 make_file(products), layout, since
             ),
         )
-        last = queries.list_tasks(datetime.now(UTC))
+        last = queries.list_tasks(datetime.now(UTC), LAYOUTS)
         task = next((each for each in last if each.started_at == since), None)
         states.add(task.state if task else "")
         if task is None:

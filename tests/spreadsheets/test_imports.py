@@ -26,7 +26,7 @@ from spreadsheets import operations
 from spreadsheets import queries as spreadsheets
 from spreadsheets.entities import FileRow, SpreadsheetTask
 from spreadsheets.jobs import go_on_with_spreadsheets
-from spreadsheets.layouts import Layout
+from spreadsheets.layouts import LAYOUTS, Layout
 from tests.factories import make_category, make_product, make_stock
 from tests.spreadsheets.files import (
     Lines,
@@ -453,6 +453,6 @@ def test_x105_an_import_whose_first_cells_have_expired_is_gone() -> None:
         (month_of(task.task_id), task.task_id),
     )
     assert spreadsheets.get_task(task.task_id) is None
-    assert task.task_id not in {each.task_id for each in spreadsheets.list_tasks(now)}
+    assert task.task_id not in {each.task_id for each in spreadsheets.list_tasks(now, LAYOUTS)}
     month = month_of(task.task_id)
     assert task.task_id not in {each.task_id for each in spreadsheets.iterate_tasks(month)}

@@ -1,0 +1,41 @@
+"""The staff's form of papers and tables of orders: which one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from spreadsheets.order_files import MAX_PRINTED_ORDERS, ORDER_FILES
+from web.forms import Form
+
+
+class PaperForm(Form):
+    """What is printed or written of so many orders. `file_id` is the form's own, so that it is made once."""
+
+    file_id = forms.UUIDField(widget=forms.HiddenInput)
+    kind = forms.ChoiceField(
+        label=gettext_lazy("What"),
+        choices=[(each.name, each.label) for each in ORDER_FILES.values()],
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": gettext_lazy("Choose one"),
+            "invalid_choice": gettext_lazy("Choose one"),
+        },
+    )
+
+    def __init__(self, total: int, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.total = total
+
+    def clean_kind(self) -> str:
+        """Return the kind, unless there are too many orders for it."""
+        name: str = self.cleaned_data["kind"]
+        if ORDER_FILES[name].draw and self.total > MAX_PRINTED_ORDERS:
+            raise forms.ValidationError(
+                _("A paper may have %(most)d orders. Filter them first, or take a table.")
+                % {"most": MAX_PRINTED_ORDERS}
+            )
+        return name

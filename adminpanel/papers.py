@@ -1,0 +1,82 @@
+"""What the staff's pages of papers put together: the kinds with their pages, and what is being made, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from urllib.parse import urlencode
+from uuid import UUID
+
+from adminpanel.spreadsheets import STATE_LABELS
+from spreadsheets import entities
+from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.operations import EXPORT_SECONDS
+from spreadsheets.order_files import ORDER_FILES, OrderFile
+
+_NODE_BITS = 48
+
+
+@dataclass(frozen=True)
+class KindLine:
+    """A kind of paper or table as it is chosen. `pages`: so many at least, 0 where that is not known before."""
+
+    kind: OrderFile
+    pages: int
+    is_chosen: bool
+
+
+def list_kinds(total: int, chosen: str) -> list[KindLine]:
+    """Return what can be printed or written of so many orders."""
+    return [
+        KindLine(
+            each,
+            -(-total // each.orders_a_page) if each.orders_a_page else 0,
+            each.name == chosen,
+        )
+        for each in ORDER_FILES.values()
+    ]
+
+
+@dataclass(frozen=True)
+class PaperLine:
+    """A paper or a table of orders as the list shows it."""
+
+    task: SpreadsheetTask
+    kind: OrderFile
+    who: str
+    state: str
+    tone: str
+    is_ready: bool
+
+
+def paper_line(task: SpreadsheetTask, names: Mapping[UUID, str], now: datetime) -> PaperLine:
+    """Return a paper or a table of orders in words. `names` are of those who had it made."""
+    is_ready = can_be_fetched(task, now)
+    # The worker deletes it some minutes after its hour.
+    state = task.state if is_ready or task.state != entities.WRITTEN else entities.EXPIRED
+    label, tone = STATE_LABELS[state]
+    who = names.get(task.started_by, "")
+    return PaperLine(task, ORDER_FILES[task.layout], who, str(label), tone, is_ready)
+
+
+def can_be_fetched(task: SpreadsheetTask, now: datetime) -> bool:
+    """Return whether a file is there, and its hour not over."""
+    return (
+        task.state == entities.WRITTEN
+        and task.changed_at is not None
+        and now - task.changed_at < timedelta(seconds=EXPORT_SECONDS)
+    )
+
+
+def file_id_of(form_id: UUID, kind: str, selection: list[tuple[str, str]]) -> UUID:
+    """Return the id of the file that a form makes: the same for the same kind and orders, and another one for others.
+
+    Who goes back and chooses something else from the same page gets that. It keeps the form's time.
+    """
+    text = urlencode([("kind", kind), *selection])
+    node = int.from_bytes(sha256(text.encode()).digest()[: _NODE_BITS // 8])
+    return UUID(
+        int=(form_id.int >> _NODE_BITS << _NODE_BITS) | (form_id.int ^ node) % 2**_NODE_BITS
+    )

@@ -1,0 +1,324 @@
+"""The files of orders that go out: papers for those who pick and pack, and tables. They hold addresses, so they are encrypted.
+
+Each is made in two steps: lines of text are written for some orders at a time, and at the end a table is these lines, and a paper
+is drawn from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext_lazy
+
+from accounts.roles import ORDER_STAFF
+from inventory.queries import get_places
+from orders import parcels
+from orders.entities import Order
+from orders.items import Item
+from orders.queries import items_from_rows, order_from_rows, prefetch_items, prefetch_order
+from orders.states import CLOSED, CONFIRMED
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+    from moneyed import Money
+
+# A paper is drawn at once, in memory: so many orders are some megabytes and half a minute. A table has no such bound.
+MAX_PRINTED_ORDERS = 1000
+_AT_ONCE = 25
+PDF, CSV = "pdf", "csv"
+
+Lines = Iterator[list[str]]
+OrderItems = Iterable[tuple[Order, tuple[Item, ...]]]
+
+
+@dataclass(frozen=True)
+class OrderFile:
+    """A kind of file of orders. `draw` makes the file of all lines, for those of ORDER_STAFF; without it, it is a table of them."""
+
+    name: str
+    label: StrOrPromise
+    help: StrOrPromise
+    format: str
+    list_lines: Callable[[OrderItems], Lines]
+    head: list[str]
+    draw: Callable[[Lines, datetime], bytes] | None = None
+    orders_a_page: int = 0  # 0 where that is not known before
+    roles: tuple[str, ...] = ORDER_STAFF
+
+    def iterate_lines(self, order_ids: Sequence[UUID]) -> Lines:
+        """Yield what it says of orders; those that are not there (any more) are left out. Raises CassandraUnavailable."""
+        for first in range(0, len(order_ids), _AT_ONCE):
+            yield from self.list_lines(_read_orders(order_ids[first : first + _AT_ONCE]))
+
+
+def _read_orders(order_ids: Sequence[UUID]) -> OrderItems:
+    reading = [(prefetch_order(each), prefetch_items(each)) for each in order_ids]
+    for order_rows, item_rows in reading:
+        if order := order_from_rows(order_rows.rows()):
+            yield order, items_from_rows(order, item_rows.rows())
+
+
+# ---- Papers
+
+
+def _pick_lines(found: OrderItems) -> Lines:
+    """What is still to be packed: of an order with nothing of it, its number alone."""
+    wanted = []
+    for order, items in found:
+        by_line = {each.line_number: each for each in items}
+        to_pack = order.units_to_pack if order.state == CONFIRMED else {}
+        picks = [
+            (order, by_line[line], warehouse, units)
+            for warehouse, lines in to_pack.items()
+            for line, units in lines.items()
+            if line in by_line
+        ]
+        if picks:
+            wanted += picks
+        else:
+            yield [order.number, "", "", "", "", "0"]
+    places = get_places(
+        {(item.variant_id, warehouse) for _order, item, warehouse, _units in wanted}
+    )
+    for order, item, warehouse, units in wanted:
+        place = places[item.variant_id, warehouse]
+        yield [order.number, item.sku, item.label, warehouse, place, str(units)]
+
+
+def _list_boxes(order: Order, items: Sequence[Item]) -> dict[str, dict[int, int]]:
+    """Return what lies, or will lie, in an order's parcels, units by warehouse and line; if none is left, what has been sent."""
+    if order.state not in (CONFIRMED, CLOSED):
+        return {}
+    waiting = [each for each in order.parcels() if each.state == parcels.PACKED]
+    units: dict[str, dict[int, int]] = {}
+    known = {each.line_number for each in items}
+
+    def add(warehouse: str, lines: dict[int, int]) -> None:
+        box = units.setdefault(warehouse, {})
+        for line, count in lines.items():
+            if line in known:
+                box[line] = box.get(line, 0) + count
+
+    if order.state == CONFIRMED:
+        for warehouse, lines in order.units_to_pack.items():
+            add(warehouse, lines)
+    for parcel in waiting or ([] if units else [each for each in order.parcels() if each.is_sent]):
+        add(parcel.warehouse, parcel.lines)
+    return units
+
+
+def _slip_lines(found: OrderItems) -> Lines:
+    for order, items in found:
+        for warehouse, units in _list_boxes(order, items).items():
+            for item in items:
+                if count := units.get(item.line_number):
+                    yield [
+                        order.number,
+                        warehouse,
+                        str(date_format(timezone.localtime(order.placed_at), "j F Y")),
+                        order.method.label,
+                        order.customer_notes,
+                        _address(order),
+                        item.sku,
+                        item.label,
+                        str(count),
+                    ]
+
+
+def _label_lines(found: OrderItems) -> Lines:
+    for order, _items in found:
+        if order.state in (CONFIRMED, CLOSED) and not order.is_erased:
+            yield [order.number, order.method.label, _address(order)]
+
+
+def _address(order: Order) -> str:
+    return "\n".join(order.delivery_address.lines)
+
+
+# What draws has its typefaces, and takes long to load: only who draws does.
+def _draw_picking_list(lines: Lines, now: datetime) -> bytes:
+    from orders.papers import PickLine, draw_picking_list
+
+    found = (
+        PickLine(number, sku, label, warehouse, place, int(units))
+        for number, sku, label, warehouse, place, units in lines
+    )
+    return draw_picking_list(found, now)
+
+
+def _draw_packing_slips(lines: Lines, now: datetime) -> bytes:
+    from orders.papers import SlipLine, draw_packing_slips
+
+    found = (
+        SlipLine(number, warehouse, placed, delivery, notes, address, sku, label, int(units))
+        for number, warehouse, placed, delivery, notes, address, sku, label, units in lines
+    )
+    return draw_packing_slips(found, now)
+
+
+def _draw_address_labels(lines: Lines, now: datetime) -> bytes:
+    from orders.papers import LabelLine, draw_address_labels
+
+    return draw_address_labels((LabelLine(*cells) for cells in lines), now)
+
+
+# ---- Tables
+
+
+def _amount(money: Money) -> str:
+    return f"{money.amount:.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class _OrderRow:
+    """The columns of a table with a line for each order, in this order. Sums have no currency, times are UTC."""
+
+    number: str
+    placed: str
+    status: str
+    payment: str
+    payment_method: str
+    fulfilment: str
+    currency: str
+    subtotal: str
+    delivery: str
+    discount: str
+    tax: str
+    total: str
+    paid: str
+    refunded: str
+    items: str
+    country: str
+    email: str
+    name: str
+    delivery_method: str
+    delivery_address: str
+    billing_address: str
+    voucher: str
+    account: str
+
+
+@dataclass(frozen=True, slots=True)
+class _ItemRow:
+    """The columns of a table with a line for each line of an order, as it is now."""
+
+    number: str
+    placed: str
+    status: str
+    country: str
+    sku: str
+    product: str
+    options: str
+    units: str
+    currency: str
+    unit_price: str
+    line_total: str
+    discount: str
+
+
+def _order_rows(found: OrderItems) -> Lines:
+    for order, items in found:
+        row = _OrderRow(
+            number=order.number,
+            placed=order.placed_at.isoformat(timespec="seconds"),
+            status=order.state,
+            payment=order.payment,
+            payment_method=order.payment_method,
+            fulfilment=order.fulfilment,
+            currency=order.total.currency.code,
+            subtotal=_amount(order.subtotal),
+            delivery=_amount(order.delivery),
+            discount=_amount(order.discount),
+            tax=_amount(order.tax),
+            total=_amount(order.total),
+            paid=_amount(order.captured),
+            refunded=_amount(order.refunded),
+            items=", ".join(f"{each.quantity} × {each.sku}" for each in order.current_lines(items)),
+            country=order.country,
+            email=order.email,
+            name=order.name,
+            delivery_method=order.method.name,
+            delivery_address=_address(order),
+            billing_address="\n".join(order.billing_address.lines),
+            voucher=order.voucher,
+            account="yes" if order.user_id else "no",
+        )
+        yield list(astuple(row))
+
+
+def _item_rows(found: OrderItems) -> Lines:
+    for order, items in found:
+        for item in order.current_lines(items):
+            row = _ItemRow(
+                number=order.number,
+                placed=order.placed_at.isoformat(timespec="seconds"),
+                status=order.state,
+                country=order.country,
+                sku=item.sku,
+                product=item.name,
+                options=item.options_label,
+                units=str(item.quantity),
+                currency=order.total.currency.code,
+                unit_price=_amount(item.unit_price),
+                line_total=_amount(item.line_total),
+                discount=_amount(item.discount),
+            )
+            yield list(astuple(row))
+
+
+ORDER_FILES = {
+    each.name: each
+    for each in (
+        OrderFile(
+            "picking",
+            gettext_lazy("Picking list"),
+            gettext_lazy("What is to be taken from which place, and for which orders."),
+            PDF,
+            _pick_lines,
+            [],
+            _draw_picking_list,
+        ),
+        OrderFile(
+            "slips",
+            gettext_lazy("Packing slips"),
+            gettext_lazy("A page for each parcel, without prices."),
+            PDF,
+            _slip_lines,
+            [],
+            _draw_packing_slips,
+            orders_a_page=1,
+        ),
+        OrderFile(
+            "labels",
+            gettext_lazy("Address labels"),
+            gettext_lazy("On sheets of eight, 105 by 74 mm."),
+            PDF,
+            _label_lines,
+            [],
+            _draw_address_labels,
+            orders_a_page=8,
+        ),
+        OrderFile(
+            "orders",
+            gettext_lazy("Orders as CSV"),
+            gettext_lazy("A line for each order, with its sums and addresses."),
+            CSV,
+            _order_rows,
+            list(_OrderRow.__slots__),
+        ),
+        OrderFile(
+            "order-lines",
+            gettext_lazy("Lines as CSV"),
+            gettext_lazy("A line for each line of an order, with its SKU and price."),
+            CSV,
+            _item_rows,
+            list(_ItemRow.__slots__),
+        ),
+    )
+}

@@ -1,0 +1,209 @@
+"""Papers and tables of orders on the staff's pages; where stock lies; a scanner at the packing table."""
+
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+import time_machine
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+from pypdf import PdfReader
+
+from orders import operations
+from orders.entities import Order
+from orders.queries import get_order, list_items
+from spreadsheets import queries
+from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.factories import (
+    make_draft,
+    make_order,
+    make_payment,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
+
+NEW, LIST = reverse("adminpanel:paper_new"), reverse("adminpanel:papers")
+
+
+@pytest.fixture
+def will() -> Client:
+    return sign_in_staff(Client(), make_user("Will", role="warehouse"))
+
+
+def form_fields(answer: Any, action: str) -> dict[str, Any]:
+    forms = html.fromstring(answer.content).forms
+    form = next(each for each in forms if (each.get("action") or "").endswith(action))
+    fields = {each.name: each.value or "" for each in form.inputs if each.name}
+    del fields["csrfmiddlewaretoken"]
+    return fields | {"order": [each.value for each in form.inputs if each.name == "order"]}
+
+
+def make_papers(client: Client, kind: str, *orders: Order, form_id: str = "") -> Any:
+    page = client.get(NEW, {"order": [str(each.order_id) for each in orders]})
+    fields = form_fields(page, NEW)
+    fields |= {"kind": kind} | ({"file_id": form_id} if form_id else {})
+    return client.post(NEW, fields)
+
+
+def fetched(answer: Any) -> bytes:
+    return b"".join(answer.streaming_content)
+
+
+def text_of(pdf: bytes) -> str:
+    return "\n".join(page.extract_text() for page in PdfReader(BytesIO(pdf)).pages)
+
+
+def test_x176_s96_selected_orders_are_printed_at_once_and_fetched_for_an_hour(
+    will: Client,
+) -> None:
+    orders = [make_order(paid=True, quantity=2, notes="Ring twice") for _ in range(2)]
+    page = will.get(NEW, {"order": [str(each.order_id) for each in orders]}).content.decode()
+    assert "Print or export 2 orders" in page
+    assert "2 pages or more" in page
+    assert "Up to one page" in page
+    answer = make_papers(will, "slips", *orders)
+    assert answer.status_code == 303
+    address = answer["Location"]
+    shown = will.get(address).content.decode()
+    assert "Download the file" in shown
+    assert "Packing slips" in will.get(LIST).content.decode()
+    sent = will.post(f"{address}file/")
+    assert sent["Content-Type"] == "application/pdf"
+    assert "no-store" in sent["Cache-Control"]
+    text = text_of(fetched(sent))
+    for order in orders:
+        assert order.number in text
+        assert list_items(order)[0].sku in text
+    assert "Ring twice" in text
+    # Its address alone, as somebody may have kept it, opens the page.
+    assert will.get(f"{address}file/")["Location"] == address
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=1, minutes=1), tick=False):
+        assert will.post(f"{address}file/")["Location"] == address
+        assert "Download the file" not in will.get(address).content.decode()
+
+
+def test_x176_a_form_that_is_sent_twice_makes_one_file_and_another_choice_another(
+    will: Client,
+) -> None:
+    order = make_order(paid=True)
+    page = will.get(NEW, {"order": str(order.order_id)})
+    form_id = str(page.context["form"]["file_id"].value())
+    twice = [make_papers(will, "labels", order, form_id=form_id) for _ in range(2)]
+    other = make_papers(will, "picking", order, form_id=form_id)
+    assert twice[0]["Location"] == twice[1]["Location"] != other["Location"]
+    assert "Ada Lovelace" in text_of(fetched(will.post(f"{twice[0]['Location']}file/")))
+
+
+def test_x176_what_cannot_be_made_is_said_and_kept(will: Client) -> None:
+    order = make_order(paid=True)
+    refused = make_papers(will, "", order)
+    assert refused.status_code == 422
+    assert "Choose one" in refused.content.decode()
+    assert str(order.order_id) in refused.content.decode()
+    nothing = will.get(NEW, follow=True).content.decode()
+    assert "Tick the orders first" in nothing
+    missing = will.get(reverse("adminpanel:paper", args=[uuid4()]))
+    assert missing.status_code == 404
+
+
+def test_s96_papers_are_for_who_works_on_orders_and_each_fetch_is_logged() -> None:
+    wanda = make_user("Wanda", role="warehouse")
+    answer = make_papers(sign_in_staff(Client(), wanda), "labels", make_order(paid=True))
+    address = answer["Location"]
+    task = queries.get_task(UUID(address.strip("/").split("/")[-1]))
+    assert task
+    cleo = sign_in_staff(Client(), make_user("Cleo", role="catalogue"))
+    for url in (LIST, NEW, address):
+        assert cleo.get(url).status_code == 403, url
+    assert cleo.post(f"{address}file/").status_code == 403
+    # Nor by the address of a file of products.
+    assert cleo.get(reverse("adminpanel:export_file", args=[task.task_id])).status_code == 404
+    assert "Address labels" not in cleo.get(reverse("adminpanel:spreadsheets")).content.decode()
+    fetched(sign_in_staff(Client(), wanda).post(f"{address}file/"))
+    actions = [each.act for each in list_entries_this_month(wanda)]
+    assert {"adminpanel:paper_new", "adminpanel:paper_file"} <= set(actions)
+
+
+# ---- Places
+
+
+def test_x179_a_place_is_typed_once_and_orders_the_picking_list(will: Client) -> None:
+    first, second = make_order(paid=True, quantity=2), make_order(paid=True)
+    urls = {}
+    for order, place in ((first, "B-7"), (second, "A-12-3")):
+        item = list_items(order)[0]
+        urls[place] = reverse("adminpanel:stock_place", args=[item.product_id, item.variant_id])
+        fields = {"warehouse": "berlin", "place": place, "seen_place": ""}
+        assert will.post(urls[place], fields).status_code == 303
+        # Sent twice it is so already.
+        assert will.post(urls[place], fields).status_code == 303
+    stale = will.post(urls["B-7"], {"warehouse": "berlin", "place": "C-1", "seen_place": ""})
+    assert stale.status_code == 422
+    assert "Meanwhile it is “B-7”." in stale.content.decode()
+    assert 'value="C-1"' in stale.content.decode(), "nothing that was typed is lost"
+    long = will.post(urls["B-7"], {"warehouse": "berlin", "place": "C" * 21, "seen_place": "B-7"})
+    assert long.status_code == 422
+    nowhere = will.post(urls["B-7"], {"warehouse": "cork", "place": "C-1", "seen_place": ""})
+    assert "Nothing has arrived here yet." in nowhere.content.decode()
+    page = will.get(urls["B-7"], follow=True).content.decode()
+    assert 'value="B-7"' in page
+    made = make_papers(will, "picking", first, second)
+    text = text_of(fetched(will.post(f"{made['Location']}file/")))
+    assert text.index("A-12-3") < text.index("B-7")
+    assert f"2 × {first.number}" in text.replace("\xa0", " ")
+
+
+# ---- Scanning
+
+
+def scan(client: Client, order: Order, sku: str, fields: dict[str, Any] | None = None) -> Any:
+    if fields is None:
+        page = client.get(reverse("adminpanel:order", args=[order.number]))
+        fields = pack_fields(page)
+    url = reverse("adminpanel:pack", args=[order.number, "berlin"])
+    return client.post(url, fields | {"scan": sku, "count": "1"})
+
+
+def pack_fields(answer: Any) -> dict[str, Any]:
+    return form_fields(answer, "/pack/berlin/")
+
+
+def test_x178_a_scanned_sku_counts_a_unit_of_its_line(will: Client) -> None:
+    mugs, bowl = make_product("Mug"), make_product("Bowl")
+    for each in (mugs, bowl):
+        make_stock(9, product_id=each.product_id, variant_id=each.variants[0].variant_id)
+    order = make_payment(
+        operations.place_order(make_draft((mugs, 2), (bowl, 1)), datetime.now(UTC))
+    )
+    lines = {item.sku: f"line_{item.line_number}" for item in list_items(order)}
+    mug, other = mugs.variants[0].sku, bowl.variants[0].sku
+    unknown = scan(will, order, "NOBODYS")
+    assert unknown.status_code == 422
+    assert "“NOBODYS” is nothing that is to be packed here" in unknown.content.decode()
+    assert pack_fields(unknown)[lines[mug]] == "2", "nothing was counted"
+    once = scan(will, order, f" {mug.lower()} ")
+    assert once.status_code == 200
+    fields = pack_fields(once)
+    assert (fields[lines[mug]], fields[lines[other]]) == ("1", "")
+    twice = scan(will, order, mug, fields)
+    fields = pack_fields(twice)
+    assert fields[lines[mug]] == "2"
+    assert "is-full" in twice.content.decode()
+    # As a browser does that loads the page again: the same is counted, not one more.
+    assert pack_fields(scan(will, order, mug, pack_fields(once))) == fields
+    too_many = scan(will, order, mug, fields)
+    assert too_many.status_code == 422
+    assert f"All 2 of {mug} are in the parcel" in too_many.content.decode()
+    assert pack_fields(too_many)[lines[mug]] == "2"
+    # What was scanned is what is packed.
+    packed = will.post(reverse("adminpanel:pack", args=[order.number, "berlin"]), fields)
+    assert packed.status_code == 303
+    found = get_order(order.order_id)
+    assert found
+    (parcel,) = found.parcels()
+    assert parcel.lines == {int(lines[mug].removeprefix("line_")): 2}
