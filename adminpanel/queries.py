@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts import queries as accounts
 from accounts.models import User
 from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
@@ -347,19 +348,23 @@ class OrderPage:
     items: tuple[Item, ...]
     attempts: tuple[PaymentAttempt, ...]
     now: datetime
+    customer: User | None = None  # None for a guest, and for one who was erased
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order with its items and payments, read side by side. Raises CassandraUnavailable."""
-    items, attempts = (
+    """Return an order with its items, payments and customer, read side by side. Raises CassandraUnavailable."""
+    items, attempts, customer = (
         queries.prefetch_items(order.order_id),
         queries.prefetch_payments(order.order_id),
+        accounts.prefetch_profile(order.user_id) if order.user_id else None,
     )
+    row = customer.one() if customer else None
     return OrderPage(
         order,
         queries.items_from_rows(order, items.rows()),
         queries.add_payment_references(order, attempts.rows()).payment_attempts,
         current_time(),
+        accounts.user_from_row(row) if row else None,
     )
 
 
