@@ -348,23 +348,31 @@ class OrderPage:
     items: tuple[Item, ...]
     attempts: tuple[PaymentAttempt, ...]
     now: datetime
-    customer: User | None = None  # None for a guest, and for one who was erased
+    # who has ordered; of a guest's order the account with its e-mail address; None if there is none, or no more
+    customer: User | None = None
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order with its items, payments and customer, read side by side. Raises CassandraUnavailable."""
-    items, attempts, customer = (
+    """Return an order with its items, payments and customer, read side by side. Raises CassandraUnavailable.
+
+    The customer of a guest's order is the account that has its e-mail address, if there is one.
+    """
+    items, attempts = (
         queries.prefetch_items(order.order_id),
         queries.prefetch_payments(order.order_id),
-        accounts.prefetch_profile(order.user_id) if order.user_id else None,
     )
-    row = customer.one() if customer else None
+    reading = accounts.prefetch_profile(order.user_id) if order.user_id else None
+    if reading:
+        row = reading.one()
+        customer = accounts.user_from_row(row) if row else None
+    else:
+        customer = accounts.find_user_by_email(order.email) if order.email else None
     return OrderPage(
         order,
         queries.items_from_rows(order, items.rows()),
         queries.add_payment_references(order, attempts.rows()).payment_attempts,
         current_time(),
-        accounts.user_from_row(row) if row else None,
+        customer,
     )
 
 

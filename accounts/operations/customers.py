@@ -42,7 +42,7 @@ NOTES_FORGOTTEN = conditional_write(
 )
 BLOCKED = conditional_write(
     "Q6",
-    """UPDATE users SET blocked_at = :now, block_reason = :reason, blocked_by = :by WHERE user_id = :user_id
+    """UPDATE users SET blocked_at = :now, block_reason = :reason, blocked_by = :actor WHERE user_id = :user_id
        IF role = '' AND demo = false AND erasing_at = null AND blocked_at = null""",
 )
 UNBLOCKED = conditional_write(
@@ -125,7 +125,9 @@ def block_customer(user_id: UUID, reason: str, *, by: str, now: datetime) -> Non
     def is_ours(row: Row) -> bool:
         return bool(row.blocked_at == now)
 
-    if BLOCKED.apply(if_lost=applied_if(is_ours), user_id=user_id, reason=reason, by=by, now=now):
+    if BLOCKED.apply(
+        if_lost=applied_if(is_ours), user_id=user_id, reason=reason, actor=by, now=now
+    ):
         return
     found = queries.get_user(user_id)
     if found is None:

@@ -55,6 +55,11 @@ SUBMITS = {
         ),
         *("received", "money_sent"),
     },
+    "customer": {
+        *("customer_note", "customer_block", "customer_unblock"),
+        *("customer_export", "customer_erase"),
+    },
+    "customers": {"customer_find"},
     "person": {"person_role", "person_sessions_end", "person_factor_reset"},
     "people": {"person_find"},
     "second_factor": {"recovery_codes"},

@@ -173,6 +173,8 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "staff's order with a return": ShopPage(
             "adminpanel:order", "/staff/orders/{sent}/", "admin"
         ),
+        "customers": ShopPage("adminpanel:customers", "/staff/customers/", "admin"),
+        "customer": ShopPage("adminpanel:customer", "/staff/customers/{ann}/", "admin"),
         "second factor": ShopPage(
             "adminpanel:second_factor", "/staff/second-factor/", "not passed"
         ),
@@ -367,6 +369,8 @@ _STAFF_ACTIONS = (
         "received",
         "money_sent",
     ),
+    *("customer_find", "customer_note", "customer_block", "customer_unblock"),
+    *("customer_export", "customer_erase"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_make", "promotion_end", "promotion_resume", "delivery_method_remove"),
     *(
