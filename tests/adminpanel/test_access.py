@@ -20,6 +20,8 @@ LOOKS = {
         "board",
         "find",
         "order",
+        "customers",
+        "customer",
         "second_factor",
         "second_factor_picture",
         "people",

@@ -274,7 +274,7 @@ def test_x187_their_data_has_what_the_staff_keep_and_erasure_takes_it(
     add_customer_note(sam.pk, uuid4(), "Rings twice", author="Ada", now=NOW)
     block_customer(sam.pk, "Never pays", by="Ada", now=NOW)
     answer = desk.post(of(sam, "customer_export"))
-    data = json.loads(b"".join(answer.streaming_content))
+    data = json.loads(answer.getvalue())
     assert data["accounts"]["notes_of_the_staff"][0]["text"] == "Rings twice"
     assert data["accounts"]["blocked"]["why"] == "Never pays"
     assert data["orders"]["sums"][0]["orders"] == 1
