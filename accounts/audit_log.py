@@ -344,7 +344,12 @@ def _impersonal(name: str, value: str) -> str:
     """Return what is kept of a field that is about a customer, who may be erased before the audit log forgets."""
     if name == "email":
         return mailbox_pseudonym(value)
+    if name in _KEPT_WITH_CUSTOMERS and value:
+        return "(on the customer's page)"
     return "(in the order's history)" if name in _KEPT_IN_ORDERS and value else value
+
+
+_KEPT_WITH_CUSTOMERS = frozenset(("customer_note", "block_reason"))
 
 
 _KEPT_IN_ORDERS = frozenset(

@@ -34,6 +34,26 @@ class AlreadyEnrolled(Exception):
     """There is a second factor already: for another one it is reset first."""
 
 
+class TooManyNotes(Exception):
+    """There are as many notes on a customer as there may be."""
+
+    def __str__(self) -> str:
+        return _("There are 200 notes on this customer, which is the limit.")
+
+
+class BlockChanged(Exception):
+    """A customer was blocked or unblocked meanwhile; nothing was changed."""
+
+
+class BlockRefused(Exception):
+    """One of the staff, a login of the demo shop or an account that is being deleted cannot be blocked."""
+
+    def __str__(self) -> str:
+        return _(
+            "People with a role, demo logins and accounts that are being deleted can’t be blocked."
+        )
+
+
 class LastAdmin(Exception):
     """Nobody would be left who may give roles."""
 

@@ -50,6 +50,10 @@ class User(DjangoCassandraModel):
     low_stock_mail = columns.Boolean()  # of staff: a mail a day about what runs low
     # another one whenever all sessions end: browsers that knew it are strangers again
     stamp = columns.UUID()
+    # Since when the customer may place no orders, why, and who of the staff decided so; null for nearly everybody.
+    blocked_at = columns.DateTime()
+    block_reason = columns.Text()
+    blocked_by = columns.Text()
     # when the user asked to be erased: the account cannot be used any more
     erasing_at = columns.DateTime()
 
@@ -260,6 +264,42 @@ class SecondFactor(Model):
     # keyed hash of a code -> when it was made
     recovery = columns.Map(columns.Text, columns.DateTime)
     enrolled_at = columns.DateTime()
+
+
+class CustomerNote(Model):
+    """What the staff have noted about a customer.
+
+    Bound: 200 notes (accounts.operations.customers.MAX_NOTES) of 1,000 characters, 800 kB at most.
+    Writer: accounts.operations.customers, by conditional batches alone, which count `version` on.
+    """
+
+    __table_name__ = "customer_notes"
+    __personal_data__ = {"columns": ("user_id", "text"), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    note_id = columns.UUID(primary_key=True)  # of the form that it was written in
+    version = columns.Integer(static=True)
+    author = columns.Text()  # a member of staff, by the name of then
+    text = columns.Text()
+    written_at = columns.DateTime()
+
+
+class CustomerLook(Model):
+    """Which customers one of the staff has looked at lately: the list to go back to, and when a look is logged again.
+
+    Bound: the customers that one person looks at in a week, some thousands at 24 bytes.
+    Writer: accounts.operations.record_look; the rows go after a week. Who looked when stands in the audit log.
+    """
+
+    __table_name__ = "customer_looks"
+    __options__ = {"default_time_to_live": 7 * 24 * 3600}
+    __personal_data__ = {
+        "columns": ("staff_id", "user_id"),
+        "on_erase": "expires",
+        "why": "an id alone, which nothing leads from once the account is gone; it goes after a week",
+    }
+    staff_id = columns.UUID(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    looked_at = columns.DateTime()
 
 
 class _Entry(Model):

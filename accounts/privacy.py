@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accounts import audit_log, queries
+from accounts.operations.customers import delete_customer_notes
 from accounts.operations.erasure import remove_access
 from accounts.second_factor import get_second_factor
 from accounts.sessions import list_sessions
@@ -38,6 +39,15 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
             "member_since": user.created_at,
             "last_signed_in_at": user.last_login_at,
         },
+        "blocked": {"since": user.blocked_at, "why": user.block_reason, "by": user.blocked_by}
+        if user.blocked_at
+        else None,
+        "notes_of_the_staff": [
+            {"at": each.written_at, "by": each.author, "text": each.text}
+            for each in queries.notes_from_rows(
+                queries.prefetch_customer_notes(person.user_id).rows()
+            )
+        ],
         "addresses": [
             each.stored_fields() | {"used_by_default": each.default}
             for each in queries.list_addresses(user)
@@ -106,5 +116,6 @@ def list_erasure_obstacles(person: DataSubject) -> list[str]:
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
-    """End all sessions, and whatever else lets the person in."""
+    """End all sessions, and whatever else lets the person in; remove what the staff have noted. A block goes with the user's row."""
     remove_access(person.user_id)
+    delete_customer_notes(person.user_id)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
@@ -14,7 +15,8 @@ from mail.addresses import email_key as email_key
 USER = read(
     "Q6",
     """SELECT user_id, email, name, password, role, active, demo, addresses, default_address, created_at, verified_at,
-              email_next, email_before, delivery_country, plain_mail, low_stock_mail, erasing_at, stamp, phone, last_login_at
+              email_next, email_before, delivery_country, plain_mail, low_stock_mail, erasing_at, stamp, phone, last_login_at,
+              blocked_at, block_reason, blocked_by
        FROM users WHERE user_id = :user_id""",
 )
 # Q7: whose an address is.
@@ -101,6 +103,66 @@ def list_role_holders(role: str) -> tuple[int | None, set[UUID]]:
     return version, {
         user_id for user_id, each in found.items() if each.role == role and each.active
     }
+
+
+# What the staff have noted about a customer.
+CUSTOMER_NOTES = read(
+    "customer notes",
+    "SELECT version, note_id, author, text, written_at FROM customer_notes WHERE user_id = :user_id",
+)
+# Which customers one of the staff has looked at lately; whether this one is among them.
+LOOKS = read(
+    "customer looks", "SELECT user_id, looked_at FROM customer_looks WHERE staff_id = :staff_id"
+)
+LOOK = read(
+    "customer looks",
+    "SELECT looked_at FROM customer_looks WHERE staff_id = :staff_id AND user_id = :user_id",
+)
+
+
+@dataclass(frozen=True)
+class CustomerNote:
+    """What one of the staff has noted about a customer; `written_at` is in UTC."""
+
+    note_id: UUID
+    author: str
+    text: str
+    written_at: datetime
+
+
+def prefetch_profile(user_id: UUID) -> PendingResult:
+    """Start reading a user beside other reads, for `user_from_row`."""
+    return USER.start(user_id=user_id)
+
+
+def prefetch_customer_notes(user_id: UUID) -> PendingResult:
+    """Start reading what the staff have noted about a customer, for `notes_from_rows`."""
+    return CUSTOMER_NOTES.start(user_id=user_id)
+
+
+def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
+    """Return the notes, the newest first."""
+    found = [
+        CustomerNote(row.note_id, row.author, row.text, row.written_at)
+        for row in rows
+        if row.note_id
+    ]
+    return sorted(found, key=lambda each: (each.written_at, each.note_id), reverse=True)
+
+
+def prefetch_look(staff_id: UUID, user_id: UUID) -> PendingResult:
+    """Start reading when one of the staff has last looked at a customer: a row with `looked_at`, or none."""
+    return LOOK.start(staff_id=staff_id, user_id=user_id)
+
+
+def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:
+    """Return the customers that one of the staff looked at in the last week, with when; the last one first, at most so many.
+
+    Who was erased since is left out. Raises CassandraUnavailable.
+    """
+    rows = sorted(LOOKS.all(staff_id=staff_id), key=lambda row: row.looked_at, reverse=True)[:most]
+    people = get_users(row.user_id for row in rows)
+    return [(people[row.user_id], row.looked_at) for row in rows if row.user_id in people]
 
 
 # Who has asked to be erased.

@@ -41,6 +41,13 @@ ACTS = {
     "adminpanel:person_role": gettext_lazy("Changed a role"),
     "adminpanel:person_sessions_end": gettext_lazy("Ended sessions"),
     "adminpanel:person_factor_reset": gettext_lazy("Reset a second factor"),
+    "adminpanel:customer_find": gettext_lazy("Looked for a customer"),
+    "adminpanel:customer_note": gettext_lazy("Added a note on a customer"),
+    "adminpanel:customer_block": gettext_lazy("Blocked a customer"),
+    "adminpanel:customer_unblock": gettext_lazy("Unblocked a customer"),
+    "adminpanel:customer_export": gettext_lazy("Downloaded a customer’s data"),
+    "adminpanel:customer_erase": gettext_lazy("Deleted a customer’s account"),
+    "customer_looked_at": gettext_lazy("Looked at a customer"),
     "adminpanel:product_new": gettext_lazy("Added a product"),
     "adminpanel:product": gettext_lazy("Changed a product"),
     "adminpanel:product_status": gettext_lazy("Changed a product’s status"),
@@ -115,11 +122,24 @@ REASONS = {
 _OUTCOME = re.compile(r"(done|refused|failed)(?:: (.*?))?(?: \(([0-9]{3})\))?")
 # What of a form says nothing to people: versions, keys, and which of its buttons was used.
 _TECHNICAL = frozenset(
-    ("change_id", "confirmed", "count", "next", "operation", "overwrite", "press", "save", "seen")
+    (
+        "change_id",
+        "confirmed",
+        "count",
+        "next",
+        "note_id",
+        "operation",
+        "overwrite",
+        "press",
+        "save",
+        "seen",
+    )
 ) | {"shown_rule", "task_id", "version", "way", "widget"}
 FIELDS = {
     "act": gettext_lazy("Change"),
+    "block_reason": gettext_lazy("Reason"),
     "by": gettext_lazy("How much"),
+    "customer_note": gettext_lazy("Note"),
     "compare_at": gettext_lazy("Crossed-out price"),
     "event": gettext_lazy("Step"),
     "lines": gettext_lazy("Quantities"),

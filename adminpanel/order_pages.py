@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.access import current_member, note_changes
+from accounts.access import current_member, has_permission, note_changes
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
 from adminpanel.forms import NoteForm, TagForm, TransitionForm
@@ -166,6 +166,8 @@ def _context(
         forms[form.key] = form
     return {
         "order": found,
+        "customer": page_data.customer,
+        "can_open_customer": has_permission(current_member(request), "adminpanel.customer"),
         "lines": found.current_lines(page_data.items) or page_data.items,
         "attempts": [(each, queries.attempt_label(each.state)) for each in page_data.attempts],
         "events": queries.staff_history(found),

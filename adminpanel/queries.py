@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accounts import queries as accounts
 from accounts.models import User
 from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
@@ -283,15 +284,26 @@ class OrderPage:
     viewers: tuple[Viewer, ...]
     known_tags: tuple[str, ...]
     now: datetime
+    # who has ordered; of a guest's order the account with its e-mail address; None if there is none, or no more
+    customer: User | None = None
 
 
 def get_order_page(order: Order) -> OrderPage:
-    """Return an order with what its page shows beside it, read side by side. Raises CassandraUnavailable."""
+    """Return an order with what its page shows beside it, read side by side. Raises CassandraUnavailable.
+
+    The customer of a guest's order is the account that has its e-mail address, if there is one.
+    """
     items, attempts = (
         queries.prefetch_items(order.order_id),
         queries.prefetch_payments(order.order_id),
     )
     viewers, known_tags = viewing.prefetch_viewers(order.number), queries.prefetch_recent_tags()
+    reading = accounts.prefetch_profile(order.user_id) if order.user_id else None
+    if reading:
+        row = reading.one()
+        customer = accounts.user_from_row(row) if row else None
+    else:
+        customer = accounts.find_user_by_email(order.email) if order.email else None
     return OrderPage(
         order,
         queries.items_from_rows(order, items.rows()),
@@ -299,6 +311,7 @@ def get_order_page(order: Order) -> OrderPage:
         viewing.viewers_from_rows(viewers.rows()),
         queries.tags_from_rows(known_tags.rows()),
         current_time(),
+        customer,
     )
 
 

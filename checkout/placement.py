@@ -12,7 +12,9 @@ from checkout.steps import REVIEW
 from checkout.visit import CheckoutVisit
 from orders import operations
 from orders.entities import Order
+from orders.errors import CustomerRefused
 from payments import gateways
+from shop_settings.terms import get_terms
 
 
 def is_still_offered(
@@ -31,9 +33,10 @@ def place_reviewed_order(
 ) -> Order:
     """Order what was reviewed; placing it again gives the same order.
 
-    Raises what orders.operations.place_order does; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
+    Raises what orders.operations.place_order does; CustomerRefused; GatewayUnavailable if it could not be paid, and CartChanged if the cart has
     changed since.
     """
+    refuse_blocked_customer(visit)
     # Nothing is ordered that cannot be paid.
     gateways.resolve_gateway_name(visit.form.cleaned_data["payment"])
     if visit.checkout.overdue_order:
@@ -46,6 +49,12 @@ def place_reviewed_order(
         if not is_still_offered(visit, snapshot, orderable):
             raise CartChanged
     return operations.place_order(visit.build_draft(snapshot, orderable), now)
+
+
+def refuse_blocked_customer(visit: CheckoutVisit) -> None:
+    """Raise CustomerRefused for a member whom the staff have blocked: as this request has read them, which costs no statement."""
+    if visit.visitor and visit.visitor.blocked_at:
+        raise CustomerRefused(get_terms().email)
 
 
 def reload_cart(visit: CheckoutVisit, now: datetime) -> CheckoutVisit:

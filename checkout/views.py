@@ -58,6 +58,7 @@ from orders.errors import (
     CheckoutAbandoned,
     CheckoutBusy,
     CheckoutUsed,
+    CustomerRefused,
     TooManyUnpaidUnits,
 )
 from orders.payment_redirect import redirect_to_payment
@@ -301,7 +302,13 @@ def _place_order(
         return redirect_to_existing_order(request, visit.owner_id, used.order)
     except CheckoutBusy:
         return placing_page(request)
-    except (CartError, CheckoutAbandoned, TooManyUnpaidUnits, GatewayUnavailable) as refused:
+    except (
+        CartError,
+        CheckoutAbandoned,
+        CustomerRefused,
+        TooManyUnpaidUnits,
+        GatewayUnavailable,
+    ) as refused:
         return step_page(
             request,
             visit,

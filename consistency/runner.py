@@ -25,6 +25,7 @@ from consistency import (
     shop_settings,
     spreadsheets,
     stock,
+    user_stats,
     users,
     vouchers,
 )
@@ -38,6 +39,7 @@ CHECKS: tuple[Check, ...] = (
     *vouchers.CHECKS,
     *sales.CHECKS,
     *users.CHECKS,
+    *user_stats.CHECKS,
     *catalogue.CHECKS,
     *spreadsheets.CHECKS,
     *shop_settings.CHECKS,

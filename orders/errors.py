@@ -137,6 +137,18 @@ class AlreadyConfirmed(OrderError):
         )
 
 
+class CustomerRefused(OrderError):
+    """The staff have blocked this customer, who may place no orders. Why is for the staff alone."""
+
+    def __init__(self, contact: str) -> None:
+        super().__init__(
+            _(
+                "We can’t take this order. Please write to %(email)s, and we’ll sort it out with you."
+            )
+            % {"email": contact}
+        )
+
+
 class NotPayable(OrderError):
     """The order does not wait for a payment."""
 

@@ -23,6 +23,7 @@ from jobs.shards import Shard
 from orders import operations, queries
 from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
+from orders.operations import user_stats
 from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
 from orders.operations.pending_effects import PendingEffect
 from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
@@ -374,7 +375,54 @@ def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:
     return claimed
 
 
+def sweep_user_stats(now: datetime) -> str:
+    """Count the sums of members anew for whose orders money has moved."""
+    last_position = get_position("customer sums")
+    minutes = _swept_minutes(
+        datetime.fromisoformat(last_position) if last_position else now - FIRST_LOOK_BACK, now
+    )
+    counted = sum(
+        count_user_stats_in_minutes(minutes[start : start + _AT_ONCE], now)
+        for start in range(0, len(minutes), _AT_ONCE)
+    )
+    # A row may be written a little after its minute.
+    reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
+    if reached != last_position:
+        save_position("customer sums", reached)
+    return describe_count(
+        ngettext("%(count)s customer counted", "%(count)s customers counted", counted), counted
+    )
+
+
+def count_user_stats_in_minutes(minutes: list[datetime], now: datetime) -> int:
+    """Count the sums of the members who are noted in these minutes; return how many that were. Raises CassandraUnavailable.
+
+    One whose sums cannot be counted is tried again later: they must not keep the others waiting.
+    """
+    noted: dict[UUID, list[tuple[datetime, int]]] = {}
+    for minute, user_id, written in queries.list_pending_user_stats(minutes):
+        noted.setdefault(user_id, []).append((minute, written))
+    for user_id, places in noted.items():
+        try:
+            operations.count_user_stats(user_id)
+        except CassandraUnavailable:
+            raise
+        except Exception:
+            log.exception("sums of user %s: put off by %s", user_id, RETRY_AFTER)
+            user_stats.mark_user_stats(user_id, now + RETRY_AFTER)
+        for minute, written in places:
+            user_stats.clear_pending_user_stats(minute, user_id, written)
+    return len(noted)
+
+
 JOBS = [
+    Job(
+        "customer sums",
+        timedelta(seconds=30),
+        sweep_user_stats,
+        normal_lag=MAX_WRITE_DELAY + MINUTE,
+        idle_every=timedelta(minutes=2),
+    ),
     Job(
         "guest orders",
         timedelta(seconds=5),

@@ -151,6 +151,41 @@ class OrderYearByUser(Model):
     year = columns.Integer(primary_key=True, clustering_order="DESC")
 
 
+class UserStats(Model):
+    """What a person has ordered, by currency: the orders that were paid for, and what was paid for them, less what went back.
+
+    Bound: a row for each currency that the shop ever sold in.
+    Writer: orders.operations.user_stats, which the worker calls a few minutes after money has moved; all rows of a person at once.
+    """
+
+    __table_name__ = "user_stats"
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    currency = columns.Text(primary_key=True)
+    order_count = columns.Integer()  # of which something that was paid has stayed
+    total_spent = columns.BigInt()  # in minor units
+
+
+class PendingUserStats(Model):
+    """Whose sums are to be counted again, by the minute in which money moved.
+
+    Written in the batch of the order's copies, so that nothing waits for it; removed once the sums are counted.
+    Bound: the members whose orders moved money in one minute.
+    Writer: orders.operations.copies.write_copies.
+    """
+
+    __table_name__ = "pending_user_stats_by_minute"
+    __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "expires",
+        "why": "a note for the worker, gone within minutes",
+    }
+    minute = columns.DateTime(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
+
+
 class OrderByEmail(Model):
     """Q15: the orders that were placed with an e-mail address, the newest first; a copy of the order.
 

@@ -24,9 +24,15 @@ BANK_DECIDES = timedelta(hours=24)
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return a person's orders in full: lines, addresses, payments, history."""
+    """Return a person's orders in full (lines, addresses, payments, history), and their sums."""
     _claim_guest_orders(person)
-    return {"orders": [_order_data(order) for order in _iterate_orders(person)]}
+    return {
+        "orders": [_order_data(order) for order in _iterate_orders(person)],
+        "sums": [
+            {"orders": each.order_count, "spent": each.total_spent}
+            for each in queries.stats_from_rows(queries.prefetch_user_stats(person.user_id).rows())
+        ],
+    }
 
 
 def _claim_guest_orders(person: DataSubject) -> None:
@@ -148,6 +154,7 @@ def erase_personal_data(person: DataSubject, now: datetime) -> None:
     for order in (*found, *_unproved_orders(person)):
         operations.anonymize_order(_give_up_unproved(order, now), now)
     operations.delete_order_lists(person.user_id, _years(now))
+    operations.delete_user_stats(person.user_id)
 
 
 def _give_up_unproved(order: Order, now: datetime) -> Order:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID
 
 from django.utils.timezone import localdate
+from moneyed import Money
 
 from accounts.addresses import address_from_fields
 from cassandra_db import QUORUM, PendingResult, Row, page_key, page_token, read, scan
@@ -210,6 +211,72 @@ def load_payment_references(order: Order) -> Order:
     return add_payment_references(order, prefetch_payments(order.order_id).rows())
 
 
+# Q11: what a person has ordered, by currency.
+USER_STATS = read(
+    "Q11", "SELECT currency, order_count, total_spent FROM user_stats WHERE user_id = :user_id"
+)
+# What of an order counts in these sums: its header alone.
+PAID = read(
+    "Q11",
+    "SELECT user_id, currency, captured, refunded FROM orders WHERE order_id = :order_id LIMIT 1",
+    consistency=QUORUM,
+)
+PENDING_USER_STATS = read(
+    "Q11", "SELECT user_id, written FROM pending_user_stats_by_minute WHERE minute = :minute"
+)
+_ORDERS_AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class UserStats:
+    """How many orders a person has paid for in a currency, and what they have spent on them, less what went back."""
+
+    order_count: int
+    total_spent: Money
+
+
+def prefetch_user_stats(user_id: UUID) -> PendingResult:
+    """Start reading a person's sums, for `stats_from_rows`."""
+    return USER_STATS.start(user_id=user_id)
+
+
+def stats_from_rows(rows: Iterable[Row]) -> list[UserStats]:
+    """Return a person's sums, one for each currency."""
+    return [
+        UserStats(row.order_count, from_minor_units(row.total_spent, row.currency)) for row in rows
+    ]
+
+
+def compute_user_stats(user_id: UUID) -> dict[str, tuple[int, int]]:
+    """Return from the orders themselves, by currency, how many a person has paid for and what was spent in minor units.
+
+    An order that was given back as a whole counts no more. Raises CassandraUnavailable.
+    """
+    sums: dict[str, tuple[int, int]] = {}
+    for listed in list_orders_by_year(user_id, list_order_years(user_id)).values():
+        for start in range(0, len(listed), _ORDERS_AT_ONCE):
+            reading = [
+                PAID.start(order_id=each.order_id)
+                for each in listed[start : start + _ORDERS_AT_ONCE]
+            ]
+            for row in (pending.one() for pending in reading):
+                spent = (row.captured or 0) - (row.refunded or 0) if row else 0
+                if row and row.user_id == user_id and spent > 0:
+                    count, total = sums.get(row.currency, (0, 0))
+                    sums[row.currency] = count + 1, total + spent
+    return sums
+
+
+def list_pending_user_stats(minutes: Sequence[datetime]) -> list[tuple[datetime, UUID, int]]:
+    """Return whose sums are to be counted again since these minutes: (minute, user, time of the row). Raises CassandraUnavailable."""
+    reading = {minute: PENDING_USER_STATS.start(minute=minute) for minute in minutes}
+    return [
+        (minute, row.user_id, row.written)
+        for minute, pending in reading.items()
+        for row in pending.rows()
+    ]
+
+
 _FIRST_ID = UUID(int=0)
 
 
@@ -239,6 +306,21 @@ def list_orders_by_year(user_id: UUID, years: Iterable[int]) -> dict[int, list[O
         year: [_order_summary(row) for row in pending.rows()] for year, pending in reading.items()
     }
     return {year: listed for year, listed in found.items() if listed}
+
+
+def prefetch_orders_of_year(user_id: UUID, year: int) -> PendingResult:
+    """Start reading a person's orders of a year, for `summaries_from_rows`."""
+    return BY_USER.start(user_id=user_id, year=year)
+
+
+def summaries_from_rows(rows: Iterable[Row]) -> list[OrderSummary]:
+    """Return rows of `orders_by_user` as orders in a list, in their order."""
+    return [_order_summary(row) for row in rows]
+
+
+def prefetch_order_years(user_id: UUID) -> PendingResult:
+    """Start reading in which years a person has ordered: rows with `year`, the last one first."""
+    return YEARS.start(user_id=user_id)
 
 
 def list_order_years(user_id: UUID) -> list[int]:
@@ -480,6 +562,12 @@ def list_pending_effects(minutes: Sequence[datetime]) -> dict[datetime, list[UUI
 ORDER_IDS = scan(
     "Q12",
     "SELECT DISTINCT order_id FROM orders WHERE token(order_id) > :start AND token(order_id) <= :end",
+)
+
+
+USERS_WITH_ORDERS = scan(
+    "Q11",
+    "SELECT DISTINCT user_id FROM order_years_by_user WHERE token(user_id) > :start AND token(user_id) <= :end",
 )
 
 

@@ -1,6 +1,12 @@
 """The commands on accounts, one function each."""
 
 from accounts.operations.address_book import MAX_ADDRESSES, remove_address, save_address
+from accounts.operations.customers import (
+    add_customer_note,
+    block_customer,
+    record_look,
+    unblock_customer,
+)
 from accounts.operations.email_change import (
     change_email,
     clear_email_proof,

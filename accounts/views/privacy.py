@@ -1,12 +1,7 @@
 """What the shop holds about a member, to take along or to be erased."""
 
-import json
-from collections.abc import Iterator
-from typing import cast
-
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
@@ -15,7 +10,7 @@ from accounts.access import current_member, member_required
 from accounts.errors import NoSuchUser
 from accounts.forms import PasswordConfirmationForm
 from accounts.login import log_out
-from accounts.models import User
+from accounts.personal_data_file import answer_with_personal_data
 from cassandra_db import current_time
 from web import personal_data as people
 from web.decorators import get_or_post, no_store, post_only, public
@@ -47,23 +42,7 @@ def download_personal_data(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render_page(request, "accounts/privacy.html", {"form": form}, status=422)
     attempt.release_slots()
-    answer = StreamingHttpResponse(
-        _personal_data_file(user), content_type="application/json; charset=utf-8"
-    )
-    answer["Content-Disposition"] = (
-        f'attachment; filename="stoa-data-{timezone.localdate():%Y-%m-%d}.json"'
-    )
-    return cast(HttpResponse, answer)  # Django's two kinds of answers share no type that says so
-
-
-def _personal_data_file(user: User) -> Iterator[str]:
-    """Yield the file app by app: a person with many orders does not fit into one answer's memory."""
-    encoder = people.PersonalDataEncoder(indent=1, ensure_ascii=False)
-    yield f'{{"shop": "Stoa", "made_at": {json.dumps(current_time().isoformat())}'
-    for app, personal_data in people.export_personal_data(operations.person_from_user(user)):
-        yield f",\n{json.dumps(app)}: "
-        yield from encoder.iterencode(personal_data)
-    yield "}\n"
+    return answer_with_personal_data(user)
 
 
 @sensitive_post_parameters("password")

@@ -54,5 +54,6 @@ from orders.operations.returns import (
 )
 from orders.operations.tags import change_tags
 from orders.operations.transitions import add_note
+from orders.operations.user_stats import count_user_stats, delete_user_stats
 from orders.operations.webhooks import process_webhook
 from orders.operations.withdrawals import record_withdrawal

@@ -10,6 +10,7 @@ from cassandra_db import current_microseconds, read, write, write_batch
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
+from orders.operations.user_stats import mark_statement
 from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
@@ -51,6 +52,8 @@ DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES
 
 def write_copies(order: Order) -> None:
     """Write the order's row on the board, in its owner's list and in its e-mail address's; delete it from its former board columns.
+
+    Of a member's order that money was paid for it also notes that the member's sums are to be counted again.
 
     Those are read from its events. Writing it again changes nothing. Raises CassandraUnavailable; then, and when this
     process dies in between, some may be written: the order's pending effect (docs/decisions/004) has all of them written again.
@@ -113,6 +116,8 @@ def copy_statements(order: Order) -> list[BoundStatement]:
             )
         )
     if order.user_id:
+        if order.captured.amount:
+            batch.append(mark_statement(order.user_id))
         batch.append(YEAR.bind(user_id=order.user_id, year=day.year, at=at))
         batch.append(
             BY_USER.bind(

@@ -178,6 +178,8 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:paper_new", "/staff/orders/papers/new/?order={ordered}&kind=slips", "staff"
         ),
         "a paper": ShopPage("adminpanel:paper", "/staff/orders/papers/{paper}/", "staff"),
+        "customers": ShopPage("adminpanel:customers", "/staff/customers/", "admin"),
+        "customer": ShopPage("adminpanel:customer", "/staff/customers/{ann}/", "admin"),
         "second factor": ShopPage(
             "adminpanel:second_factor", "/staff/second-factor/", "not passed"
         ),
@@ -377,6 +379,8 @@ _STAFF_ACTIONS = (
         "received",
         "money_sent",
     ),
+    *("customer_find", "customer_note", "customer_block", "customer_unblock"),
+    *("customer_export", "customer_erase"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
     *("promotion_make", "promotion_end", "promotion_resume", "delivery_method_remove"),
     *(

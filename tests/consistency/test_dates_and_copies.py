@@ -52,6 +52,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("orders_by_status", "order_days_by_status", "order_ids_by_number"), "I3"),
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "users_by_email": "I8",
+    "user_stats": "I35",
     "reservations_by_minute": "I4",
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(catalogue_rules.CARD_LISTS, "I14"),
@@ -82,6 +83,7 @@ NO_COPIES = {
     *("pending_cart_moves_by_minute", "users", "sessions", "verified_users_by_minute", "staff"),
     *("second_factors", "audit_log", "erasures", "orders", "order_items", "payments"),
     *("payment_webhooks", "pending_effects_by_minute", "testbank_payments", "testbank_notices"),
+    *("customer_notes", "customer_looks", "pending_user_stats_by_minute"),
     "carts_by_user",  # a person's role there is a copy, which nobody asks: people_by_cart decides
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with
     "unpaid_units",  # rows guarded by a version, with a TTL; the orders themselves decide

@@ -271,6 +271,12 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:front_page_row": [ask({"pin": "{product}"}, row="deals")],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:promotion_resume": [ask(trigger="code", name="{promotion}")],
+    "adminpanel:customer": [ask(user_id="{user}")],
+    "adminpanel:customer_note": [ask({"customer_note": ""}, user_id="{user}")],
+    "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
+    "adminpanel:customer_unblock": [ask({"seen": "x"}, user_id="{user}")],
+    "adminpanel:customer_export": [ask(user_id="{user}")],
+    "adminpanel:customer_erase": [ask({"email": "eve@example.com"}, user_id="{user}")],
     "adminpanel:person": [ask(user_id="{user}")],
     "adminpanel:person_role": [ask({"role": "admin"}, user_id="{user}")],
     "adminpanel:person_sessions_end": [ask(user_id="{user}")],
@@ -296,6 +302,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "checkout:details": [ask({"checkout": "{forged}", "address": "{address}"})],
     "checkout:delivery": [ask({"checkout": "{forged}", "delivery": "standard", "payment": "card"})],
     "checkout:review": [ask({"checkout": "{forged}", "email": "eve@example.com"})],
+    "adminpanel:customer_find": [ask({"email": "{email}"})],
     "adminpanel:person_find": [ask({"email": "{email}"})],
     "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
     "adminpanel:category_move": [ask({"up": "{category}"})],
@@ -761,9 +768,9 @@ def test_s22_s23_s24_s25_s26_everybody_finds_what_is_theirs_and_nothing_of_alice
     assert len(routes) >= FEWEST[who]
 
 
-# A session's expiry moves on with its use, what is tried is counted, and refusals are logged.
+# A session's expiry moves on with its use, what is tried is counted, and refusals are logged, as is who looks at a customer.
 LOOKING_WRITES = re.compile(
-    r"(INTO|UPDATE) (sessions|sessions_by_user|rate_limit_slots|audit_log|audit_log_by_actor)\b"
+    r"(INTO|UPDATE) (sessions|sessions_by_user|rate_limit_slots|audit_log|audit_log_by_actor|customer_looks)\b"
 )
 
 

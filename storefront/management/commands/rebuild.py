@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from cassandra_db import current_time
 from catalogue import jobs, search
-from orders.rebuild import rebuild_order_lists
+from orders.rebuild import rebuild_order_lists, rebuild_user_stats
 from storefront.jobs import rebuild_related_products, rebuild_sitemap
 
 REBUILDS: dict[str, Callable[[datetime], str]] = {
@@ -20,11 +20,12 @@ REBUILDS: dict[str, Callable[[datetime], str]] = {
     "related": rebuild_related_products,
     "sitemap": rebuild_sitemap,
     "order-lists": rebuild_order_lists,
+    "customer-sums": rebuild_user_stats,
 }
 
 
 class Command(BaseCommand):
-    help = "Make the search index, suggestions, front page, related products, the sitemap or the lists of orders anew; without a name, all."
+    help = "Make the search index, suggestions, front page, related products, the sitemap, the lists of orders or the sums of customers anew; without a name, all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", nargs="*", choices=[*REBUILDS, []], metavar="|".join(REBUILDS))

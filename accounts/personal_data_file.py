@@ -1,0 +1,34 @@
+"""All that is held about a member, as one file to take along."""
+
+import json
+from collections.abc import Iterator
+from typing import cast
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.utils import timezone
+
+from accounts import operations
+from accounts.models import User
+from cassandra_db import current_time
+from web import personal_data as people
+
+
+def answer_with_personal_data(user: User) -> HttpResponse:
+    """Return an answer that hands out the file."""
+    answer = StreamingHttpResponse(
+        _personal_data_file(user), content_type="application/json; charset=utf-8"
+    )
+    answer["Content-Disposition"] = (
+        f'attachment; filename="stoa-data-{timezone.localdate():%Y-%m-%d}.json"'
+    )
+    return cast(HttpResponse, answer)  # Django's two kinds of answers share no type that says so
+
+
+def _personal_data_file(user: User) -> Iterator[str]:
+    """Yield the file app by app: a person with many orders does not fit into one answer's memory."""
+    encoder = people.PersonalDataEncoder(indent=1, ensure_ascii=False)
+    yield f'{{"shop": "Stoa", "made_at": {json.dumps(current_time().isoformat())}'
+    for app, personal_data in people.export_personal_data(operations.person_from_user(user)):
+        yield f",\n{json.dumps(app)}: "
+        yield from encoder.iterencode(personal_data)
+    yield "}\n"

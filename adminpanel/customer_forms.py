@@ -1,0 +1,94 @@
+"""The staff's forms on a customer's page."""
+
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.forms import email_field
+from adminpanel.forms import MAX_NOTE
+from mail.addresses import email_key
+from web.forms import Form
+
+MAX_REASON = 500
+
+
+class CustomerNoteForm(Form):
+    """A note on a customer. Its id is made with the page: sent twice, it is one note."""
+
+    note_id = forms.UUIDField(widget=forms.HiddenInput)
+    customer_note = forms.CharField(
+        label=gettext_lazy("Note"),
+        max_length=MAX_NOTE,
+        widget=forms.Textarea({"rows": 3}),
+        help_text=gettext_lazy("Only staff can see this, but a download of the data has it."),
+        error_messages={
+            "required": gettext_lazy("Enter a note"),
+            "max_length": gettext_lazy(
+                "Enter a note of at most %(limit_value)d characters; this one has %(show_value)d"
+            ),
+        },
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("initial", {"note_id": uuid4()})
+        super().__init__(*args, auto_id="note-%s", **kwargs)
+
+
+class BlockForm(Form):
+    """Why a customer may place no more orders."""
+
+    block_reason = forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=MAX_REASON,
+        widget=forms.Textarea({"rows": 2}),
+        help_text=gettext_lazy("The customer isn’t told, but a download of the data has it."),
+        error_messages={
+            "required": gettext_lazy("Enter why, for your colleagues"),
+            "max_length": gettext_lazy(
+                "Enter a reason of at most %(limit_value)d characters; this one has %(show_value)d"
+            ),
+        },
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="block-%s", **kwargs)
+
+
+class UnblockForm(Form):
+    """The end of the block that the page showed."""
+
+    seen = forms.CharField(max_length=40, widget=forms.HiddenInput)
+
+    def clean_seen(self) -> datetime:
+        """Return since when the customer was blocked, in UTC."""
+        try:
+            seen = datetime.fromisoformat(self.cleaned_data["seen"])
+        except ValueError as error:
+            raise forms.ValidationError(_("Reload the page and try again")) from error
+        if seen.tzinfo is None:
+            raise forms.ValidationError(_("Reload the page and try again"))
+        return seen
+
+
+class EraseForm(Form):
+    """A customer's e-mail address, typed to make sure that this is the account to delete."""
+
+    email = email_field("off")
+
+    def __init__(self, *args: Any, customer_email: str, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="erase-%s", **kwargs)
+        self.customer_email = customer_email
+        self.fields["email"].label = _("Type the customer’s email address")
+
+    def clean_email(self) -> str:
+        """Return the address if it is the customer's."""
+        email: str = self.cleaned_data["email"]
+        if email_key(email) != email_key(self.customer_email):
+            raise forms.ValidationError(
+                _("Enter the email address of this customer, as it stands above")
+            )
+        return email

@@ -1,0 +1,113 @@
+"""What the staff's page of a customer puts together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from accounts import queries as accounts
+from accounts.addresses import Address
+from accounts.models import User
+from accounts.queries import CustomerNote
+from cassandra_db import Row
+from mail import queries as mail
+from mail.operations import RETRY_DELAYS
+from orders import queries
+from orders.entities import Order, OrderSummary
+from orders.queries import UserStats
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+# How many customers the list shows that were looked at last, how many mails a page, how many orders of a guest.
+MAX_LISTED, MAX_MAILS, MAX_GUEST_ORDERS = 50, 20, 50
+
+
+@dataclass(frozen=True)
+class SentMail:
+    """A mail to a customer, and what became of it."""
+
+    subject: str
+    queued_at: datetime
+    sent_at: datetime | None
+    fate: StrOrPromise
+    tone: str
+
+
+@dataclass(frozen=True)
+class CustomerPage:
+    """All that the page of a customer shows. `years` are those with orders, `year` the chosen one, if any was."""
+
+    customer: User
+    stats: Sequence[UserStats]
+    orders: Sequence[OrderSummary]
+    years: Sequence[int]
+    year: int | None
+    addresses: Sequence[Address]
+    notes: Sequence[CustomerNote]
+    mails: Sequence[SentMail]
+    last_look: datetime | None
+
+
+def get_customer_page(
+    user_id: UUID, staff: User, now: datetime, year: int | None = None
+) -> CustomerPage | None:
+    """Return a customer's page with the orders of a year, by default of this one and the last; None if there is no such account.
+
+    All is read side by side but the mails, which are found by the address. Raises CassandraUnavailable.
+    """
+    profile, stats, notes = (
+        accounts.prefetch_profile(user_id),
+        queries.prefetch_user_stats(user_id),
+        accounts.prefetch_customer_notes(user_id),
+    )
+    years, look = (
+        queries.prefetch_order_years(user_id),
+        accounts.prefetch_look(staff.pk, user_id),
+    )
+    shown_years = [year] if year else [now.year, now.year - 1]
+    orders = [queries.prefetch_orders_of_year(user_id, each) for each in shown_years]
+    row, look_row = profile.one(), look.one()
+    if row is None:
+        return None
+    customer = accounts.user_from_row(row)
+    return CustomerPage(
+        customer,
+        queries.stats_from_rows(stats.rows()),
+        [each for pending in orders for each in queries.summaries_from_rows(pending.rows())],
+        [each.year for each in years.rows()],
+        year,
+        accounts.list_addresses(customer),
+        accounts.notes_from_rows(notes.rows()),
+        _list_mails(customer.email),
+        look_row.looked_at if look_row else None,
+    )
+
+
+def _list_mails(email: str) -> list[SentMail]:
+    found = sorted(mail.list_recipient_mails(email), key=lambda row: row.queued_at, reverse=True)
+    return [_sent_mail(row) for row in found[:MAX_MAILS]]
+
+
+def _sent_mail(row: Row) -> SentMail:
+    fate, tone = _("Waiting"), "plain"
+    if row.sent_at:
+        fate, tone = _("Sent"), "good"
+    elif row.attempts > len(RETRY_DELAYS):
+        fate, tone = _("Failed"), "bad"
+    elif row.attempts:
+        fate, tone = _("Not delivered yet"), "warn"
+    return SentMail(row.subject, row.queued_at, row.sent_at, fate, tone)
+
+
+def list_guest_orders(email: str) -> list[Order]:
+    """Return the newest orders that were placed with an e-mail address by somebody without an account. Raises CassandraUnavailable."""
+    ids = queries.list_order_ids_by_email(email)[:MAX_GUEST_ORDERS]
+    reading = [queries.prefetch_order(each) for each in ids]
+    found = (queries.order_from_rows(pending.rows()) for pending in reading)
+    return [order for order in found if order and order.user_id is None]

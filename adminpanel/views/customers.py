@@ -1,0 +1,217 @@
+"""Customers as the staff see them: what they have ordered and were sent, notes, a block, their data on request."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts import operations, queries
+from accounts.access import current_member, note_changes, staff_required
+from accounts.errors import BlockChanged, BlockRefused, NoSuchUser, TooManyNotes
+from accounts.models import User
+from accounts.personal_data_file import answer_with_personal_data
+from adminpanel.code_again import confirm_by_code
+from adminpanel.customer_forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
+from adminpanel.customers import MAX_LISTED, get_customer_page, list_guest_orders
+from adminpanel.forms import FindPersonForm
+from cassandra_db import current_time
+from web import personal_data
+from web.decorators import post_only
+from web.forms import Form
+from web.rendering import render_page
+
+CUSTOMER_STAFF = ("support",)
+
+
+@staff_required(CUSTOMER_STAFF)
+@require_safe
+def customer_list(request: HttpRequest) -> HttpResponse:
+    """Show the customers that this member of staff has looked at lately, and a way to others."""
+    return _render_list(request, FindPersonForm())
+
+
+@staff_required(CUSTOMER_STAFF)
+@post_only("adminpanel:customers")
+def find_customer(request: HttpRequest) -> HttpResponse:
+    """Lead to the customer with an e-mail address, or show a guest's orders; by POST, so that no address stands in a URL."""
+    form = FindPersonForm(request.POST)
+    if not form.is_valid():
+        return _render_list(request, form, status=422)
+    email = form.cleaned_data["email"]
+    if found := queries.find_user_by_email(email):
+        return redirect("adminpanel:customer", found.pk)
+    if orders := list_guest_orders(email):
+        return _render_list(request, form, guest_email=email, guest_orders=orders)
+    form.add_error("email", _("No account and no order has this email address."))
+    return _render_list(request, form, status=422)
+
+
+def _render_list(
+    request: HttpRequest, form: FindPersonForm, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    looks = queries.list_looks(current_member(request).pk, MAX_LISTED)
+    context = {"looks": looks, "form": form, **more}
+    return render_page(request, "adminpanel/customers.html", context, status=status)
+
+
+@staff_required(CUSTOMER_STAFF)
+@require_safe
+def customer_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Show a customer, and enter in the audit log who has looked."""
+    year = request.GET.get("year", "")
+    return _render_customer(
+        request, user_id, year=int(year) if year.isdecimal() and len(year) == 4 else None
+    )
+
+
+@staff_required(CUSTOMER_STAFF)
+@post_only("adminpanel:customer", "user_id")
+def note_on_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Add a note that only the staff read."""
+    form = CustomerNoteForm(request.POST)
+    if form.is_valid():
+        sent = form.cleaned_data
+        try:
+            operations.add_customer_note(
+                user_id,
+                sent["note_id"],
+                sent["customer_note"],
+                author=current_member(request).name,
+                now=current_time(),
+            )
+        except TooManyNotes as error:
+            form.add_error("customer_note", str(error))
+        except NoSuchUser as error:
+            raise Http404 from error
+        else:
+            messages.success(request, _("Note added."))
+            return redirect("adminpanel:customer", user_id)
+    return _render_customer(request, user_id, note_form=form, wrong=form, status=422)
+
+
+@staff_required(CUSTOMER_STAFF)
+@post_only("adminpanel:customer", "user_id")
+def block_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Let a customer place no more orders."""
+    form, status = BlockForm(request.POST), 422
+    if form.is_valid():
+        try:
+            operations.block_customer(
+                user_id,
+                form.cleaned_data["block_reason"],
+                by=current_member(request).name,
+                now=current_time(),
+            )
+        except BlockRefused as error:
+            form.add_error(None, str(error))
+        except BlockChanged:
+            status = 409
+        except NoSuchUser as error:
+            raise Http404 from error
+        else:
+            note_changes(request, {"blocked": False}, {"blocked": True})
+            messages.success(request, _("This customer can’t place orders any more."))
+            return redirect("adminpanel:customer", user_id)
+    return _render_customer(
+        request, user_id, block_form=form, wrong=form if status == 422 else None, status=status
+    )
+
+
+@staff_required(CUSTOMER_STAFF)
+@post_only("adminpanel:customer", "user_id")
+def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Let a customer place orders again."""
+    form = UnblockForm(request.POST)
+    if not form.is_valid():
+        # Nobody types this: the page is older than its button.
+        return _render_customer(request, user_id, status=409)
+    try:
+        operations.unblock_customer(user_id, form.cleaned_data["seen"])
+    except BlockChanged:
+        return _render_customer(request, user_id, status=409)
+    except NoSuchUser as error:
+        raise Http404 from error
+    note_changes(request, {"blocked": True}, {"blocked": False})
+    messages.success(request, _("This customer can place orders again."))
+    return redirect("adminpanel:customer", user_id)
+
+
+@sensitive_post_parameters("code")
+@staff_required(CUSTOMER_STAFF)
+@post_only("adminpanel:customer", "user_id")
+def export_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Hand out all that is held about a customer, as they could have it themselves."""
+    customer, form = _get_customer(user_id), Form({}, auto_id="export-%s")
+    if customer.role:
+        form.add_error(None, _("People with a role download their data themselves."))
+    if not (form.is_valid() and confirm_by_code(request, form)):
+        return _render_customer(request, user_id, export_form=form, wrong=form, status=422)
+    return answer_with_personal_data(customer)
+
+
+@sensitive_post_parameters("code")
+@staff_required(CUSTOMER_STAFF)
+@post_only("adminpanel:customer", "user_id")
+def erase_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
+    """Delete a customer's account on their request, as they could do it themselves."""
+    customer = _get_customer(user_id)
+    form = EraseForm(request.POST, customer_email=customer.email)
+    if form.is_valid():
+        for sentence in personal_data.list_erasure_obstacles(operations.person_from_user(customer)):
+            form.add_error(None, sentence)
+    if not (form.is_valid() and confirm_by_code(request, form)):
+        return _render_customer(request, user_id, erase_form=form, wrong=form, status=422)
+    try:
+        operations.request_erasure(user_id, current_time())
+    except NoSuchUser:
+        # They were given a role in this very moment: the page says what is so now.
+        return _render_customer(request, user_id, status=409)
+    messages.success(
+        request, _("The account is being deleted. What is held about the person goes in minutes.")
+    )
+    return redirect("adminpanel:customers")
+
+
+def _get_customer(user_id: UUID) -> User:
+    found = queries.get_users([user_id]).get(user_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _render_customer(
+    request: HttpRequest,
+    user_id: UUID,
+    *,
+    year: int | None = None,
+    status: int = 200,
+    **more: Any,
+) -> HttpResponse:
+    """Return a customer's page. With status 422 a form was filled in wrongly, with 409 somebody else was faster."""
+    staff, now = current_member(request), current_time()
+    page = get_customer_page(user_id, staff, now, year)
+    if page is None:
+        raise Http404
+    operations.record_look(staff, user_id, page.last_look, now)
+    customer = page.customer
+    context: dict[str, Any] = {
+        "page": page,
+        "customer": customer,
+        "note_form": CustomerNoteForm(),
+        "block_form": BlockForm(),
+        "unblock_form": UnblockForm(
+            initial={"seen": customer.blocked_at.isoformat() if customer.blocked_at else ""}
+        ),
+        "erase_form": EraseForm(customer_email=customer.email),
+        "export_form": None,
+        "is_stale": status == 409,
+        **more,
+    }
+    return render_page(request, "adminpanel/customer.html", context, status=status)

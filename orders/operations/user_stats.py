@@ -1,0 +1,71 @@
+"""A person's sums: how many orders they have paid for, and what they have spent, by currency.
+
+They are counted from the orders themselves, by the worker. Whom to count follows from a row that an order's copies bring along.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+
+from cassandra_db import current_microseconds, current_time, write, write_batch
+from jobs.minutes import floor_to_minute
+from orders import queries
+
+# The row is dated when it is written, so that taking it away spares a later one of the same minute.
+MARKED = write(
+    "Q11",
+    """INSERT INTO pending_user_stats_by_minute (minute, user_id, written) VALUES (:minute, :user_id, :written)
+       USING TIMESTAMP :written""",
+)
+UNMARKED = write(
+    "Q11",
+    """DELETE FROM pending_user_stats_by_minute USING TIMESTAMP :written
+       WHERE minute = :minute AND user_id = :user_id""",
+)
+# Dated when the orders were read: of two counts at once the one that knows more stays.
+STATS_EMPTIED = write("Q11", "DELETE FROM user_stats USING TIMESTAMP :at WHERE user_id = :user_id")
+STATS = write(
+    "Q11",
+    """INSERT INTO user_stats (user_id, currency, order_count, total_spent)
+       VALUES (:user_id, :currency, :count, :spent) USING TIMESTAMP :at""",
+)
+
+
+def mark_statement(user_id: UUID, look_at: datetime | None = None) -> BoundStatement:
+    """Return the write that notes that a person's sums are to be counted again, by default soon: in real time, as the worker runs."""
+    return MARKED.bind(
+        minute=floor_to_minute(look_at or current_time()),
+        user_id=user_id,
+        written=current_microseconds(),
+    )
+
+
+def mark_user_stats(user_id: UUID, look_at: datetime) -> None:
+    """Note that a person's sums are to be counted again from a moment on. Raises CassandraUnavailable."""
+    write_batch([mark_statement(user_id, look_at)])
+
+
+def clear_pending_user_stats(minute: datetime, user_id: UUID, written: int) -> None:
+    """Take such a note away, but none that is newer than `written`. Raises CassandraUnavailable."""
+    UNMARKED.run(minute=minute, user_id=user_id, written=written)
+
+
+def count_user_stats(user_id: UUID) -> None:
+    """Count a person's sums anew, from the orders; doing it again changes nothing. Raises CassandraUnavailable."""
+    read_at = current_microseconds()
+    sums = queries.compute_user_stats(user_id)
+    write_batch(
+        [
+            STATS_EMPTIED.bind(user_id=user_id, at=read_at - 1),
+            *(
+                STATS.bind(user_id=user_id, currency=currency, count=count, spent=spent, at=read_at)
+                for currency, (count, spent) in sums.items()
+            ),
+        ]
+    )
+
+
+def delete_user_stats(user_id: UUID) -> None:
+    """Delete a person's sums. Raises CassandraUnavailable."""
+    STATS_EMPTIED.run(user_id=user_id, at=current_microseconds())
