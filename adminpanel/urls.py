@@ -36,6 +36,11 @@ urlpatterns = [
     path("orders/<str:number>/move/", orders.change_order_status, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
     path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
+    path(
+        "orders/<str:number>/pack/<str:warehouse>/scan/",
+        fulfilment.count_scanned,
+        name="pack_scan",
+    ),
     path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
     path(
         "orders/<str:number>/returns/<str:return_id>/", fulfilment.update_return, name="sent_back"

@@ -49,6 +49,7 @@ SUBMITS = {
             "move",
             "note",
             "pack",
+            "pack_scan",
             "parcel",
             "sent_back",
             "return_refund",

@@ -363,6 +363,7 @@ _STAFF_ACTIONS = (
         "move",
         "note",
         "pack",
+        "pack_scan",
         "paper_file",
         "parcel",
         "sent_back",
