@@ -25,6 +25,7 @@ ACTS = {
     "adminpanel:note": gettext_lazy("Added a note"),
     "adminpanel:tags": gettext_lazy("Changed an order’s tags"),
     "adminpanel:pack": gettext_lazy("Packed a parcel"),
+    "adminpanel:pack_scan": gettext_lazy("Counted what goes into a parcel"),
     "adminpanel:paper_new": gettext_lazy("Had papers of orders made"),
     "adminpanel:paper_file": gettext_lazy("Fetched papers of orders"),
     "adminpanel:parcel": gettext_lazy("Updated a parcel"),

@@ -42,6 +42,11 @@ urlpatterns = [
     path("orders/<str:number>/viewers/", order_viewers.list_order_viewers, name="viewers"),
     path("orders/<str:number>/tags/", order_tags.change_order_tags, name="tags"),
     path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
+    path(
+        "orders/<str:number>/pack/<str:warehouse>/scan/",
+        fulfilment.count_scanned,
+        name="pack_scan",
+    ),
     path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
     path(
         "orders/<str:number>/returns/<str:return_id>/", fulfilment.update_return, name="sent_back"

@@ -136,6 +136,8 @@ class _Paper(Sheet):
         self.terms = get_terms(timezone.localdate(now))
         super().__init__(folder, title, self.terms.seller_name, now)
         self.foot, self.has_foot = title, True
+        # Wide enough for some thousands of pages.
+        self.alias_nb_pages("{all}")
 
     def footer(self) -> None:
         """Write what it is and the page's number; fpdf2 calls this at the end of each page."""
@@ -147,7 +149,7 @@ class _Paper(Sheet):
         self.cell(
             0, 4, self.printable(f"{self.terms.seller_name} · {self.foot}"), new_x=XPos.LMARGIN
         )
-        self.cell(0, 4, f"{self.page_no()} / {{nb}}", align="R")
+        self.cell(0, 4, f"{self.page_no()} / {{all}}", align="R")
         self.set_text_color(0)
 
     def say_if_empty(self) -> None:

@@ -33,6 +33,7 @@ from adminpanel.order_forms import (
 )
 from adminpanel.order_pages import (
     answer_submit,
+    get_order_or_404,
     order_submit,
     render_conflict,
     render_order_page,
@@ -63,14 +64,7 @@ def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpRespo
     """Pack a parcel in a warehouse: all that is left there, or some of it."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> PackForm | None:
-        return (
-            PackForm(order, warehouse, items, request.POST)
-            if warehouse in order.units_to_pack
-            else None
-        )
-
-    if "count" in request.POST:
-        return _count_scan(request, order, build_form)
+        return _build_pack_form(request, order, warehouse, items)
 
     def apply(order: Order, form: PackForm, actor: str, now: datetime) -> Order:
         return operations.pack_parcel(order, warehouse, form.units, actor=actor, now=now)
@@ -78,11 +72,25 @@ def pack_parcel(request: HttpRequest, order: Order, warehouse: str) -> HttpRespo
     return _handle_submit(request, order, build_form, apply)
 
 
-def _count_scan(
-    request: HttpRequest, order: Order, build_form: BuildForm[PackForm]
-) -> HttpResponse:
-    """Show the page with one more unit in the parcel that is being packed, for browsers without the script that does it."""
-    form = build_form(order, list_items(order))
+def _build_pack_form(
+    request: HttpRequest, order: Order, warehouse: str, items: tuple[Item, ...]
+) -> PackForm | None:
+    return (
+        PackForm(order, warehouse, items, request.POST)
+        if warehouse in order.units_to_pack
+        else None
+    )
+
+
+@staff_required(ORDER_STAFF)
+@post_only("adminpanel:order", "number")
+def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResponse:
+    """Show the page with one more unit in the parcel that is being packed, for browsers without the script that does it.
+
+    It changes nothing: what was counted stands in the form.
+    """
+    order = get_order_or_404(number)
+    form = _build_pack_form(request, order, warehouse, list_items(order))
     if form is None or request.POST.get("version") != str(order.version):
         return render_conflict(
             request, OrderChanged(order), typed=form.typed_values if form else []

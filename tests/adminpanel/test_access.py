@@ -53,6 +53,7 @@ SUBMITS = {
             "note",
             "tags",
             "pack",
+            "pack_scan",
             "parcel",
             "sent_back",
             "return_refund",

@@ -99,6 +99,30 @@ def test_x176_a_form_that_is_sent_twice_makes_one_file_and_another_choice_anothe
     assert "Ada Lovelace" in text_of(fetched(will.post(f"{twice[0]['Location']}file/")))
 
 
+def test_x176_x177_all_that_a_filter_finds_is_selected(
+    will: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A day that no other test has, and an order on it that nobody has paid.
+    now = datetime(1972, 1, 1, 12, tzinfo=UTC) + timedelta(days=uuid4().int % 9000)
+    orders = [make_order(now=now) for _ in range(2)]
+    day = now.date().isoformat()
+    chosen = {"all": "1", "status": "to_pay", "first_day": day, "last_day": day}
+    page = will.get(NEW, chosen)
+    assert "Print or export 2 orders" in page.content.decode()
+    fields = form_fields(page, NEW)
+    picking = will.post(NEW, fields | {"kind": "picking"})
+    text = text_of(fetched(will.post(f"{picking['Location']}file/")))
+    assert all(each.number in text.partition("Nothing is to be packed for:")[2] for each in orders)
+    # The worker looks for them: they may be any number.
+    table = will.post(NEW, fields | {"kind": "orders"})["Location"]
+    assert "Being written" in will.get(table).content.decode()
+    monkeypatch.setattr("adminpanel.paper_forms.MAX_PRINTED_ORDERS", 1)
+    refused = will.post(NEW, fields | {"kind": "slips"})
+    assert refused.status_code == 422
+    assert "A paper may have 1 orders." in refused.content.decode()
+    assert form_fields(refused, NEW)["last_day"] == day
+
+
 def test_x176_what_cannot_be_made_is_said_and_kept(will: Client) -> None:
     order = make_order(paid=True)
     refused = make_papers(will, "", order)
@@ -165,8 +189,8 @@ def scan(client: Client, order: Order, sku: str, fields: dict[str, Any] | None =
     if fields is None:
         page = client.get(reverse("adminpanel:order", args=[order.number]))
         fields = pack_fields(page)
-    url = reverse("adminpanel:pack", args=[order.number, "berlin"])
-    return client.post(url, fields | {"scan": sku, "count": "1"})
+    url = reverse("adminpanel:pack_scan", args=[order.number, "berlin"])
+    return client.post(url, fields | {"scan": sku})
 
 
 def pack_fields(answer: Any) -> dict[str, Any]:

@@ -369,6 +369,7 @@ _STAFF_ACTIONS = (
         "note",
         "tags",
         "pack",
+        "pack_scan",
         "paper_file",
         "parcel",
         "sent_back",

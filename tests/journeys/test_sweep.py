@@ -185,6 +185,9 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:viewers": [ask(**_ORDER)],
     "adminpanel:tags": [ask({"add": "mine"}, **_ORDER)],
     "adminpanel:pack": [ask({"version": "3", "line_1": "1"}, warehouse="berlin", **_ORDER)],
+    "adminpanel:pack_scan": [
+        ask({"version": "3", "line_1": "1", "scan": "X"}, warehouse="berlin", **_ORDER)
+    ],
     "adminpanel:paper": [ask(file_id="{paper}")],
     "adminpanel:paper_file": [ask({}, file_id="{paper}")],
     "adminpanel:parcel": [ask({"version": "3", "event": "shipped"}, parcel_id="1", **_ORDER)],

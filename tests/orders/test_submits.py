@@ -34,6 +34,7 @@ PAGES = {
     "orders:invoice",
     "orders:return_from_payment",
     "adminpanel:order",
+    "adminpanel:pack_scan",  # changes nothing
 }
 
 
