@@ -22,6 +22,8 @@ PAGE_LENGTH = 40
 ACTS = {
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
     "adminpanel:note": gettext_lazy("Added a note"),
+    "adminpanel:mail_again": gettext_lazy("Sent an email again"),
+    "adminpanel:mail_allow": gettext_lazy("Allowed emails to an address"),
     "adminpanel:tags": gettext_lazy("Changed an order’s tags"),
     "adminpanel:pack": gettext_lazy("Packed a parcel"),
     "adminpanel:parcel": gettext_lazy("Updated a parcel"),

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.access import current_member, note_changes
+from accounts.access import current_member, has_permission, note_changes
 from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
 from adminpanel.forms import NoteForm, TagForm, TransitionForm
@@ -180,6 +180,8 @@ def _context(
         "move_form": TransitionForm(initial={"version": found.version}),
         "note_form": NoteForm(initial={"seen": last_event_id(found)}),
         "known_tags": [tag for tag in page_data.known_tags if tag not in found.tags],
+        "mails": page_data.mails,
+        "reads_mails": has_permission(current_member(request), "adminpanel.order_mail"),
         **viewers_context(found.number, page_data.viewers, current_member(request)),
         "tag_form": TagForm(initial={"seen": last_event_id(found)}),
         "wrong": form,

@@ -27,7 +27,7 @@ from cassandra_db import (
     write,
 )
 from jobs.minutes import floor_to_minute
-from mail.operations import queue_mail
+from mail.operations import allow_address, queue_mail
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
 START_EMAIL_CHANGE = conditional_write(
@@ -181,7 +181,7 @@ def process_sign_in(member: User, now: datetime) -> None:
 
 
 def record_email_proof(member: User, now: datetime) -> None:
-    """Note that an address is known to be this member's, for what was ordered with it without the account.
+    """Note that an address is known to be this member's, for what was ordered with it without the account; it gets mail.
 
     Raises CassandraUnavailable.
     """
@@ -189,6 +189,7 @@ def record_email_proof(member: User, now: datetime) -> None:
         INSERT_EMAIL_PROOF.run(
             minute=floor_to_minute(now), user_id=member.user_id, written=current_microseconds()
         )
+        allow_address(member.email)
 
 
 def clear_email_proof(minute: datetime, user_id: UUID, written: int) -> None:
