@@ -158,6 +158,7 @@ def finish_email_change(member: User, now: datetime) -> User:
     queue_mail(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
     audit_log.add_entry("email_changed", now, by=member.user_id)
     record_email_proof(member, now)
+    allow_address(member.email)
     if queries.email_key(before) != queries.email_key(member.email):
         EMAIL_RELEASED.apply(
             if_lost=REFUSED_MEANS_DONE, email=queries.email_key(before), user_id=member.user_id
@@ -181,7 +182,7 @@ def process_sign_in(member: User, now: datetime) -> None:
 
 
 def record_email_proof(member: User, now: datetime) -> None:
-    """Note that an address is known to be this member's, for what was ordered with it without the account; it gets mail.
+    """Note that an address is known to be this member's, for what was ordered with it without the account.
 
     Raises CassandraUnavailable.
     """
@@ -189,7 +190,6 @@ def record_email_proof(member: User, now: datetime) -> None:
         INSERT_EMAIL_PROOF.run(
             minute=floor_to_minute(now), user_id=member.user_id, written=current_microseconds()
         )
-        allow_address(member.email)
 
 
 def clear_email_proof(minute: datetime, user_id: UUID, written: int) -> None:
