@@ -23,6 +23,8 @@ ACTS = {
     "adminpanel:board_columns": gettext_lazy("Chose the board’s columns"),
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
     "adminpanel:note": gettext_lazy("Added a note"),
+    "adminpanel:mail_again": gettext_lazy("Sent an email again"),
+    "adminpanel:mail_allow": gettext_lazy("Allowed emails to an address"),
     "adminpanel:tags": gettext_lazy("Changed an order’s tags"),
     "adminpanel:pack": gettext_lazy("Packed a parcel"),
     "adminpanel:pack_scan": gettext_lazy("Counted what goes into a parcel"),

@@ -94,6 +94,13 @@ class NoteForm(Form):
         super().__init__(*args, auto_id="note-%s", **kwargs)
 
 
+class MailAgainForm(Form):
+    """Sends a mail about an order again."""
+
+    # The last event that the page knew: pressed on a later page, it is sent once more (orders.submits).
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+
 class TagForm(Form):
     """Tags for an order, with commas between them; or one to take off, by the button beside it."""
 
@@ -166,6 +173,12 @@ class RecoveryCodeForm(Form):
 
 class FindPersonForm(Form):
     """Finds an account."""
+
+    email = email_field("off")
+
+
+class AllowAddressForm(Form):
+    """Has an address get mail again."""
 
     email = email_field("off")
 

@@ -51,6 +51,7 @@ ENTRIES = (
     Entry("sales", _("Reports"), "chart"),
     Entry("settings", _("The shop"), "truck", SETTINGS),
     Entry("people", _("People"), "user", SETTINGS),
+    Entry("mails", _("Emails"), "mail", SETTINGS),
     Entry("worker", _("Background jobs"), "clock", SETTINGS),
     Entry("log", _("Audit log"), "list", SETTINGS),
     Entry("second_factor", _("Second factor"), "lock", SETTINGS),

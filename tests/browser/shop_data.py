@@ -47,6 +47,8 @@ from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
+from mail.operations import queue_mail, receive_hard_bounce
+from mail.queries import derive_mail_id, get_mail
 from notifications.queries import Subscription, unsubscribe_token
 from orders.access import make_order_cookie
 from orders.entities import Order
@@ -100,6 +102,8 @@ def make_shop_data() -> None:
     guest[settings.CHECKOUT_COOKIE_NAME] = _checkout_draft_cookie(guest)
     things = _make_addressed(ann, now) | _make_carts(guest, now) | _start_payments(orders, now)
     things |= {name: each.number for name, each in orders.items()}
+    things["order_mail"] = str(derive_mail_id(orders["order"].order_id, "confirmed"))
+    _bounce_mail(now)
     for name, order in (("confirmation", "unconfirmed"), ("confirmed", "unpaid")):
         things[name] = confirmation_url(orders[order].order_id).split("/")[-3]
     people, shared_carts = _make_people(ann, guest), []
@@ -144,6 +148,14 @@ def _make_orders(now: datetime) -> dict[str, Order]:
         "challenged": challenged,
         "unconfirmed": unconfirmed,
     }
+
+
+def _bounce_mail(now: datetime) -> None:
+    """A mail that came back for good."""
+    to = f"gone-{uuid4().hex}@example.org"
+    mail_id = queue_mail(uuid4(), "asked", to, "registration", {"url": ""}, now)
+    if mail := get_mail(mail_id):
+        receive_hard_bounce(mail, f"5.1.1 550 No such user: {to}", now)
 
 
 def _make_unconfirmed_draft() -> OrderDraft:

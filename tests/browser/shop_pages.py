@@ -192,6 +192,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "person": ShopPage("adminpanel:person", "/staff/people/{ann}/", "admin"),
         "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
         "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
+        "mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
+        "mails, refused": ShopPage(
+            "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
+        ),
+        "a mail": ShopPage(
+            "adminpanel:order_mail", "/staff/orders/{order}/mails/{order_mail}/", "admin"
+        ),
         "worker": ShopPage("adminpanel:worker", "/staff/worker/", "staff"),
         "products": ShopPage("adminpanel:products", "/staff/products/", "admin"),
         "no products found": ShopPage("adminpanel:products", "/staff/products/?q=zzzzzz", "admin"),
@@ -367,6 +374,8 @@ _STAFF_ACTIONS = (
     *(
         "move",
         "note",
+        "mail_again",
+        "mail_allow",
         "tags",
         "pack",
         "pack_scan",

@@ -86,6 +86,8 @@ NO_COPIES = {
     *("customer_notes", "customer_looks", "pending_user_stats_by_minute"),
     "carts_by_user",  # a person's role there is a copy, which nobody asks: people_by_cart decides
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with
+    "failed_mails_by_day",  # what staff have sent again is taken out
+    "undeliverable_addresses",
     "unpaid_units",  # rows guarded by a version, with a TTL; the orders themselves decide
     "sessions_by_user",  # rows with the session's own TTL, written before it and again after it
 }

@@ -57,6 +57,7 @@ from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
+from mail.queries import derive_mail_id
 from notifications.queries import Subscription, unsubscribe_token
 from orders import queries as orders
 from orders.links import confirmation_url, order_access_token
@@ -183,6 +184,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:move": [ask({"event": "packed", "version": "2"}, **_ORDER)],
     "adminpanel:note": [ask({"note": "I was here"}, **_ORDER)],
     "adminpanel:viewers": [ask(**_ORDER)],
+    "adminpanel:order_mail": [ask(mail_id="{order_mail}", **_ORDER)],
+    "adminpanel:mail_again": [ask(mail_id="{order_mail}", **_ORDER)],
     "adminpanel:tags": [ask({"add": "mine"}, **_ORDER)],
     "adminpanel:pack": [ask({"version": "3", "line_1": "1"}, warehouse="berlin", **_ORDER)],
     "adminpanel:pack_scan": [
@@ -605,6 +608,7 @@ def make_world() -> World:
         "link": str(link.link_id),
         "address": address,
         "number": paid.number,
+        "order_mail": str(derive_mail_id(paid.order_id, "confirmed")),
         "unpaid": unpaid.number,
         "session": session.handle,
         "user": str(alice.pk),
@@ -637,6 +641,7 @@ def make_world() -> World:
                 "category",
                 "variant",
                 "change",
+                "order_mail",
                 "spreadsheet",
                 "paper",
                 "transfer",
