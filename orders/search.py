@@ -9,6 +9,7 @@ from uuid import UUID
 
 from cassandra_db import PendingResult, read
 from catalogue.words import split_words
+from orders.numbers import may_begin_order_number
 from orders.search_terms import HEAD, NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
 
 # A read returns so many rows at most; of all that were found so many are shown.
@@ -64,7 +65,7 @@ def prefetch_order_search(typed: str, email: str, years: Collection[int]) -> Ord
         return OrderSearch((), email, (("email", reading),))
     words = tuple(split_words(typed))
     wanted: dict[str, str] = {
-        NUMBER: fold_number(typed),
+        NUMBER: fold_number(typed) if may_begin_order_number(fold_number(typed)) else "",
         # The longest word leads to the fewest orders; the others are compared with the names that it leads to.
         NAME: max(words, key=len, default=""),
         SKU: fold_code(typed),

@@ -75,7 +75,12 @@ def write_copies(order: Order) -> None:
 
 def copy_timestamp(order: Order) -> int:
     """Return the timestamp of an order's copies, in microseconds since 1970: placed + version."""
-    return round(order.placed_at.timestamp() * 1000) * 1000 + order.version
+    return copy_timestamp_at(order.placed_at, order.version)
+
+
+def copy_timestamp_at(placed_at: datetime, version: int) -> int:
+    """Return the timestamp that the copies of an order placed then have at a version."""
+    return round(placed_at.timestamp() * 1000) * 1000 + version
 
 
 def board_columns(order: Order) -> dict[str, object]:
