@@ -21,7 +21,6 @@ from adminpanel.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.templatetags.roles import role_label
 from catalogue.queries import get_category_tree
 from orders.errors import InvalidTag
-from orders.numbers import normalize_order_number
 from orders.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from pricing.money import to_minor_units
@@ -35,25 +34,15 @@ if TYPE_CHECKING:
 MAX_NOTE = 1000
 
 
-class FindOrderForm(Form):
-    """An order's number, however it was typed (X57)."""
+class SearchForm(Form):
+    """What staff look for, whatever it is."""
 
-    number = forms.CharField(
-        label=gettext_lazy("Order number"),
-        max_length=40,
-        widget=forms.TextInput(
-            {
-                "class": "input--short",
-                "autocomplete": "off",
-                "autocapitalize": "characters",
-                "spellcheck": "false",
-            }
-        ),
+    q = forms.CharField(
+        label=gettext_lazy("Search"),
+        required=False,
+        max_length=100,
+        error_messages={"max_length": gettext_lazy("Enter at most 100 characters")},
     )
-
-    def clean_number(self) -> str:
-        """Return the number as orders carry it."""
-        return normalize_order_number(self.cleaned_data["number"])
 
 
 def _note(label: StrOrPromise, *, required: bool) -> forms.CharField:

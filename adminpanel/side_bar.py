@@ -80,7 +80,7 @@ class SideBar:
 
     home: str = ""
     groups: tuple[SideBarGroup, ...] = ()
-    can_find_orders: bool = False
+    can_search: bool = False
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
@@ -95,7 +95,7 @@ def get_side_bar(request: HttpRequest) -> SideBar:
     return SideBar(
         get_staff_home(member),
         tuple(_group(_allowed_entries(member), request.path)),
-        has_permission(member, "adminpanel.find"),
+        has_permission(member, "adminpanel.search"),
     )
 
 

@@ -20,6 +20,7 @@ from adminpanel.views import (
     products,
     promotions,
     sales,
+    search,
     second_factor,
     shop_settings,
     spreadsheets,
@@ -32,7 +33,7 @@ app_name = "adminpanel"
 urlpatterns = [
     path("", orders.order_board, name="board"),
     path("orders/columns/", orders.choose_board_columns, name="board_columns"),
-    path("find/", orders.find_order, name="find"),
+    path("search/", search.search, name="search"),
     path("orders/papers/", papers.paper_list, name="papers"),
     path("orders/papers/new/", papers.paper_new, name="paper_new"),
     path("orders/papers/<uuid:file_id>/", papers.paper_detail, name="paper"),

@@ -1,4 +1,4 @@
-"""I2, I3, I6, I7, I9 and I29: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
+"""I2, I3, I6, I7, I9, I29 and I32: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from analytics import queries as analytics
-from consistency import copies, vouchers
+from consistency import copies, order_search, vouchers
 from consistency.findings import Check, Scope, Violation
 from consistency.stock import compare_reserved_units
 from orders import queries
@@ -35,6 +35,7 @@ def _check_order(order_id: UUID) -> Iterator[Violation]:
     yield from _check_stock(order, items)
     yield from _check_money(order)
     yield from copies.iterate_unequal_copies(order)
+    yield from order_search.iterate_missing_terms(order)
     yield from _check_figures(order, items)
     yield from _check_sums(order, items)
     yield from _check_promise(order)
@@ -214,10 +215,11 @@ def _check_promise(order: Order) -> Iterator[Violation]:
 CHECKS = (
     Check(
         "orders",
-        ("I2", "I3", "I6", "I7", "I9", "I29"),
+        ("I2", "I3", "I6", "I7", "I9", "I29", "I32"),
         _iterate_order_ids,
         _check_order,
         lambda order_id: order_id,
     ),
     *copies.CHECKS,
+    *order_search.CHECKS,
 )

@@ -18,7 +18,7 @@ from tests.factories import make_user, sign_in_staff
 LOOKS = {
     *(
         "board",
-        "find",
+        "search",
         "order",
         "viewers",
         "papers",

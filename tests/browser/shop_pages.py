@@ -168,7 +168,10 @@ PAGES: dict[str, dict[str, ShopPage]] = {
     },
     "staff": {
         "board": ShopPage("adminpanel:board", "/staff/", "staff"),
-        "nothing found": ShopPage("adminpanel:find", "/staff/find/?number=x", "staff", 422),
+        "staff's search": ShopPage("adminpanel:search", "/staff/search/?q=ann", "admin"),
+        "staff's search, nothing found": ShopPage(
+            "adminpanel:search", "/staff/search/?q=xyzzy", "staff"
+        ),
         "staff's order": ShopPage("adminpanel:order", "/staff/orders/{order}/", "staff"),
         "staff's order with a return": ShopPage(
             "adminpanel:order", "/staff/orders/{sent}/", "admin"

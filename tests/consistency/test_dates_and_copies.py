@@ -50,6 +50,7 @@ RULES_BY_COPY = {
     "stock_history": "I28",
     **dict.fromkeys(("orders_by_user", "order_years_by_user", "orders_by_email"), "I3"),
     **dict.fromkeys(("orders_by_status", "order_days_by_status", "order_ids_by_number"), "I3"),
+    **dict.fromkeys(("orders_by_search_term", "search_terms_by_order"), "I32"),
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "users_by_email": "I8",
     "user_stats": "I35",

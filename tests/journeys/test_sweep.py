@@ -312,7 +312,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "adminpanel:person_find": [ask({"email": "{email}"})],
     "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
     "adminpanel:category_move": [ask({"up": "{category}"})],
-    "adminpanel:find": [ask({"number": "{number}"})],
+    "adminpanel:search": [ask({"q": "{number}"}), ask({"q": "{email}"})],
 }
 
 # What is public, or opens to every user who knows it; and why.
