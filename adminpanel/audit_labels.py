@@ -25,6 +25,8 @@ ACTS = {
     "adminpanel:note": gettext_lazy("Added a note"),
     "adminpanel:tags": gettext_lazy("Changed an order’s tags"),
     "adminpanel:pack": gettext_lazy("Packed a parcel"),
+    "adminpanel:order_changes_new": gettext_lazy("Changed many orders"),
+    "adminpanel:order_changes_preview": gettext_lazy("Looked at a change of many orders"),
     "adminpanel:paper_new": gettext_lazy("Had papers of orders made"),
     "adminpanel:paper_file": gettext_lazy("Fetched papers of orders"),
     "adminpanel:parcel": gettext_lazy("Updated a parcel"),
