@@ -2,14 +2,19 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from uuid import UUID, uuid4
 
 from cassandra.util import uuid_from_time
 
+from cassandra_db import SEND_AGAIN
+from consistency.findings import Scope
 from orders import bulk_changes, jobs, queries
 from orders.bulk_acts import OrderAct
 from orders.bulk_changes import OrderChange
 from orders.entities import Order
+from tests.consistency.test_check_consistency import found as find_violations
+from tests.consistency.test_check_consistency import repair
 from tests.factories import make_order
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 
@@ -56,7 +61,8 @@ def test_x172_orders_are_shipped_once_and_what_cannot_be_says_why() -> None:
     (parcel,) = fresh(paid).parcels()
     assert (parcel.carrier, parcel.tracking, parcel.is_sent) == ("DHL", number, True)
     finished = bulk_changes.STORE.get_change(change.change_id)
-    assert finished and finished.counts == {"done": 1, "refused": 2}
+    assert finished
+    assert finished.counts == {"done": 1, "refused": 2}
     # The same form again is the same change; what was done is not done again.
     assert start(act, [paid], change_id=change.change_id).selection_id == change.selection_id
     bulk_changes.run_change(change, 100)
@@ -93,7 +99,7 @@ def test_x174_a_change_that_is_killed_at_any_write_is_done_once() -> None:
     assert len(ours) >= 5
     for target in ours:
         order, change_id = make_order(paid=True), uuid_from_time(datetime.now(UTC))
-        assert kill_at_write(target, lambda: ship(order, change_id))
+        assert kill_at_write(target, partial(ship, order, change_id))
         change = bulk_changes.STORE.get_change(change_id)
         if change and not change.finished_at:
             bulk_changes.run_change(change, 100)
@@ -132,3 +138,24 @@ def test_x172_orders_are_tagged_packed_and_cancelled_and_what_is_so_already_stay
         change = start(act, [order])
         bulk_changes.run_change(change, 100)
         assert [each[0] for each in results(change)] == [expected], act
+
+
+def test_i33_a_result_that_the_order_does_not_know_is_named() -> None:
+    order = make_order(paid=True)
+    change = start(OrderAct("held", ANN), [order])
+    bulk_changes.run_change(change, 100)
+    bulk_changes.STORE._note_done.apply(
+        if_lost=SEND_AGAIN,
+        selection_id=change.selection_id,
+        bucket=0,
+        position=0,
+        result="refused",
+        label="",
+        reason="no",
+    )
+    only = Scope(changes=frozenset({change.change_id}))
+    assert find_violations(only, "I33") == [
+        f"I33 change {change.change_id}, row 0: says refused of what was done"
+    ]
+    assert repair(only, "I33").is_clean
+    assert results(change) == [("done", "")]
