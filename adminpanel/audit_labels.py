@@ -28,6 +28,8 @@ ACTS = {
     "adminpanel:tags": gettext_lazy("Changed an order’s tags"),
     "adminpanel:pack": gettext_lazy("Packed a parcel"),
     "adminpanel:pack_scan": gettext_lazy("Counted what goes into a parcel"),
+    "adminpanel:order_changes_new": gettext_lazy("Changed many orders"),
+    "adminpanel:order_changes_preview": gettext_lazy("Looked at a change of many orders"),
     "adminpanel:paper_new": gettext_lazy("Had papers of orders made"),
     "adminpanel:paper_file": gettext_lazy("Fetched papers of orders"),
     "adminpanel:parcel": gettext_lazy("Updated a parcel"),

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from jobs.models import BULK_CHANGE_TTL, BulkChangeColumns, BulkChangeRowColumns
+
 
 class Order(Model):
     """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
@@ -387,6 +389,52 @@ class PaymentWebhook(Model):
     event_id = columns.Text(partition_key=True)
     state = columns.Text()  # begun (for two minutes), followed
     handler = columns.UUID()
+
+
+class OrderChange(BulkChangeColumns):
+    """Changes of many orders at once, by the month in which they were started, the newest first.
+
+    `unfinished` has those that the worker is not through with, changed in the same conditional batch as the change itself.
+    Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
+    Writer: orders.bulk_changes, by conditional writes alone.
+    """
+
+    __table_name__ = "order_changes"
+    __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
+    __personal_data__ = {
+        "columns": ("started_by", "act"),
+        "on_erase": "expires",
+        "why": "who has changed orders is in the orders' histories, too",
+    }
+
+
+class OrderChangeRow(BulkChangeRowColumns):
+    """The orders of a change in their order, and what became of each.
+
+    They are written before the change that names them, under an id that nobody else knows: so they are whole, or nobody's.
+    Bound: 500 rows a bucket, 20 buckets a change; some 200 bytes a row.
+    Writer: orders.bulk_changes, by conditional writes alone.
+    """
+
+    __table_name__ = "order_change_rows"
+    __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
+    __personal_data__ = None
+    order_id = columns.UUID()
+    tracking = columns.Text()  # the number of its parcel, if it is to be shipped with one
+
+
+class TrackingNumber(Model):
+    """Whose parcel has a tracking number: taken before the parcel is shipped, so that no other order's gets it.
+
+    Bound: one row a partition; gone after 400 days, when carriers begin to use numbers again.
+    Writer: orders.bulk_changes, by conditional writes alone.
+    """
+
+    __table_name__ = "tracking_numbers"
+    __options__ = {"default_time_to_live": 400 * 24 * 3600}
+    __personal_data__ = {"why": "a parcel's number and an order's id; the person is in orders"}
+    tracking = columns.Text(partition_key=True)
+    order_id = columns.UUID()
 
 
 class PendingEffectByMinute(Model):

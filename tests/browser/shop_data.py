@@ -50,7 +50,9 @@ from inventory.warehouses import list_warehouses
 from mail.operations import queue_mail, receive_hard_bounce
 from mail.queries import derive_mail_id, get_mail
 from notifications.queries import Subscription, unsubscribe_token
+from orders import bulk_changes as orders_at_once
 from orders.access import make_order_cookie
+from orders.bulk_acts import OrderAct
 from orders.entities import Order
 from orders.links import confirmation_url
 from orders.operations import (
@@ -239,6 +241,16 @@ def _make_paper(order_id: UUID, ann: User, now: datetime) -> UUID:
     return task_id
 
 
+def _make_order_change(order_id: UUID, ann: User, now: datetime) -> UUID:
+    """A change of one order that is finished."""
+    change_id: UUID = uuid_from_time(now)
+    act = OrderAct("tagged", f"staff:{ann.user_id}:Ann", tags=("gift",))
+    orders_at_once.run_change(
+        orders_at_once.start_change(change_id, act, [order_id], {}, ann.user_id, now), 1
+    )
+    return change_id
+
+
 def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     """What opens by an address of its own, and Ann's things."""
     gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
@@ -264,6 +276,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
         "ordered": str(ordered.order_id),
+        "order_change": str(_make_order_change(ordered.order_id, ann, now)),
         "paper": str(_make_paper(ordered.order_id, ann, now)),
         "change": str(change.change_id),
         "gone": gone.slug,

@@ -176,6 +176,15 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "staff's order with a return": ShopPage(
             "adminpanel:order", "/staff/orders/{sent}/", "admin"
         ),
+        "changes of many orders": ShopPage(
+            "adminpanel:order_changes", "/staff/orders/changes/", "staff"
+        ),
+        "orders to change": ShopPage(
+            "adminpanel:order_changes_new", "/staff/orders/changes/new/?order={ordered}", "staff"
+        ),
+        "a finished change of orders": ShopPage(
+            "adminpanel:order_change", "/staff/orders/changes/{order_change}/", "staff"
+        ),
         "papers": ShopPage("adminpanel:papers", "/staff/orders/papers/", "staff"),
         "papers to choose": ShopPage(
             "adminpanel:paper_new", "/staff/orders/papers/new/?order={ordered}&kind=slips", "staff"
@@ -382,6 +391,7 @@ _STAFF_ACTIONS = (
         "tags",
         "pack",
         "pack_scan",
+        "order_changes_preview",
         "paper_file",
         "parcel",
         "sent_back",

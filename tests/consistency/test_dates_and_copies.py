@@ -61,11 +61,13 @@ RULES_BY_COPY = {
     "price_history": "I16",
     "product_schedule_by_minute": "I18",
     **dict.fromkeys(("bulk_changes", "bulk_change_rows"), "I21"),
+    **dict.fromkeys(("order_changes", "order_change_rows"), "I33"),
     **dict.fromkeys(("spreadsheet_tasks", "spreadsheet_rows"), "I24"),
     **dict.fromkeys(lists.RULES, "I14"),
 }
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.
 NO_COPIES = {
+    "tracking_numbers",
     *(
         "leases",
         "rate_limit_slots",

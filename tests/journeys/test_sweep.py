@@ -59,7 +59,9 @@ from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from mail.queries import derive_mail_id
 from notifications.queries import Subscription, unsubscribe_token
+from orders import bulk_changes as orders_at_once
 from orders import queries as orders
+from orders.bulk_acts import OrderAct
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
 from spreadsheets import operations as spreadsheets
@@ -191,6 +193,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:pack_scan": [
         ask({"version": "3", "line_1": "1", "scan": "X"}, warehouse="berlin", **_ORDER)
     ],
+    "adminpanel:order_change": [ask(change_id="{order_change}")],
     "adminpanel:paper": [ask(file_id="{paper}")],
     "adminpanel:paper_file": [ask({}, file_id="{paper}")],
     "adminpanel:parcel": [ask({"version": "3", "event": "shipped"}, parcel_id="1", **_ORDER)],
@@ -291,6 +294,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
 
 # Addresses without an id whose submits name one.
 BY_A_PRESS: dict[str, list[Ask]] = {
+    "adminpanel:order_changes_new": [ask({"orders": "{order_id}", "act": "held"})],
+    "adminpanel:order_changes_preview": [ask({"orders": "{order_id}", "act": "held"})],
     "adminpanel:bulk_change_new": [ask({"products": "{product}", "act": "status"})],
     "cart:change": [ask({"cart": "{cart}", "line": "{line}", "quantity": "7"})],
     "cart:remove": [ask({"cart": "{cart}", "line": "{line}"})],
@@ -589,6 +594,10 @@ def make_world() -> World:
     task_id = uuid_from_time(now)
     file = ContentFile(b"sku,price\nNOBODYS,1.00\n")
     spreadsheets.start_import(task_id, "prices", file, "prices.csv", uuid4(), now)
+    order_change_id = uuid_from_time(now)
+    orders_at_once.start_change(
+        order_change_id, OrderAct("held", "staff:1:Ann"), [paid.order_id], {}, uuid4(), now
+    )
     paper_id = uuid_from_time(now)
     spreadsheets.start_order_file(paper_id, ORDER_FILES["labels"], [paid.order_id], uuid4(), now)
     transfer = StockTransfer(
@@ -621,6 +630,8 @@ def make_world() -> World:
         "category": str(list_root_categories()[0].category_id),
         "change": str(change_id),
         "spreadsheet": str(task_id),
+        "order_change": str(order_change_id),
+        "order_id": str(paid.order_id),
         "paper": str(paper_id),
         "transfer": str(transfer.transfer_id),
     }
@@ -643,6 +654,8 @@ def make_world() -> World:
                 "change",
                 "order_mail",
                 "spreadsheet",
+                "order_change",
+                "order_id",
                 "paper",
                 "transfer",
             )
