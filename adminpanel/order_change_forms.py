@@ -33,7 +33,7 @@ class OrderActForm(Form):
         self.order_ids = order_ids
 
     @property
-    def tracking(self) -> dict[UUID, str]:
+    def tracking_by_order(self) -> dict[UUID, str]:
         """The numbers of the orders' parcels, as far as the valid form has any."""
         found: dict[UUID, str] = self.cleaned_data.get("tracking") or {}
         return found

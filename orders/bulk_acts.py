@@ -74,7 +74,8 @@ def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any]
     count = len(packed) or len(order.units_to_pack)
     if not count:
         if order.fulfilment in ("shipped", "delivered"):
-            return _already_shipped(order, tracking)
+            _check_known(tracking, order)
+            return None
         if order.state == "confirmed":
             raise ActRefused(_("Nothing of this order can be packed yet."))
     if tracking and count > 1:
@@ -84,10 +85,9 @@ def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any]
     return {"carrier": act.carrier or order.method.carrier, "tracking": tracking}
 
 
-def _already_shipped(order: Order, tracking: str) -> None:
-    known = {each.tracking for each in order.parcels()}
-    if tracking and tracking not in known:
-        # It would look as if the number were known now.
+def _check_known(tracking: str, order: Order) -> None:
+    """Raise ActRefused for a number that a shipped order's parcels do not have: it would look as if it had it now."""
+    if tracking and tracking not in {each.tracking for each in order.parcels()}:
         raise ActRefused(_("This order has been shipped with another number, or none."))
 
 

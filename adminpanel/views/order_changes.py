@@ -56,7 +56,7 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
     member = current_member(request)
     act = form.build_act(staff_actor(member))
     change = bulk_changes.start_change(
-        change_id, act, ids, form.tracking, UUID(str(member.pk)), now
+        change_id, act, ids, form.tracking_by_order, UUID(str(member.pk)), now
     )
     note_changes(request, {}, {"act": describe_act(act), "orders": str(change.total)})
     # A large one is the worker's, which also finishes what this process leaves.
@@ -100,7 +100,9 @@ def _build_form(data: QueryDict, ids: list[UUID]) -> OrderActForm | None:
 
 
 def _fingerprint(form: OrderActForm, ids: list[UUID]) -> str:
-    return fingerprint_selection(ids, *(f"{name}={text}" for name, text in form.list_act_fields()))
+    # A browser may send the ends of lines otherwise the second time.
+    sent = (f"{name}={text.splitlines()}" for name, text in form.list_act_fields())
+    return fingerprint_selection(ids, *sent)
 
 
 def _choice_page(
@@ -132,12 +134,12 @@ def _preview_page(
     count = -(-len(ids) // PAGE_LENGTH)
     page = parse_page(data, count)
     shown = ids[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
-    lines = bulk_changes.preview_act(act, shown, form.tracking, now)
+    lines = bulk_changes.preview_act(act, shown, form.tracking_by_order, now)
     context = {
         "act": describe_act(act),
         "title": TITLES[act.kind],
         "total": len(ids),
-        "lines": [(each, form.tracking.get(each.order.order_id, "")) for each in lines],
+        "lines": [(each, form.tracking_by_order.get(each.order.order_id, "")) for each in lines],
         "changed_count": sum(each.is_changed for each in lines),
         "refused_count": sum(bool(each.reason) for each in lines),
         "selection": [*list_selection_fields(data), *form.list_act_fields()],
