@@ -50,8 +50,8 @@ def iterate_missing_terms(order: Order) -> Iterator[Violation]:
     reading = []
     for (kind, term), label in list_terms(order).items():
         key = {"kind": kind, "term": term, "order_id": order.order_id}
-        row = LABEL.start(head=find_head(kind, term), year=year, placed_at=order.placed_at, **key)
-        reading.append((kind, term, label, row, TERM.start(**key)))
+        place = key | {"head": find_head(kind, term), "year": year, "placed_at": order.placed_at}
+        reading.append((kind, term, label, LABEL.start(**place), TERM.start(**key)))
     for kind, term, label, pending, listed in reading:
         row = pending.one()
         if row is None or (row.number, row.label) != (order.number, label) or not listed.one():

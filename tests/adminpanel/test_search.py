@@ -1,9 +1,9 @@
 """One field finds orders, customers and products: by what staff know, and no more than their role may open."""
 
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 import pytest
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from lxml import html
@@ -20,14 +20,17 @@ from orders.search_terms import NAME, list_terms
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
 
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse
+
 SEARCH = reverse("adminpanel:search")
 
 
-def ask(client: Client, typed: str, **more: str) -> HttpResponse:
+def ask(client: Client, typed: str, **more: str) -> "_MonkeyPatchedWSGIResponse":
     return client.get(SEARCH, {"q": typed} | more)
 
 
-def numbers_in(answer: HttpResponse) -> set[str]:
+def numbers_in(answer: "_MonkeyPatchedWSGIResponse") -> set[str]:
     return set(
         html.fromstring(answer.content).xpath(
             "//*[@id='results']//a[contains(@class,'num')]/text()"
