@@ -17,6 +17,8 @@ ROLES = tuple(ROLE_DUTIES)
 # Who works on orders; and who of them notes money, and gives it back.
 ORDER_STAFF = ("support", "warehouse")
 MONEY_STAFF = ("support",)
+# Who reads what was mailed to customers.
+MAIL_STAFF = ("support",)
 
 
 def is_allowed(role: str, roles: Collection[str] = ()) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -24,10 +24,11 @@ from adminpanel.queries import (
     payment_label,
     payment_tone,
 )
-from cassandra_db import page_key, page_token
+from cassandra_db import current_time, page_key, page_token
 from cassandra_db.session import keyspace_name
 from jobs.progress import list_progress
 from jobs.registry import list_jobs
+from mail.queries import count_failed_mails
 from orders import queries, states
 from orders.board import OrderFilter
 from orders.entities import BoardOrder, CappedCount
@@ -37,10 +38,12 @@ from pricing.delivery import list_all_methods
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
+T = TypeVar("T")
 PAGE_LENGTH = 25
 # Columns that only grow show the newest first, and are counted anew once a minute.
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 GROWING_SECONDS = 60.0
+TROUBLE_SECONDS = 15.0
 # So many orders are looked at for a page of what a filter finds; the next page goes on from there.
 MAX_LOOKED_AT = 2_000
 # Of so many, the oldest of a column, those are shown first whose promise ends first.
@@ -307,21 +310,30 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
     return found[start:following], token, len(read) if more and not token else 0
 
 
-class _GrowingCounts:
-    """How many orders are in the columns that only grow, as it was a minute ago at most. Two threads may count at once."""
+class _Remembered(Generic[T]):
+    """What was found out at most so many seconds ago. Two threads at once may find it out twice, harmlessly."""
 
-    def __init__(self) -> None:
-        self._counted: tuple[str, float, Mapping[str, CappedCount]] = ("", 0.0, {})
+    def __init__(self, seconds: float, find_out: Callable[[], T]) -> None:
+        self._seconds, self._find_out = seconds, find_out
+        self._known: tuple[str, float, T] | None = None
 
-    def get(self) -> Mapping[str, CappedCount]:
-        keyspace, at, counts = self._counted
-        if keyspace != keyspace_name() or monotonic() - at >= GROWING_SECONDS:
-            counts = queries.count_board_orders(tuple(GROWING))
-            self._counted = keyspace_name(), monotonic(), counts
-        return counts
+    def get(self) -> T:
+        known = self._known
+        if known and known[0] == keyspace_name() and monotonic() - known[1] < self._seconds:
+            return known[2]
+        found = self._find_out()
+        self._known = keyspace_name(), monotonic(), found
+        return found
 
 
-_growing_counts = _GrowingCounts()
+# How many mails have failed lately, and how many jobs are behind.
+_trouble = _Remembered(TROUBLE_SECONDS, lambda: _count_trouble(current_time()))
+_growing_counts = _Remembered(GROWING_SECONDS, lambda: queries.count_board_orders(tuple(GROWING)))
+
+
+def _count_trouble(now: datetime) -> tuple[int, int]:
+    problems = sum(bool(each.problem) for each in list_progress(list_jobs(), now))
+    return count_failed_mails(now), problems
 
 
 def is_late(order: BoardOrder, now: datetime) -> bool:
@@ -352,10 +364,13 @@ def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) ->
     if oldest and (waited := now - oldest[0].placed_at) > timedelta(hours=1):
         url = reverse("adminpanel:order", args=(oldest[0].number,))
         found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))
-    if has_permission(user, "adminpanel.worker"):
-        problems = sum(bool(each.problem) for each in list_progress(list_jobs(), now))
-        if problems:
-            found.append(Wait(_("Jobs behind"), str(problems), reverse("adminpanel:worker"), "bad"))
+    failed, problems = _trouble.get()
+    for page, label, number in (
+        ("mails", _("Failed mails"), failed),
+        ("worker", _("Jobs behind"), problems),
+    ):
+        if number and has_permission(user, f"adminpanel.{page}"):
+            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}"), "bad"))
     return found
 
 

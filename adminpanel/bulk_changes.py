@@ -5,28 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from hashlib import sha256
 from uuid import UUID
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from moneyed import Money
 
+from adminpanel.change_pages import RESULT_LABELS, RESULT_TONES
 from adminpanel.product_forms import STATUS_LABELS
 from catalogue import queries
 from catalogue.bulk_acts import BulkAct
-from catalogue.bulk_changes import BulkChangeRow, PreviewedProduct
+from catalogue.bulk_changes import PreviewedProduct
 from catalogue.entities import Product, Variant
+from jobs.bulk_changes import BulkChangeRow
 from pricing.templatetags.money import format_money
-
-RESULT_LABELS = {
-    "done": gettext_lazy("Changed"),
-    "unchanged": gettext_lazy("Was so already"),
-    "refused": gettext_lazy("Refused"),
-    "changed": gettext_lazy("Changed by somebody else meanwhile"),
-    "": gettext_lazy("Waiting"),
-}
-RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 
 
 def describe_act(act: BulkAct) -> str:
@@ -56,11 +47,6 @@ def describe_act(act: BulkAct) -> str:
 def _category_name(category_id: UUID) -> str:
     node = queries.get_category_tree().by_id.get(category_id)
     return node.name if node else str(category_id)
-
-
-def fingerprint_selection(product_ids: Sequence[UUID]) -> str:
-    """Return a short text that differs when other products are selected."""
-    return sha256(b"".join(sorted(each.bytes for each in product_ids))).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -126,11 +112,11 @@ class ResultLine:
 
 def result_lines(rows: Sequence[BulkChangeRow]) -> list[ResultLine]:
     """Return a change's rows in words. What waits has the name that it has now. Raises CassandraUnavailable."""
-    waiting = queries.get_products(row.product_id for row in rows if not row.label)
+    waiting = queries.get_products(row.item_id for row in rows if not row.label)
     return [
         ResultLine(
             row,
-            row.label or (waiting[row.product_id].name if row.product_id in waiting else "…"),
+            row.label or (waiting[row.item_id].name if row.item_id in waiting else "…"),
             str(RESULT_LABELS[row.result]),
             RESULT_TONES.get(row.result, "plain"),
         )

@@ -8,15 +8,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.utils.translation import gettext_lazy as _
-
 from accounts import queries as accounts
 from accounts.addresses import Address
 from accounts.models import User
 from accounts.queries import CustomerNote
 from cassandra_db import Row
+from mail import fates
 from mail import queries as mail
-from mail.operations import RETRY_DELAYS
 from orders import queries
 from orders.entities import Order, OrderSummary
 from orders.queries import UserStats
@@ -95,14 +93,7 @@ def _list_mails(email: str) -> list[SentMail]:
 
 
 def _sent_mail(row: Row) -> SentMail:
-    fate, tone = _("Waiting"), "plain"
-    if row.sent_at:
-        fate, tone = _("Sent"), "good"
-    elif row.attempts > len(RETRY_DELAYS):
-        fate, tone = _("Failed"), "bad"
-    elif row.attempts:
-        fate, tone = _("Not delivered yet"), "warn"
-    return SentMail(row.subject, row.queued_at, row.sent_at, fate, tone)
+    return SentMail(row.subject, row.queued_at, row.sent_at, *fates.LABELS[fates.get_fate(row)])
 
 
 def list_guest_orders(email: str) -> list[Order]:

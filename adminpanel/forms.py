@@ -21,7 +21,6 @@ from adminpanel.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.templatetags.roles import role_label
 from catalogue.queries import get_category_tree
 from orders.errors import InvalidTag
-from orders.numbers import normalize_order_number
 from orders.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from pricing.money import to_minor_units
@@ -35,25 +34,15 @@ if TYPE_CHECKING:
 MAX_NOTE = 1000
 
 
-class FindOrderForm(Form):
-    """An order's number, however it was typed (X57)."""
+class SearchForm(Form):
+    """What staff look for, whatever it is."""
 
-    number = forms.CharField(
-        label=gettext_lazy("Order number"),
-        max_length=40,
-        widget=forms.TextInput(
-            {
-                "class": "input--short",
-                "autocomplete": "off",
-                "autocapitalize": "characters",
-                "spellcheck": "false",
-            }
-        ),
+    q = forms.CharField(
+        label=gettext_lazy("Search"),
+        required=False,
+        max_length=100,
+        error_messages={"max_length": gettext_lazy("Enter at most 100 characters")},
     )
-
-    def clean_number(self) -> str:
-        """Return the number as orders carry it."""
-        return normalize_order_number(self.cleaned_data["number"])
 
 
 def _note(label: StrOrPromise, *, required: bool) -> forms.CharField:
@@ -92,6 +81,13 @@ class NoteForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="note-%s", **kwargs)
+
+
+class MailAgainForm(Form):
+    """Sends a mail about an order again."""
+
+    # The last event that the page knew: pressed on a later page, it is sent once more (orders.submits).
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
 
 class TagForm(Form):
@@ -166,6 +162,12 @@ class RecoveryCodeForm(Form):
 
 class FindPersonForm(Form):
     """Finds an account."""
+
+    email = email_field("off")
+
+
+class AllowAddressForm(Form):
+    """Has an address get mail again."""
 
     email = email_field("off")
 

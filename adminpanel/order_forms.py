@@ -32,7 +32,7 @@ from web.forms import Form
 
 _WHOLE = re.compile(r"[0-9]{1,4}")
 _AMOUNT = re.compile(r"€? ?([0-9]{1,7})(?:[.,]([0-9]{1,2}))? ?€?")
-_TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
+TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
 _SHORT = {"class": "input--short", "autocomplete": "off"}
 MAX_WORDS = 1000
 
@@ -255,7 +255,7 @@ class ParcelForm(OrderForm):
     def clean_tracking(self) -> str:
         """Return the number without the spaces around it."""
         typed = str(self.cleaned_data["tracking"]).strip()
-        if typed and not _TRACKING.fullmatch(typed):
+        if typed and not TRACKING.fullmatch(typed):
             raise forms.ValidationError(
                 _("Enter the tracking number with letters, digits, spaces and dashes only")
             )

@@ -182,6 +182,8 @@ def _context(
         "move_form": TransitionForm(initial={"version": found.version}),
         "note_form": NoteForm(initial={"seen": last_event_id(found)}),
         "known_tags": [tag for tag in page_data.known_tags if tag not in found.tags],
+        "mails": page_data.mails,
+        "reads_mails": has_permission(current_member(request), "adminpanel.order_mail"),
         **viewers_context(found.number, page_data.viewers, current_member(request)),
         "tag_form": TagForm(initial={"seen": last_event_id(found)}),
         "wrong": form,

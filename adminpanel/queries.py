@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,6 +16,8 @@ from accounts.models import User
 from adminpanel.order_forms import AnyForm, line_contents
 from cassandra_db import current_time
 from inventory.warehouses import find_warehouse_name
+from mail import fates
+from mail.queries import order_mails_from_rows, prefetch_order_mails
 from orders import parcels, queries, returns
 from orders import viewers as viewing
 from orders.carriers import tracking_url
@@ -275,6 +278,17 @@ def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
 
 
 @dataclass(frozen=True)
+class OrderMail:
+    """A mail about an order, in its list: what it was called, since when it is there, and what became of it."""
+
+    mail_id: UUID
+    subject: str
+    queued_at: datetime
+    fate_label: StrOrPromise
+    tone: str
+
+
+@dataclass(frozen=True)
 class OrderPage:
     """All that an order's page shows."""
 
@@ -283,6 +297,7 @@ class OrderPage:
     attempts: tuple[PaymentAttempt, ...]
     viewers: tuple[Viewer, ...]
     known_tags: tuple[str, ...]
+    mails: tuple[OrderMail, ...]
     now: datetime
     # who has ordered; of a guest's order the account with its e-mail address; None if there is none, or no more
     customer: User | None = None
@@ -298,6 +313,7 @@ def get_order_page(order: Order) -> OrderPage:
         queries.prefetch_payments(order.order_id),
     )
     viewers, known_tags = viewing.prefetch_viewers(order.number), queries.prefetch_recent_tags()
+    mails = prefetch_order_mails(order.number)
     reading = accounts.prefetch_profile(order.user_id) if order.user_id else None
     if reading:
         row = reading.one()
@@ -310,6 +326,10 @@ def get_order_page(order: Order) -> OrderPage:
         queries.add_payment_references(order, attempts.rows()).payment_attempts,
         viewing.viewers_from_rows(viewers.rows()),
         queries.tags_from_rows(known_tags.rows()),
+        tuple(
+            OrderMail(row.mail_id, row.subject, row.queued_at, *fates.LABELS[row.fate])
+            for row in order_mails_from_rows(mails.rows())
+        ),
         current_time(),
         customer,
     )

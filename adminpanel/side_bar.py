@@ -51,6 +51,7 @@ ENTRIES = (
     Entry("sales", _("Reports"), "chart"),
     Entry("settings", _("The shop"), "truck", SETTINGS),
     Entry("people", _("People"), "user", SETTINGS),
+    Entry("mails", _("Emails"), "mail", SETTINGS),
     Entry("worker", _("Background jobs"), "clock", SETTINGS),
     Entry("log", _("Audit log"), "list", SETTINGS),
     Entry("second_factor", _("Second factor"), "lock", SETTINGS),
@@ -79,7 +80,7 @@ class SideBar:
 
     home: str = ""
     groups: tuple[SideBarGroup, ...] = ()
-    can_find_orders: bool = False
+    can_search: bool = False
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
@@ -94,7 +95,7 @@ def get_side_bar(request: HttpRequest) -> SideBar:
     return SideBar(
         get_staff_home(member),
         tuple(_group(_allowed_entries(member), request.path)),
-        has_permission(member, "adminpanel.find"),
+        has_permission(member, "adminpanel.search"),
     )
 
 

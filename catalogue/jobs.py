@@ -99,11 +99,7 @@ def follow_categories(now: datetime) -> str:
 
 def go_on_with_bulk_changes(now: datetime) -> str:
     """Go on with the changes of many products at once, the oldest first."""
-    count = 0
-    for change_id in bulk_changes.list_unfinished(list_months(now)):
-        change = bulk_changes.get_change(change_id)
-        if change and count < MAX_CHANGED_AT_ONCE:
-            count += bulk_changes.run_change(change, MAX_CHANGED_AT_ONCE - count)
+    count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
     return f"{count} products of bulk changes" if count else ""
 
 

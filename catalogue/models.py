@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from jobs.models import BULK_CHANGE_TTL, BulkChangeColumns, BulkChangeRowColumns
+
 # Read often, written seldom: levelled compaction keeps a read to one or two files.
 READ_MOSTLY = {"compaction": {"class": "UnifiedCompactionStrategy", "scaling_parameters": "L4"}}
 
@@ -293,11 +295,7 @@ class ProductChange(Model):
     product_id = columns.UUID()
 
 
-# So long is known what a bulk change has done, and can be undone.
-BULK_CHANGE_TTL = 90 * 24 * 3600
-
-
-class BulkChange(Model):
+class BulkChange(BulkChangeColumns):
     """Changes of many products at once, by the month in which they were started, the newest first.
 
     `unfinished` has those that the worker is not through with, changed in the same conditional batch as the change itself.
@@ -306,27 +304,16 @@ class BulkChange(Model):
     """
 
     __table_name__ = "bulk_changes"
+    __former_columns__ = ("undoes",)
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = {
         "columns": ("started_by",),
         "on_erase": "expires",
         "why": "who changed prices has to be known for as long as it can be undone",
     }
-    month = columns.Date(partition_key=True)  # its first day, UTC
-    change_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
-    unfinished = columns.Set(columns.TimeUUID, static=True)
-    selection_id = columns.UUID()  # under which its rows stand
-    act = columns.Text()  # JSON: what is done to each product
-    undoes = columns.TimeUUID()  # the change that this one takes back
-    total = columns.Integer()
-    started_by = columns.UUID()
-    started_at = columns.DateTime()
-    handled = columns.Integer()  # so many rows have a result, from the first on
-    counts = columns.Map(columns.Text, columns.Integer)  # of each result, once it is finished
-    finished_at = columns.DateTime()
 
 
-class BulkChangeRow(Model):
+class BulkChangeRow(BulkChangeRowColumns):
     """The products of a bulk change in their order, and what became of each.
 
     They are written before the change that names them, under an id that nobody else knows: so they are whole, or nobody's.
@@ -337,9 +324,6 @@ class BulkChangeRow(Model):
     __table_name__ = "bulk_change_rows"
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = None
-    selection_id = columns.UUID(partition_key=True)
-    bucket = columns.Integer(partition_key=True)
-    position = columns.Integer(primary_key=True)
     product_id = columns.UUID()
     restore = columns.Text()  # JSON: what an undo puts back
     expected = columns.Integer()  # the version that an undo is for
@@ -347,9 +331,6 @@ class BulkChangeRow(Model):
         columns.Integer()
     )  # of the product as the change would make it, noted before it is saved
     former = columns.Text()  # JSON: what it was before that
-    result = columns.Text()  # done, unchanged, refused, changed
-    label = columns.Text()  # the product's name then
-    reason = columns.Text()  # of a refusal, in words
 
 
 # So long staff see what became of what they have uploaded, and may still put it on a page.

@@ -16,12 +16,13 @@ from cassandra_db import Row, Statement, current_microseconds, current_time, rea
 from catalogue import bulk_changes, queries
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product
-from catalogue.models import BULK_CHANGE_TTL
 from consistency.findings import Check, Scope, Violation
 from inventory.operations import copy_stock
 from inventory.operations.stock_copies import is_copied
 from inventory.operations.stock_lists import COPIED
 from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
+from jobs.bulk_changes import BulkChangeRow
+from jobs.models import BULK_CHANGE_TTL
 from jobs.months import list_months
 
 PRODUCTS = scan(
@@ -507,7 +508,7 @@ KNOWN_FOR = timedelta(seconds=BULK_CHANGE_TTL) - timedelta(days=2)
 def _iterate_changes(scope: Scope | None) -> Iterator[bulk_changes.BulkChange]:
     now = current_time()
     for month in list_months(now):
-        for change in bulk_changes.iterate_changes(month):
+        for change in bulk_changes.STORE.iterate_changes(month):
             if scope is not None and change.change_id not in scope.changes:
                 continue
             if change.finished_at and now - change.started_at < KNOWN_FOR:
@@ -530,8 +531,8 @@ def _check_change(change: bulk_changes.BulkChange) -> Iterator[Violation]:
             yield Violation("I21", subject, "says done of what was not saved")
 
 
-def _has_mark(row: bulk_changes.BulkChangeRow, change: bulk_changes.BulkChange) -> bool:
-    return bulk_changes.has_mark(row.product_id, change.change_id)
+def _has_mark(row: BulkChangeRow, change: bulk_changes.BulkChange) -> bool:
+    return bulk_changes.has_mark(row.item_id, change.change_id)
 
 
 CHECKS = (

@@ -29,6 +29,7 @@ STAMPED: dict[str, Statement] = {
         ("featured_products", "name", "feature_type", "feature_type, position"),
         ("related_products", "name", "product_id", "product_id, rank"),
         ("products_by_name_prefix", "name", "prefix", "prefix, rank, product_id"),
+        ("undeliverable_addresses", "failure", "bucket", "bucket, email"),
         ("subscriptions_by_email", "product_id", "email_key", "variant_id"),
         ("subscribed_variants", "product_id", "bucket", "bucket, variant_id"),
         ("audit_log", "act", "book, day", "book, day, at, part"),

@@ -1,16 +1,19 @@
-"""I2, I3, I6, I7, I9 and I29: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
+"""I2, I3, I6, I7, I9, I29, I32 and I33: an order's stock, copies, code, figures, sums and promises follow from what stands in its partition."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from analytics import queries as analytics
-from consistency import copies, vouchers
+from cassandra_db import current_time
+from consistency import copies, order_search, vouchers
 from consistency.findings import Check, Scope, Violation
 from consistency.stock import compare_reserved_units
-from orders import queries
+from jobs.models import BULK_CHANGE_TTL
+from jobs.months import list_months
+from orders import bulk_changes, queries
 from orders.entities import Order
 from orders.items import Item
 from orders.operations import apply_effects
@@ -35,6 +38,7 @@ def _check_order(order_id: UUID) -> Iterator[Violation]:
     yield from _check_stock(order, items)
     yield from _check_money(order)
     yield from copies.iterate_unequal_copies(order)
+    yield from order_search.iterate_missing_terms(order)
     yield from _check_figures(order, items)
     yield from _check_sums(order, items)
     yield from _check_promise(order)
@@ -211,13 +215,52 @@ def _check_promise(order: Order) -> Iterator[Violation]:
             yield Violation("I29", describe_order(order), fault, actual)
 
 
+# ---- I33: changes of many orders
+
+# Cells of a row whose time is nearly over vanish one after the other.
+KNOWN_FOR = timedelta(seconds=BULK_CHANGE_TTL) - timedelta(days=2)
+
+
+def _iterate_changes(scope: Scope | None) -> Iterator[bulk_changes.OrderChange]:
+    now = current_time()
+    for month in list_months(now):
+        for change in bulk_changes.STORE.iterate_changes(month):
+            if scope is not None and change.change_id not in scope.changes:
+                continue
+            if change.finished_at and now - change.started_at < KNOWN_FOR:
+                yield change
+
+
+def _check_change(change: bulk_changes.OrderChange) -> Iterator[Violation]:
+    """Of a finished change, each order has its event exactly if its row says that it was done."""
+    for row in bulk_changes.STORE.iterate_results(change):
+        order = queries.get_order(row.item_id)
+        if order is None:
+            continue
+        subject = f"change {change.change_id}, row {row.position}"
+        is_done, is_made = row.result == "done", bulk_changes.has_event_of(order, change)
+        if is_made and not is_done:
+            yield Violation(
+                "I33",
+                subject,
+                f"says {row.result or 'nothing'} of what was done",
+                fix=lambda now, row=row, order=order: bulk_changes.STORE.note_done(  # type: ignore[misc]
+                    change, row.position, order.number
+                ),
+            )
+        if is_done and not is_made:
+            yield Violation("I33", subject, "says done of what was not done")
+
+
 CHECKS = (
+    Check("changes of many orders", ("I33",), _iterate_changes, _check_change),
     Check(
         "orders",
-        ("I2", "I3", "I6", "I7", "I9", "I29"),
+        ("I2", "I3", "I6", "I7", "I9", "I29", "I32"),
         _iterate_order_ids,
         _check_order,
         lambda order_id: order_id,
     ),
     *copies.CHECKS,
+    *order_search.CHECKS,
 )

@@ -1,4 +1,4 @@
-"""The worker's own table."""
+"""The worker's own table, and what the tables of changes of many things have in common."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -23,3 +23,36 @@ class Lease(Model):
     result_at = columns.DateTime()
     duration_ms = columns.Integer()  # of the last run
     failure = columns.Text()  # why the last run failed; null if it did not
+
+
+# So long is known what a bulk change has done, and can be undone.
+BULK_CHANGE_TTL = 90 * 24 * 3600
+
+
+class BulkChangeColumns(Model):
+    """The columns of changes of many things, by the month in which they were started. Written by jobs.bulk_changes alone."""
+
+    __abstract__ = True
+    month = columns.Date(partition_key=True)  # its first day, UTC
+    change_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    unfinished = columns.Set(columns.TimeUUID, static=True)
+    selection_id = columns.UUID()  # under which its rows stand
+    act = columns.Text()  # JSON: what is done to each
+    total = columns.Integer()
+    started_by = columns.UUID()
+    started_at = columns.DateTime()
+    handled = columns.Integer()  # so many rows have a result, from the first on
+    counts = columns.Map(columns.Text, columns.Integer)  # of each result, once it is finished
+    finished_at = columns.DateTime()
+
+
+class BulkChangeRowColumns(Model):
+    """The columns of a change's rows; what each is about is its user's own column."""
+
+    __abstract__ = True
+    selection_id = columns.UUID(partition_key=True)
+    bucket = columns.Integer(partition_key=True)
+    position = columns.Integer(primary_key=True)
+    result = columns.Text()  # done, unchanged, refused, changed
+    label = columns.Text()  # its name then
+    reason = columns.Text()  # of a refusal, in words

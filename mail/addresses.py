@@ -1,6 +1,7 @@
 """E-mail addresses as the apps compare them."""
 
 import unicodedata
+from zlib import crc32
 
 from django.core.exceptions import ValidationError
 from django.core.mail.message import sanitize_address
@@ -10,6 +11,15 @@ from django.utils.translation import gettext as _
 def email_key(email: str) -> str:
     """Return an e-mail address as it is compared: one mailbox, one account, however it is typed."""
     return unicodedata.normalize("NFKC", email).strip().casefold()
+
+
+# In so many partitions stand the addresses that get no mail.
+ADDRESS_BUCKETS = range(16)
+
+
+def address_bucket(email: str) -> int:
+    """Return the partition in which an address stands, however it is typed."""
+    return crc32(email_key(email).encode()) % len(ADDRESS_BUCKETS)
 
 
 def validate_reachable(email: str) -> None:

@@ -9,14 +9,13 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from email.utils import parseaddr
 from smtplib import SMTPException
 from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.core.mail import EmailMultiAlternatives, get_connection
+from django.core.mail import get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.template import Context, Engine
 
@@ -32,8 +31,9 @@ from cassandra_db import (
 )
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.shards import Shard
-from mail import queries
-from mail.addresses import email_key
+from mail import fates, queries
+from mail.addresses import address_bucket, email_key
+from mail.messages import build_message
 
 INSERT_OUTBOX_ENTRY = write(
     "mail", "INSERT INTO outbox_by_minute (minute, mail_id) VALUES (:minute, :mail_id)"
@@ -52,19 +52,55 @@ DELETE_ABOUT_PERSON = write("mail", "DELETE FROM mails_by_person WHERE person_id
 DROPPED = conditional_write("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
 CLAIM = conditional_write(
     "mail",
-    """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at)
-       VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now) IF NOT EXISTS""",
+    """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at, order_number)
+       VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now, :order_number) IF NOT EXISTS""",
 )
 # The worker that counts the attempt up is the one that makes it; until `due_at` no worker makes another, not even after a crash.
 ATTEMPT = conditional_write(
     "mail",
     """UPDATE mails SET attempts = :attempt, claim = :claim, due_at = :due_at WHERE mail_id = :mail_id
-       IF attempts = :before AND claim = :seen AND sent_at = null""",
+       IF attempts = :before AND claim = :seen AND sent_at = null AND failed_at = null""",
 )
-# What was sent is not kept: a mail may hold a link that opens something.
+# What was sent is not kept: a mail may hold a link that opens something. An order's is: it may be sent again with the same words.
 SENT = conditional_write(
     "mail",
     "UPDATE mails SET sent_at = :now, text = null, html = null WHERE mail_id = :mail_id IF claim = :claim",
+)
+SENT_AND_KEPT = conditional_write(
+    "mail", "UPDATE mails SET sent_at = :now WHERE mail_id = :mail_id IF claim = :claim"
+)
+FAILED = conditional_write(
+    "mail",
+    """UPDATE mails SET failed_at = :now, fate = :fate, failure = :failure WHERE mail_id = :mail_id
+       IF recipient = :recipient AND claim = :claim AND sent_at = null""",
+)
+CAME_BACK = conditional_write(
+    "mail",
+    """UPDATE mails SET failed_at = :now, fate = :fate, failure = :failure WHERE mail_id = :mail_id
+       IF recipient = :recipient""",
+)
+# What a server says of a mail that it still tries to deliver, or that waits for our next attempt.
+TROUBLE = conditional_write(
+    "mail", "UPDATE mails SET failure = :failure WHERE mail_id = :mail_id IF recipient = :recipient"
+)
+AT_ORDER = write(
+    "mail",
+    """INSERT INTO mails_by_order (order_number, mail_id, subject, queued_at, fate)
+       VALUES (:order_number, :mail_id, :subject, :queued_at, :fate) USING TIMESTAMP :at""",
+)
+FAILED_ON_DAY = write(
+    "mail", "INSERT INTO failed_mails_by_day (day, mail_id) VALUES (:day, :mail_id)"
+)
+DELETE_FAILED_ON_DAY = write(
+    "mail", "DELETE FROM failed_mails_by_day WHERE day = :day AND mail_id = :mail_id"
+)
+GETS_NO_MAIL = write(
+    "mail",
+    """INSERT INTO undeliverable_addresses (bucket, email, bounced_at, failure, mail_id)
+       VALUES (:bucket, :email, :bounced_at, :failure, :mail_id)""",
+)
+GETS_MAIL = write(
+    "mail", "DELETE FROM undeliverable_addresses WHERE bucket = :bucket AND email = :email"
 )
 
 # From the first failure on: the wait in minutes before each further attempt, about a day in all. Then we give up. The
@@ -101,14 +137,53 @@ def queue_mail(
     *,
     plain: bool = False,
     about: UUID | None = None,
+    order_number: str = "",
 ) -> UUID:
     """Write a mail that the worker will send, once for each subject and event however often this is called.
 
     `template` names templates/mail/<template>.subject.txt, .txt and .html, which is left out of a `plain` one. `about` is the
-    member whom a mail to another mailbox may name: to erase that person drops it. Return the mail's id.
+    member whom a mail to another mailbox may name: to erase that person drops it. One about an order (`order_number`) is kept
+    for 30 days, to be read and sent again from there. Return the mail's id.
     Raises CassandraUnavailable; then call it again: nothing is sent twice.
     """
     mail_id = queries.derive_mail_id(subject_id, event)
+    _claim_mail(
+        mail_id,
+        to,
+        " ".join(_text(f"mail/{template}.subject.txt", context).split()),
+        _text(f"mail/{template}.txt", context).strip() + "\n",
+        None if plain else _html(f"mail/{template}.html", context),
+        about,
+        order_number,
+        now,
+    )
+    return mail_id
+
+
+def queue_mail_again(
+    mail: Row, mail_id: UUID, to: str, now: datetime, *, about: UUID | None = None
+) -> None:
+    """Write a mail about an order once more under another id, with the words of `mail` (of `queries.open_mail`), to an address.
+
+    Called again with the same id, it writes nothing again. The mail that failed is no longer listed among those that did.
+    Raises CassandraUnavailable.
+    """
+    _claim_mail(mail_id, to, mail.subject, mail.text, mail.html, about, mail.order_number, now)
+    note_fate(mail._replace(mail_id=mail_id, queued_at=now, failed_at=None), fates.WAITING)
+    if mail.failed_at:
+        DELETE_FAILED_ON_DAY.run(day=mail.failed_at.date(), mail_id=mail.mail_id)
+
+
+def _claim_mail(
+    mail_id: UUID,
+    to: str,
+    subject: str,
+    text: str,
+    html: str | None,
+    about: UUID | None,
+    order_number: str,
+    now: datetime,
+) -> None:
     # `now` may be when a long run began, and the sender does not look that far back.
     leading_here = [
         INSERT_OUTBOX_ENTRY.start(
@@ -124,14 +199,75 @@ def queue_mail(
         if_lost=REFUSED_MEANS_DONE,
         mail_id=mail_id,
         recipient=to,
-        subject=" ".join(_text(f"mail/{template}.subject.txt", context).split()),
-        text=queries.encrypt_part(_text(f"mail/{template}.txt", context).strip() + "\n", mail_id),
-        html=None
-        if plain
-        else queries.encrypt_part(_html(f"mail/{template}.html", context), mail_id),
+        subject=subject,
+        text=queries.encrypt_part(text, mail_id),
+        html=queries.encrypt_part(html, mail_id) if html else None,
         now=now,
+        order_number=order_number or None,
     )
-    return mail_id
+
+
+def note_fate(mail: Row, fate: str) -> None:
+    """Write what became of a mail to where it is looked up: at its order, and among those that failed. Raises CassandraUnavailable.
+
+    It comes after the mail's own row; the worker does it again for a mail whose outbox entry is still there.
+    """
+    writing = []
+    if mail.order_number:
+        place = {"order_number": mail.order_number, "mail_id": mail.mail_id}
+        writing.append(
+            AT_ORDER.start(
+                **place,
+                subject=mail.subject,
+                queued_at=mail.queued_at,
+                fate=fate,
+                at=fates.copy_timestamp(mail.queued_at, fate),
+            )
+        )
+    if mail.failed_at:
+        writing.append(FAILED_ON_DAY.start(day=mail.failed_at.date(), mail_id=mail.mail_id))
+    wait_for_all(writing)
+
+
+def receive_hard_bounce(
+    mail: Row, failure: str, now: datetime, *, is_address_dead: bool = True
+) -> None:
+    """Note that a mail came back for good, and, if that is its address's fault, that the address gets no mail any more.
+
+    Done again, it changes nothing. Raises CassandraUnavailable.
+    """
+    failed_at = mail.failed_at or now
+    came_back = CAME_BACK.apply(
+        if_lost=SEND_AGAIN,
+        mail_id=mail.mail_id,
+        recipient=mail.recipient,
+        now=failed_at,
+        fate=fates.BOUNCED,
+        failure=failure,
+    )
+    if not came_back:
+        return  # its person was erased meanwhile
+    note_fate(mail._replace(failed_at=failed_at), fates.BOUNCED)
+    if is_address_dead:
+        GETS_NO_MAIL.run(
+            bucket=address_bucket(mail.recipient),
+            email=email_key(mail.recipient),
+            bounced_at=failed_at,
+            failure=failure,
+            mail_id=mail.mail_id,
+        )
+
+
+def note_trouble(mail: Row, failure: str) -> None:
+    """Keep what a mail server said of a mail that is not lost yet. Raises CassandraUnavailable."""
+    TROUBLE.apply(
+        if_lost=SEND_AGAIN, mail_id=mail.mail_id, recipient=mail.recipient, failure=failure
+    )
+
+
+def allow_address(email: str) -> None:
+    """Have an address get mail again, if it gets none; otherwise do nothing. Raises CassandraUnavailable."""
+    GETS_MAIL.run(bucket=address_bucket(email), email=email_key(email))
 
 
 def delete_mails(person_id: UUID, email: str, keep: UUID) -> None:
@@ -146,6 +282,7 @@ def delete_mails(person_id: UUID, email: str, keep: UUID) -> None:
         if row.mail_id != keep:
             DROPPED.apply(if_lost=SEND_AGAIN, mail_id=row.mail_id)
     DELETE_RECIPIENT.run(recipient=email_key(email))
+    allow_address(email)
 
 
 def _text(name: str, context: Mapping[str, Any]) -> str:
@@ -229,11 +366,19 @@ class _Run:
             # Its writer may still be about to write it.
             if entry.minute > self.now - LATEST_OUTBOX_ENTRY:
                 return False
-        elif mail.sent_at is None and mail.attempts <= len(RETRY_DELAYS):
+        elif mail.sent_at or mail.failed_at:
+            # Whoever sent it, or gave it up, may have been killed before it stood in the lists.
+            note_fate(mail, fates.get_fate(mail))
+        elif mail.attempts > len(RETRY_DELAYS):
+            self._give_up(mail, mail.claim, fates.FAILED, mail.failure or "")
+        elif mail.sent_at is None:
             if mail.due_at and self.now < mail.due_at:
                 # A worker is at it, or was. What leads to the next attempt is the entry of its minute.
                 if entry.minute >= floor_to_minute(mail.due_at):
                     return False
+            elif undeliverable := queries.get_undeliverable_address(mail.recipient):
+                self.failed += 1
+                self._give_up(mail, mail.claim, fates.UNDELIVERABLE, undeliverable.failure)
             elif self._server_answers():
                 self._try(mail)
             else:
@@ -264,27 +409,51 @@ class _Run:
         if not claimed:
             return
         try:
-            _message(mail, self._connection).send()
+            build_message(mail, self._connection).send()
         except (SMTPException, OSError, ValueError) as error:
             # ValueError: an address or a text that cannot be written. It must not keep all other mails from being sent.
             self.failed += 1
-            if again:
-                log.warning(
-                    "mail %s, attempt %d failed: %s", mail.mail_id, attempt, type(error).__name__
-                )
-            else:
-                log.error(
-                    "mail %s given up after %d attempts: %s",
-                    mail.mail_id,
-                    attempt,
-                    type(error).__name__,
-                )
+            self._note_failure(mail, attempt, claim, again, error)
             self._reconnect()
             return
         self.sent += 1
-        SENT.apply(if_lost=SEND_AGAIN, mail_id=mail.mail_id, now=self.now, claim=claim)
+        sent = SENT_AND_KEPT if mail.order_number else SENT
+        if sent.apply(if_lost=SEND_AGAIN, mail_id=mail.mail_id, now=self.now, claim=claim):
+            note_fate(mail, fates.SENT)
         if again:
             DELETE_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)
+
+    def _note_failure(
+        self, mail: Row, attempt: int, claim: UUID, again: datetime | None, error: Exception
+    ) -> None:
+        """Write down why an attempt failed, and whether it was the last one."""
+        kind, failure = type(error).__name__, fates.describe_failure(error)
+        if fates.is_final_refusal(error):
+            log.error("mail %s refused for good, attempt %d: %s", mail.mail_id, attempt, kind)
+            self._give_up(mail, claim, fates.REFUSED, failure)
+            if again:
+                DELETE_OUTBOX_ENTRY.run(minute=again, mail_id=mail.mail_id)
+        elif again:
+            log.warning("mail %s, attempt %d failed: %s", mail.mail_id, attempt, kind)
+            note_trouble(mail, failure)
+            note_fate(mail, fates.WAITING)
+        else:
+            log.error("mail %s given up after %d attempts: %s", mail.mail_id, attempt, kind)
+            self._give_up(mail, claim, fates.FAILED, failure)
+
+    def _give_up(self, mail: Row, claim: UUID | None, fate: str, failure: str) -> None:
+        now = self.now
+        failed = FAILED.apply(
+            if_lost=SEND_AGAIN,
+            mail_id=mail.mail_id,
+            recipient=mail.recipient,
+            claim=claim,
+            now=now,
+            fate=fate,
+            failure=failure,
+        )
+        if failed:
+            note_fate(mail._replace(failed_at=now), fate)
 
     def _server_answers(self) -> bool:
         if self._connection is None and not self._no_server:
@@ -306,20 +475,3 @@ class _Run:
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
-
-
-def _message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiAlternatives:
-    if mail.text is None:
-        raise ValueError("encrypted under a SECRET_KEY that is gone")
-    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2]
-    message = EmailMultiAlternatives(
-        mail.subject,
-        mail.text,
-        to=[mail.recipient],
-        connection=connection,
-        # Fixed, so that a mail that had to be sent again is recognised as the same.
-        headers={"Message-ID": f"<{mail.mail_id}@{domain}>", "Auto-Submitted": "auto-generated"},
-    )
-    if mail.html:
-        message.attach_alternative(mail.html, "text/html")
-    return message

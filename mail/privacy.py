@@ -9,17 +9,23 @@ from web.personal_data import DataSubject
 
 
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
-    """Return the mails of the last 30 days. Their text is not among it: it is not kept once a mail is sent, and may open something before."""
+    """Return the mails of the last 30 days, and why the address gets none. The mails' text is not among it: it may open something."""
+    undeliverable = queries.get_undeliverable_address(person.email)
     return {
+        "gets_no_mail": {"since": undeliverable.bounced_at, "because": undeliverable.failure}
+        if undeliverable
+        else None,
         "mails": [
             {
                 "to": row.recipient,
                 "subject": row.subject,
                 "queued_at": row.queued_at,
                 "sent_at": row.sent_at,
+                "failed_at": row.failed_at,
+                "failure": row.failure,
             }
             for row in queries.list_recipient_mails(person.email)
-        ]
+        ],
     }
 
 

@@ -1,12 +1,14 @@
 """What the worker reads of the outbox. Texts are encrypted there: a mail that is still to be sent may hold a link that opens something."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID, uuid5
 
 from cassandra_db import PendingResult, Row, read
 from jobs.minutes import minutes_between
-from mail.addresses import email_key
+from mail.addresses import ADDRESS_BUCKETS, address_bucket, email_key
+from mail.fates import FAILURES, get_fate
 from web.encryption import DecryptionError, decrypt, encrypt
 
 _PURPOSE = "mail"
@@ -14,13 +16,38 @@ _PURPOSE = "mail"
 OUTBOX_ENTRIES = read("mail", "SELECT minute, mail_id FROM outbox_by_minute WHERE minute = :minute")
 MAIL = read(
     "mail",
-    """SELECT mail_id, recipient, subject, text, html, attempts, claim, due_at, queued_at, sent_at
+    """SELECT mail_id, recipient, subject, text, html, attempts, claim, due_at, queued_at, sent_at,
+              order_number, fate, failed_at, failure
        FROM mails WHERE mail_id = :mail_id""",
 )
 
 WRITTEN = read("mail", "SELECT mail_id FROM mails WHERE mail_id = :mail_id")
 OF_RECIPIENT = read("mail", "SELECT mail_id FROM mails_by_recipient WHERE recipient = :recipient")
 ABOUT_PERSON = read("mail", "SELECT mail_id FROM mails_by_person WHERE person_id = :person_id")
+
+# Of an order: its mails, and what became of them.
+OF_ORDER = read(
+    "mail",
+    "SELECT mail_id, subject, queued_at, fate FROM mails_by_order WHERE order_number = :order_number",
+)
+# Of a day: the mails that failed for good.
+FAILED_OF_DAY = read("mail", "SELECT mail_id FROM failed_mails_by_day WHERE day = :day LIMIT :most")
+# Of an address: whether, since when and why it gets no mail.
+UNDELIVERABLE = read(
+    "mail",
+    """SELECT email, bounced_at, failure, mail_id FROM undeliverable_addresses
+       WHERE bucket = :bucket AND email = :email""",
+)
+UNDELIVERABLE_IN_BUCKET = read(
+    "mail",
+    """SELECT email, bounced_at, failure, mail_id FROM undeliverable_addresses
+       WHERE bucket = :bucket LIMIT :most""",
+)
+FAILED_SHOWN_FOR = 30  # days
+FAILED_COUNTED_FOR = 3  # days: what is older is no news on the board
+MAX_FAILED_OF_DAY = 100
+MAX_FAILED_SHOWN = 100
+MAX_ADDRESSES_IN_BUCKET = 20
 
 
 def list_outbox_entries(minutes: Sequence[datetime], at_once: int) -> list[Row]:
@@ -104,3 +131,80 @@ def list_due_mail_minutes(since: datetime, until: datetime, most: int) -> list[d
         if len(found) >= most:
             break
     return found[:most]
+
+
+def prefetch_order_mails(order_number: str) -> PendingResult:
+    """Start reading the mails about an order, to be sorted by `order_mails_from_rows`. Raises CassandraUnavailable."""
+    return OF_ORDER.start(order_number=order_number)
+
+
+def order_mails_from_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return the mails about an order (mail_id, subject, queued_at, fate), the newest first."""
+    return sorted(rows, key=lambda row: (row.queued_at, row.mail_id), reverse=True)
+
+
+def get_undeliverable_address(email: str) -> Row | None:
+    """Return since when and why an address gets no mail (email, bounced_at, failure, mail_id), None if it gets it.
+
+    Raises CassandraUnavailable.
+    """
+    return prefetch_undeliverable_address(email).one()
+
+
+def prefetch_undeliverable_address(email: str) -> PendingResult:
+    """Start reading what `get_undeliverable_address` returns. Raises CassandraUnavailable."""
+    return UNDELIVERABLE.start(bucket=address_bucket(email), email=email_key(email))
+
+
+def prefetch_failed_days(now: datetime, days: int) -> list[PendingResult]:
+    """Start reading which mails failed for good on the last `days` days, a hundred a day at most. Raises CassandraUnavailable."""
+    today = now.date()
+    return [
+        FAILED_OF_DAY.start(day=today - timedelta(days=past), most=MAX_FAILED_OF_DAY)
+        for past in range(days)
+    ]
+
+
+def count_failed_mails(now: datetime) -> int:
+    """Return how many mails failed for good today and on the two days before, a hundred a day at most. Raises CassandraUnavailable."""
+    return count_failed_rows(prefetch_failed_days(now, FAILED_COUNTED_FOR))
+
+
+def count_failed_rows(days: Iterable[PendingResult]) -> int:
+    """Return how many mails there are in what `prefetch_failed_days` has started."""
+    return sum(len(pending.rows()) for pending in days)
+
+
+@dataclass(frozen=True)
+class MailTrouble:
+    """The mails that failed for good, the newest first, and the addresses that get none; `has_more` of either than are listed."""
+
+    mails: list[Row]
+    addresses: list[Row]
+    has_more_mails: bool
+    has_more_addresses: bool
+
+
+def get_mail_trouble(now: datetime) -> MailTrouble:
+    """Return what the staff's page of mails shows, of the last 30 days, in two rounds of reads. Raises CassandraUnavailable."""
+    days = prefetch_failed_days(now, FAILED_SHOWN_FOR)
+    buckets = [
+        UNDELIVERABLE_IN_BUCKET.start(bucket=bucket, most=MAX_ADDRESSES_IN_BUCKET + 1)
+        for bucket in ADDRESS_BUCKETS
+    ]
+    found = [row.mail_id for pending in days for row in pending.rows()]
+    reading = [prefetch_mail(mail_id) for mail_id in found[:MAX_FAILED_SHOWN]]
+    rows = [pending.rows() for pending in buckets]
+    addresses = [row for bucket in rows for row in bucket[:MAX_ADDRESSES_IN_BUCKET]]
+    mails = [
+        # A mail may have been dropped with the person.
+        mail
+        for pending in reading
+        if (mail := pending.one()) and mail.recipient and get_fate(mail) in FAILURES
+    ]
+    return MailTrouble(
+        sorted(mails, key=lambda mail: mail.failed_at, reverse=True),
+        sorted(addresses, key=lambda row: row.bounced_at, reverse=True),
+        len(found) > MAX_FAILED_SHOWN,
+        any(len(bucket) > MAX_ADDRESSES_IN_BUCKET for bucket in rows),
+    )

@@ -105,6 +105,10 @@ class TooManyTags(OrderError):
         )
 
 
+class MailRefused(OrderError):
+    """A mail about an order cannot be sent again. The text says why."""
+
+
 class TooManyPaymentAttempts(OrderError):
     """An order's payment was tried as often as one may."""
 

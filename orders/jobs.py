@@ -18,9 +18,10 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from jobs.months import list_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.shards import Shard
-from orders import operations, queries
+from orders import bulk_changes, operations, queries
 from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
 from orders.operations import user_stats
@@ -43,6 +44,8 @@ FIRST_LOOK_BACK = timedelta(days=1)
 ASK_FOR = timedelta(hours=24)
 # After how long an order that could not be processed is tried again.
 RETRY_AFTER = timedelta(minutes=5)
+# So many orders of bulk changes are changed in a run.
+MAX_CHANGED_AT_ONCE = 300
 _AT_ONCE = 100  # minutes read side by side
 ALL_ORDERS, ALL_RESERVATIONS = Shard("orders"), Shard("holds")
 
@@ -415,6 +418,20 @@ def count_user_stats_in_minutes(minutes: list[datetime], now: datetime) -> int:
     return len(noted)
 
 
+def go_on_with_bulk_changes(now: datetime) -> str:
+    """Go on with the changes of many orders at once, the oldest first."""
+    count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
+    return describe_count(
+        ngettext("%(count)s order of bulk changes", "%(count)s orders of bulk changes", count),
+        count,
+    )
+
+
+def has_bulk_changes(now: datetime) -> bool:
+    """Return whether a change of many orders waits."""
+    return bool(bulk_changes.STORE.list_unfinished(list_months(now)[:2]))
+
+
 JOBS = [
     Job(
         "customer sums",
@@ -451,6 +468,13 @@ JOBS = [
         timedelta(seconds=15),
         sweep_backorders,
         idle_every=timedelta(minutes=1),
+    ),
+    Job(
+        "bulk changes of orders",
+        timedelta(seconds=5),
+        go_on_with_bulk_changes,
+        idle_every=timedelta(minutes=1),
+        has_work=has_bulk_changes,
     ),
     Job("late orders", timedelta(minutes=5), mark_late_orders),
     Job("order days", timedelta(hours=1), sweep_empty_board_days),

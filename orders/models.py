@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from jobs.models import BULK_CHANGE_TTL, BulkChangeColumns, BulkChangeRowColumns
+
 
 class Order(Model):
     """Q12, Q14: an order and its history. The header is static, a row is an event, newest first.
@@ -201,6 +203,42 @@ class OrderByEmail(Model):
     number = columns.Text()
 
 
+class OrderBySearchTerm(Model):
+    """The staff's search: which orders have a number or a name that begins so, a SKU, a tracking number; a copy of the order.
+
+    Bound: of a year, the orders whose names have a word with the same first two letters, or the same SKU. 3,000,000 orders a
+    year of which every fourth has such a name are 750,000 rows of 130 bytes: 100 MB.
+    Writer: orders.operations.write_copies; orders.operations.anonymize_order takes names and tracking numbers out.
+    """
+
+    __table_name__ = "orders_by_search_term"
+    __personal_data__ = {"columns": ("term", "label"), "on_erase": "deleted"}
+    kind = columns.Text(partition_key=True)  # number, name, sku or tracking
+    # the first two letters of a number or a name's word; else the whole term
+    head = columns.Text(partition_key=True)
+    year = columns.Integer(partition_key=True)  # in which it was placed, in UTC
+    term = columns.Text(primary_key=True)  # without case, accents and hyphens
+    placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
+    order_id = columns.UUID(primary_key=True, clustering_order="DESC")
+    number = columns.Text()
+    label = columns.Text()  # what the term is made of, as it stands on the order
+
+
+class SearchTermByOrder(Model):
+    """Under which terms an order stands in the staff's search, also those that it had before a change: erasure takes them out.
+
+    Bound: 60 terms of each of four kinds, and those of former addresses.
+    Writer: orders.operations.write_copies and anonymize_order.
+    """
+
+    __table_name__ = "search_terms_by_order"
+    __personal_data__ = {"columns": ("term",), "on_erase": "deleted"}
+    order_id = columns.UUID(partition_key=True)
+    kind = columns.Text(primary_key=True)
+    term = columns.Text(primary_key=True)
+    number = columns.Text()
+
+
 class ViewerByOrder(Model):
     """Q12: which staff have an order's page open, so that two do not work on one without knowing.
 
@@ -238,7 +276,7 @@ class OrderByStatus(Model):
     """Q15: orders by their column on the staff's board and the day they were placed; a copy of the order.
 
     No TTL (fault 5): an open order of any age stays on the board.
-    Bound: the orders of a day in one column.
+    Bound: the orders of a day in one column: 400,000 of 250 bytes are 100 MB.
     Writer: orders.operations.write_copies, with the timestamp "placed + version" so that late writes lose.
     """
 
@@ -351,6 +389,52 @@ class PaymentWebhook(Model):
     event_id = columns.Text(partition_key=True)
     state = columns.Text()  # begun (for two minutes), followed
     handler = columns.UUID()
+
+
+class OrderChange(BulkChangeColumns):
+    """Changes of many orders at once, by the month in which they were started, the newest first.
+
+    `unfinished` has those that the worker is not through with, changed in the same conditional batch as the change itself.
+    Bound: 2,000 a month are 1 MB; 100 are read. They vanish after 90 days.
+    Writer: orders.bulk_changes, by conditional writes alone.
+    """
+
+    __table_name__ = "order_changes"
+    __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
+    __personal_data__ = {
+        "columns": ("started_by", "act"),
+        "on_erase": "expires",
+        "why": "who has changed orders is in the orders' histories, too",
+    }
+
+
+class OrderChangeRow(BulkChangeRowColumns):
+    """The orders of a change in their order, and what became of each.
+
+    They are written before the change that names them, under an id that nobody else knows: so they are whole, or nobody's.
+    Bound: 500 rows a bucket, 20 buckets a change; some 200 bytes a row.
+    Writer: orders.bulk_changes, by conditional writes alone.
+    """
+
+    __table_name__ = "order_change_rows"
+    __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
+    __personal_data__ = None
+    order_id = columns.UUID()
+    tracking = columns.Text()  # the number of its parcel, if it is to be shipped with one
+
+
+class TrackingNumber(Model):
+    """Whose parcel has a tracking number: taken before the parcel is shipped, so that no other order's gets it.
+
+    Bound: one row a partition; gone after 400 days, when carriers begin to use numbers again.
+    Writer: orders.bulk_changes, by conditional writes alone.
+    """
+
+    __table_name__ = "tracking_numbers"
+    __options__ = {"default_time_to_live": 400 * 24 * 3600}
+    __personal_data__ = {"why": "a parcel's number and an order's id; the person is in orders"}
+    tracking = columns.Text(partition_key=True)
+    order_id = columns.UUID()
 
 
 class PendingEffectByMinute(Model):

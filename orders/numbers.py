@@ -31,3 +31,8 @@ def is_order_number(normalized: str) -> bool:
     """Return whether an order may have this number, as `normalize_order_number` returns it."""
     letters = normalized.replace("-", "", 1)
     return len(letters) == LENGTH and set(letters) <= set(LETTERS)
+
+
+def may_begin_order_number(letters: str) -> bool:
+    """Return whether an order's number, without its hyphen, may begin like this."""
+    return 0 < len(letters) <= LENGTH and set(letters) <= set(LETTERS)

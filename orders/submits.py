@@ -26,7 +26,7 @@ Answer = Callable[[HttpRequest, Order], HttpResponse]
 
 def find_submitted_event(request: HttpRequest, order: Order) -> Event | None:
     """Return the first event that this submit has made of the order, None if it has made none."""
-    submit_id = _derive_submit_id(request, order)
+    submit_id = derive_submit_id(request, order)
     return next((event for event in reversed(order.events) if event.submit_id == submit_id), None)
 
 
@@ -42,7 +42,7 @@ def handle_once(answer: Answer) -> Callable[[View[P]], View[P]]:
                 return view(request, order, *args, **kwargs)
             if find_submitted_event(request, order):
                 return answer(request, order)
-            with submit_under_way(_derive_submit_id(request, order)):
+            with submit_under_way(derive_submit_id(request, order)):
                 response = view(request, order, *args, **kwargs)
             if response.status_code == HTTPStatus.CONFLICT:
                 # With the same submit, at the same moment?
@@ -56,7 +56,8 @@ def handle_once(answer: Answer) -> Callable[[View[P]], View[P]]:
     return decorated
 
 
-def _derive_submit_id(request: HttpRequest, order: Order) -> UUID:
+def derive_submit_id(request: HttpRequest, order: Order) -> UUID:
+    """Return the id of a form about an order: the same for the same words from the same page by the same user."""
     fields = sorted(
         (name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"
     )

@@ -367,6 +367,8 @@ SEARCH_INDEX_DIR = Path(env.str("SEARCH_INDEX_DIR", default=str(BASE_DIR / ".run
 
 vars().update(env.email_url("EMAIL_URL", default="smtp://127.0.0.1:8025"))
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env.str("SHOP_EMAIL", default="Stoa <shop@stoa.example>")
+# Mails that cannot be delivered come back to it, with a signed mark: "bounce@stoa.example" to bounce+…@stoa.example. Off if empty.
+MAIL_BOUNCE_ADDRESS = env.str("MAIL_BOUNCE_ADDRESS", default="")
 EMAIL_TIMEOUT = 10
 # Where the demo shop's mail catcher keeps what it caught.
 MAILDIR = Path(env.str("MAILDIR", default=str(BASE_DIR / ".run" / "mail")))

@@ -27,7 +27,7 @@ from cassandra_db import (
     write,
 )
 from jobs.minutes import floor_to_minute
-from mail.operations import queue_mail
+from mail.operations import allow_address, queue_mail
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
 START_EMAIL_CHANGE = conditional_write(
@@ -158,6 +158,7 @@ def finish_email_change(member: User, now: datetime) -> User:
     queue_mail(member.user_id, f"{event}, new", member.email, "email_welcome", context, now)
     audit_log.add_entry("email_changed", now, by=member.user_id)
     record_email_proof(member, now)
+    allow_address(member.email)
     if queries.email_key(before) != queries.email_key(member.email):
         EMAIL_RELEASED.apply(
             if_lost=REFUSED_MEANS_DONE, email=queries.email_key(before), user_id=member.user_id

@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.operations.registration import MAILBOX_NAMESPACE
 from accounts.sessions import end_sessions
 from cassandra_db import RAISE_UNKNOWN, applied_if, conditional_write
-from mail.operations import queue_mail
+from mail.operations import allow_address, queue_mail
 
 PASSWORD_SET = conditional_write(
     "Q6", "UPDATE users SET password = :password WHERE user_id = :user_id IF password = :before"
@@ -124,7 +124,10 @@ def reset_password(member: User, password: str, now: datetime) -> User:
         email=member.email,
         now=now,
     )
-    return _finish_password_change(member, made, outcome.applied, now, None)
+    changed = _finish_password_change(member, made, outcome.applied, now, None)
+    # Whoever has the mailed link gets mail there.
+    allow_address(changed.email)
+    return changed
 
 
 def _finish_password_change(

@@ -13,7 +13,7 @@ from accounts.models import User
 from accounts.operations.email_claims import claim_email
 from accounts.operations.staff import record_staff_role
 from cassandra_db import SEND_AGAIN, applied_if, conditional_write
-from mail.operations import queue_mail
+from mail.operations import allow_address, queue_mail
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 
 USER_WRITTEN = conditional_write(
@@ -103,6 +103,8 @@ def register_user(
         if written:
             USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
         raise EmailTaken
+    if verified:
+        allow_address(email)
     made = queries.get_user(new_id)
     if made is None:
         raise NoSuchUser  # erased in the same moment

@@ -13,11 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from accounts.queries import get_users
 from adminpanel.bulk_changes import (
-    RESULT_LABELS,
     describe_act,
-    fingerprint_selection,
     preview_line,
     result_lines,
 )
@@ -27,11 +24,19 @@ from adminpanel.bulk_forms import (
     list_selection_fields,
     list_ticked_ids,
 )
+from adminpanel.change_pages import (
+    change_context,
+    fingerprint_selection,
+    list_starters,
+    parse_change_id,
+    parse_page,
+)
 from adminpanel.product_forms import CATALOGUE_STAFF, ProductFilterForm
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected
 from catalogue.search import SearchIndexMissing, list_product_ids_for_staff
+from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
@@ -42,10 +47,10 @@ def change_products(request: HttpRequest) -> HttpResponse:
     """Choose what is done to the selected products, show what would become of them, and do it."""
     data = request.POST if request.method == "POST" else request.GET
     ids, total = _list_selected(data)
-    if not ids or total > bulk_changes.MAX_PRODUCTS:
+    if not ids or total > MAX_ITEMS:
         too_many = _("A change may have %(most)d products. Filter them first.")
         nothing = _("Tick the products first, or choose all that are listed.")
-        messages.error(request, too_many % {"most": bulk_changes.MAX_PRODUCTS} if ids else nothing)
+        messages.error(request, too_many % {"most": MAX_ITEMS} if ids else nothing)
         return redirect("adminpanel:products")
     chosen = ACT_FORMS.get(data.get("act", ""))
     form = chosen(data) if chosen else None
@@ -53,7 +58,7 @@ def change_products(request: HttpRequest) -> HttpResponse:
         return _choice_page(request, data, form, ids)
     if request.method != "POST":
         return _preview_page(request, data, form, ids)
-    change_id = _change_id(data.get("change_id", ""))
+    change_id = parse_change_id(data.get("change_id", ""), current_time())
     if change_id is None or data.get("seen") != fingerprint_selection(ids):
         # What was typed and looked at may have been started already: then this is the answer to it.
         if change_id and bulk_changes.get_change(change_id):
@@ -78,22 +83,14 @@ def _list_selected(data: QueryDict) -> tuple[list[UUID], int]:
         return [], 0
 
 
-def _change_id(text: str) -> UUID | None:
-    try:
-        change_id = UUID(text)
-    except ValueError:
-        return None
-    return change_id if bulk_changes.is_usable_id(change_id, current_time()) else None
-
-
 def _staff_id(request: HttpRequest) -> UUID:
     return UUID(str(request.user.pk))
 
 
 def _answer_started(request: HttpRequest, change: BulkChange) -> HttpResponse:
     """Do a small change at once; a large one is the worker's, which also finishes what this process leaves."""
-    if change.total <= bulk_changes.MAX_IN_REQUEST and not change.finished_at:
-        bulk_changes.run_change(change, bulk_changes.MAX_IN_REQUEST)
+    if change.total <= MAX_IN_REQUEST and not change.finished_at:
+        bulk_changes.run_change(change, MAX_IN_REQUEST)
     return redirect("adminpanel:bulk_change", change_id=change.change_id)
 
 
@@ -122,9 +119,9 @@ def _preview_page(
     is_stale: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    act, now, length = form.build_act(), current_time(), bulk_changes.PAGE_LENGTH
+    act, now, length = form.build_act(), current_time(), PAGE_LENGTH
     count = -(-len(ids) // length)
-    page = _page_number(data, count)
+    page = parse_page(data, count)
     previewed = bulk_changes.preview_act(act, ids[(page - 1) * length : page * length], now)
     lines = [preview_line(each, act) for each in previewed]
     fields = [*list_selection_fields(data), *form.list_act_fields()]
@@ -147,25 +144,14 @@ def _preview_page(
     return render_page(request, "adminpanel/bulk_preview.html", context, status=status)
 
 
-def _page_number(data: QueryDict, count: int) -> int:
-    text = data.get("page", "")[:5]
-    return min(max(int(text) if text.isdecimal() else 1, 1), max(count, 1))
-
-
 @staff_required(CATALOGUE_STAFF)
 @require_safe
 def change_list(request: HttpRequest) -> HttpResponse:
     """List the last changes of many products."""
-    changes = bulk_changes.list_changes(current_time())
-    people = get_users({each.started_by for each in changes})
+    changes = bulk_changes.STORE.list_changes(current_time())
+    names = list_starters(changes)
     lines = [
-        {
-            "change": each,
-            "act": describe_act(each.act),
-            "who": people[each.started_by].name
-            if each.started_by in people
-            else _("somebody whose account was deleted"),
-        }
+        {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
         for each in changes
     ]
     return render_page(request, "adminpanel/bulk_changes.html", {"lines": lines})
@@ -176,43 +162,17 @@ def change_list(request: HttpRequest) -> HttpResponse:
 def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
     """Show how far a change is, and what became of each product."""
     change = _get_change(change_id)
-    only = request.GET.get("only", "")
-    only = only if only in bulk_changes.RESULTS else ""
-    rows, count = _list_rows(change, only, request)
+    context, rows = change_context(request, bulk_changes.STORE, change)
     undo = bulk_changes.get_change(change.undo_id)
-    counts = change.counts or {}
-    is_polled = "X-Refreshes-Itself" in request.headers
-    context = {
-        "change": change,
-        "is_polled": is_polled,
+    has_done = bool(change.finished_at and change.counts and change.counts.get("done"))
+    context |= {
         "act": describe_act(change.act),
         "lines": result_lines(rows),
-        "chosen": only,
-        "tallies": [
-            (name, label, counts[name]) for name, label in RESULT_LABELS.items() if counts.get(name)
-        ],
-        "page": _page_number(request.GET, count),
-        "page_count": count,
         "undo": undo,
-        "can_undo": not undo and bool(change.finished_at and counts.get("done")),
-        "query": f"only={only}" if only else "",
+        "can_undo": not undo and has_done,
     }
-    part = "progress" if is_polled else ""
+    part = "progress" if context["is_polled"] else ""
     return render_page(request, "adminpanel/bulk_change.html", context, part=part)
-
-
-def _list_rows(
-    change: BulkChange, only: str, request: HttpRequest
-) -> tuple[list[bulk_changes.BulkChangeRow], int]:
-    """Return the rows of the page that is asked for, and how many pages there are."""
-    length = bulk_changes.PAGE_LENGTH
-    if not only:
-        count = -(-change.total // length)
-        return bulk_changes.list_rows(change, _page_number(request.GET, count)), count
-    found = [each for each in bulk_changes.iterate_results(change) if each.result == only]
-    count = -(-len(found) // length) or 1
-    page = _page_number(request.GET, count)
-    return found[(page - 1) * length : page * length], count
 
 
 @staff_required(CATALOGUE_STAFF)

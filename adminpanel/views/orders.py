@@ -6,7 +6,6 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
@@ -23,7 +22,7 @@ from adminpanel.board import (
     parse_choice,
     parse_view,
 )
-from adminpanel.forms import FindOrderForm, NoteForm, TransitionForm
+from adminpanel.forms import NoteForm, TransitionForm
 from adminpanel.low_stock import PendingLowStock
 from adminpanel.order_pages import (
     answer_submit,
@@ -40,7 +39,6 @@ from cassandra_db import (
 from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
 from orders.operations import add_note
-from orders.queries import get_order_by_number
 from orders.viewers import record_viewer
 from web.decorators import post_only
 from web.rendering import render_page
@@ -99,21 +97,6 @@ def _board_context(board: Board, form: OrderFilterForm) -> dict[str, Any]:
         "choice": list_choice(board.view.shown),
         "selection": board.selection,
     }
-
-
-@staff_required(ORDER_STAFF)
-@require_safe
-def find_order(request: HttpRequest) -> HttpResponse:
-    """Lead to the order with a number, or say on the board that there is none."""
-    form = FindOrderForm(request.GET)
-    if form.is_valid():
-        if found := get_order_by_number(form.cleaned_data["number"]):
-            return redirect("adminpanel:order", found.number)
-        form.add_error("number", _("No order has this number. Enter it like 7KQF-3M9X."))
-    filters = OrderFilterForm(request.GET)
-    board = get_board(_board_view(request, filters), current_member(request), current_time())
-    context = _board_context(board, filters) | {"find": form, "form": form}
-    return render_page(request, "adminpanel/board.html", context, status=422)
 
 
 @staff_required(ORDER_STAFF)

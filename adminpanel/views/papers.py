@@ -24,7 +24,7 @@ from adminpanel.order_selection import (
 from adminpanel.paper_forms import PaperForm
 from adminpanel.papers import can_be_fetched, file_id_of, list_kinds, paper_line
 from cassandra_db import current_time
-from catalogue.bulk_changes import is_usable_id
+from jobs.bulk_changes import is_usable_id
 from spreadsheets import operations, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.order_files import ORDER_FILES

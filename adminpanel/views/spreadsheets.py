@@ -26,12 +26,12 @@ from adminpanel.spreadsheets import (
     task_line,
 )
 from cassandra_db import current_time
-from catalogue.bulk_changes import is_usable_id
 from catalogue.search import (
     STAFF_DEEPEST,
     SearchIndexMissing,
     list_product_ids_for_staff,
 )
+from jobs.bulk_changes import is_usable_id
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, RESULTS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line

@@ -22,7 +22,6 @@ from catalogue.errors import (
     ProductChanged,
     ProductRefused,
 )
-from catalogue.models import BULK_CHANGE_TTL
 from catalogue.operations.cards import refresh_cards
 from catalogue.operations.claims import (
     list_unclaimed,
@@ -42,6 +41,7 @@ from catalogue.rules import (
 )
 from catalogue.variants import fingerprint_pictures, fingerprint_variant, follow_base_price
 from jobs.minutes import MINUTE
+from jobs.models import BULK_CHANGE_TTL
 
 AVAILABILITIES = ("in", "few", "ahead", "out")
 # On a product that is new, or was saved last before versions counted, the version is null.

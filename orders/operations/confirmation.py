@@ -6,7 +6,7 @@ Until then it is reserved for half an hour, its address may be a stranger's, and
 from datetime import datetime
 
 from jobs.minutes import floor_to_minute
-from mail.operations import queue_mail
+from mail.operations import allow_address, queue_mail
 from orders import queries
 from orders.entities import Order
 from orders.errors import AlreadyConfirmed, ConfirmationTooLate
@@ -30,7 +30,10 @@ def confirm_email(order: Order, now: datetime) -> Order:
             raise ConfirmationTooLate(order)
         return _confirmation(order, now) if order.needs_email_confirmation else None
 
-    return transition_as_planned(order, plan)
+    confirmed = transition_as_planned(order, plan)
+    # Whoever has the mailed link gets mail there.
+    allow_address(confirmed.email)
+    return confirmed
 
 
 def _confirmation(order: Order, now: datetime) -> Transition:
@@ -82,5 +85,6 @@ def resend_confirmation_mail(order: Order, now: datetime) -> bool:
         now,
         plain=has_plain_mail(order),
         about=order.user_id,
+        order_number=order.number,
     )
     return True

@@ -11,6 +11,7 @@ from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
 from orders.operations.user_stats import mark_statement
+from orders.search_terms import find_head, list_terms
 from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
@@ -46,6 +47,17 @@ BY_EMAIL = write(
     """INSERT INTO orders_by_email (email, placed_at, order_id, number) VALUES (:email, :placed_at, :order_id, :number)
        USING TIMESTAMP :at""",
 )
+BY_TERM = write(
+    "order search",
+    """INSERT INTO orders_by_search_term (kind, head, year, term, placed_at, order_id, number, label)
+       VALUES (:kind, :head, :year, :term, :placed_at, :order_id, :number, :label) USING TIMESTAMP :at""",
+)
+# What stands in the search is known by the order, so that it can be taken out again.
+TERM = write(
+    "order search",
+    """INSERT INTO search_terms_by_order (order_id, kind, term, number) VALUES (:order_id, :kind, :term, :number)
+       USING TIMESTAMP :at""",
+)
 # In real time: the sweeper of emptied days relies on it.
 DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
 
@@ -63,7 +75,12 @@ def write_copies(order: Order) -> None:
 
 def copy_timestamp(order: Order) -> int:
     """Return the timestamp of an order's copies, in microseconds since 1970: placed + version."""
-    return round(order.placed_at.timestamp() * 1000) * 1000 + order.version
+    return copy_timestamp_at(order.placed_at, order.version)
+
+
+def copy_timestamp_at(placed_at: datetime, version: int) -> int:
+    """Return the timestamp that the copies of an order placed then have at a version."""
+    return round(placed_at.timestamp() * 1000) * 1000 + version
 
 
 def board_columns(order: Order) -> dict[str, object]:
@@ -105,6 +122,13 @@ def copy_statements(order: Order) -> list[BoundStatement]:
             **summary,
         )
     )
+    for (kind, term), label in list_terms(order).items():
+        found = {"kind": kind, "term": term, "order_id": order.order_id, "number": order.number}
+        head = find_head(kind, term)
+        batch.append(
+            BY_TERM.bind(head=head, year=day.year, placed_at=placed_at, label=label, at=at, **found)
+        )
+        batch.append(TERM.bind(at=at, **found))
     if order.email:  # an order whose person was erased has none
         batch.append(
             BY_EMAIL.bind(

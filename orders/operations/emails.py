@@ -89,6 +89,7 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             plain=plain,
             # A member may have it sent to another mailbox than the account's.
             about=order.user_id,
+            order_number=order.number,
         )
 
 

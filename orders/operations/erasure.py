@@ -6,18 +6,19 @@ rows that lead from the person to the order are deleted last, so that a second r
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import applied_if, apply_batch, conditional_write, write
+from cassandra_db import applied_if, apply_batch, conditional_write, read, write, write_batch
 from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
 from orders.errors import OrderChanged
 from orders.operations.copies import copy_timestamp, write_copies
 from orders.operations.transitions import event_statement, make_event, new_event_id
+from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
 from orders.states import ERASED
 
 BLANK_ORDER = conditional_write(
@@ -42,6 +43,19 @@ OFF_EMAIL = write(
     """DELETE FROM orders_by_email USING TIMESTAMP :at
        WHERE email = :email AND placed_at = :placed_at AND order_id = :order_id""",
 )
+TERMS = read(
+    "order search", "SELECT kind, term FROM search_terms_by_order WHERE order_id = :order_id"
+)
+OFF_SEARCH = write(
+    "order search",
+    """DELETE FROM orders_by_search_term USING TIMESTAMP :at
+       WHERE kind = :kind AND head = :head AND year = :year AND term = :term AND placed_at = :placed_at
+             AND order_id = :order_id""",
+)
+OFF_TERMS = write(
+    "order search",
+    "DELETE FROM search_terms_by_order USING TIMESTAMP :at WHERE order_id = :order_id AND kind = :kind",
+)
 
 
 def anonymize_order(order: Order, now: datetime) -> None:
@@ -56,6 +70,7 @@ def anonymize_order(order: Order, now: datetime) -> None:
             order_id=order.order_id,
             at=copy_timestamp(order) + 1,
         )
+        _remove_search_terms(order)
         outcome = apply_batch(
             *_blanking_statements(order, event_id := new_event_id(order, now)),
             if_lost=applied_if(lambda row: row.event_id == event_id),
@@ -67,6 +82,36 @@ def anonymize_order(order: Order, now: datetime) -> None:
             raise OrderChanged(fresh)
         order = fresh
     write_copies(order)
+
+
+def _remove_search_terms(order: Order) -> None:
+    at = copy_timestamp(order) + 1
+    # Those of a copy that is being written now as well: they may not be among the stored ones yet.
+    terms = {(row.kind, row.term) for row in TERMS.all(order_id=order.order_id)} | set(
+        list_terms(order)
+    )
+    personal = sorted((kind, term) for kind, term in terms if kind in PERSONAL_KINDS)
+    if personal:
+        write_batch([off_search_statement(order, *each, at) for each in personal])
+    # Last: what leads to the terms is there until they are gone.
+    write_batch(
+        [OFF_TERMS.bind(order_id=order.order_id, kind=kind, at=at) for kind in PERSONAL_KINDS]
+    )
+
+
+def off_search_statement(
+    order: Order, kind: str, term: str, write_timestamp: int
+) -> BoundStatement:
+    """Return the write that takes an order out of the search under a term, as of a timestamp in microseconds."""
+    return OFF_SEARCH.bind(
+        kind=kind,
+        head=find_head(kind, term),
+        year=order.placed_at.astimezone(UTC).year,
+        term=term,
+        placed_at=order.placed_at,
+        order_id=order.order_id,
+        at=write_timestamp,
+    )
 
 
 def _blanking_statements(order: Order, event_id: UUID) -> Iterable[BoundStatement]:

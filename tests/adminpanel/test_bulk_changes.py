@@ -368,7 +368,7 @@ def test_x100_a_second_process_changes_nothing_twice() -> None:
     change = start(BulkAct("percent", by="-10"), products)
     bulk_changes.run_change(change, 100)
     # As one does that read the change before anything was done, and has its rows still before it.
-    rows = bulk_changes._read_rows(change, 0)
+    rows = bulk_changes.STORE.read_rows(change, 0)
     for row in rows:
         bulk_changes._change_product(change, row._replace(result=None, version=None, former=None))
     assert [price(each) for each in products] == [Decimal(18)] * 2

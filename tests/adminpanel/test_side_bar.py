@@ -146,13 +146,13 @@ def test_x86_who_has_not_passed_the_second_factor_is_shown_no_entry(settings: Se
     assert not page.cssselect(".bar [role=search]")
 
 
-def test_x86_the_search_for_orders_is_there_for_who_may_use_it() -> None:
+def test_x86_the_search_is_there_for_who_may_use_it() -> None:
     offered = {}
     for role in ROLES:
         client = sign_in_staff(Client(), make_user(password=None, role=role))
         page = parse(client.get(reverse("adminpanel:second_factor")))
-        offered[role] = bool(page.cssselect(".bar [role=search] input[name=number]"))
-    assert offered == {role: role in ROLES_BY_URL["adminpanel:find"] for role in ROLES}
+        offered[role] = bool(page.cssselect(".bar [role=search] input[name=q]"))
+    assert offered == {role: role in ROLES_BY_URL["adminpanel:search"] for role in ROLES}
 
 
 def test_x86_work_begins_at_the_first_page_of_a_role() -> None:

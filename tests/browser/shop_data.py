@@ -47,8 +47,12 @@ from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
+from mail.operations import queue_mail, receive_hard_bounce
+from mail.queries import derive_mail_id, get_mail
 from notifications.queries import Subscription, unsubscribe_token
+from orders import bulk_changes as orders_at_once
 from orders.access import make_order_cookie
+from orders.bulk_acts import OrderAct
 from orders.entities import Order
 from orders.links import confirmation_url
 from orders.operations import (
@@ -100,6 +104,8 @@ def make_shop_data() -> None:
     guest[settings.CHECKOUT_COOKIE_NAME] = _checkout_draft_cookie(guest)
     things = _make_addressed(ann, now) | _make_carts(guest, now) | _start_payments(orders, now)
     things |= {name: each.number for name, each in orders.items()}
+    things["order_mail"] = str(derive_mail_id(orders["order"].order_id, "confirmed"))
+    _bounce_mail(now)
     for name, order in (("confirmation", "unconfirmed"), ("confirmed", "unpaid")):
         things[name] = confirmation_url(orders[order].order_id).split("/")[-3]
     people, shared_carts = _make_people(ann, guest), []
@@ -144,6 +150,14 @@ def _make_orders(now: datetime) -> dict[str, Order]:
         "challenged": challenged,
         "unconfirmed": unconfirmed,
     }
+
+
+def _bounce_mail(now: datetime) -> None:
+    """A mail that came back for good."""
+    to = f"gone-{uuid4().hex}@example.org"
+    mail_id = queue_mail(uuid4(), "asked", to, "registration", {"url": ""}, now)
+    if mail := get_mail(mail_id):
+        receive_hard_bounce(mail, f"5.1.1 550 No such user: {to}", now)
 
 
 def _make_unconfirmed_draft() -> OrderDraft:
@@ -227,6 +241,16 @@ def _make_paper(order_id: UUID, ann: User, now: datetime) -> UUID:
     return task_id
 
 
+def _make_order_change(order_id: UUID, ann: User, now: datetime) -> UUID:
+    """A change of one order that is finished."""
+    change_id: UUID = uuid_from_time(now)
+    act = OrderAct("tagged", f"staff:{ann.user_id}:Ann", tags=("gift",))
+    orders_at_once.run_change(
+        orders_at_once.start_change(change_id, act, [order_id], {}, ann.user_id, now), 1
+    )
+    return change_id
+
+
 def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     """What opens by an address of its own, and Ann's things."""
     gone = make_product("Discontinued mug", category=find_category_by_slug("kitchen"), listed=True)
@@ -252,6 +276,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
         "ordered": str(ordered.order_id),
+        "order_change": str(_make_order_change(ordered.order_id, ann, now)),
         "paper": str(_make_paper(ordered.order_id, ann, now)),
         "change": str(change.change_id),
         "gone": gone.slug,

@@ -168,10 +168,22 @@ PAGES: dict[str, dict[str, ShopPage]] = {
     },
     "staff": {
         "board": ShopPage("adminpanel:board", "/staff/", "staff"),
-        "nothing found": ShopPage("adminpanel:find", "/staff/find/?number=x", "staff", 422),
+        "staff's search": ShopPage("adminpanel:search", "/staff/search/?q=ann", "admin"),
+        "staff's search, nothing found": ShopPage(
+            "adminpanel:search", "/staff/search/?q=xyzzy", "staff"
+        ),
         "staff's order": ShopPage("adminpanel:order", "/staff/orders/{order}/", "staff"),
         "staff's order with a return": ShopPage(
             "adminpanel:order", "/staff/orders/{sent}/", "admin"
+        ),
+        "changes of many orders": ShopPage(
+            "adminpanel:order_changes", "/staff/orders/changes/", "staff"
+        ),
+        "orders to change": ShopPage(
+            "adminpanel:order_changes_new", "/staff/orders/changes/new/?order={ordered}", "staff"
+        ),
+        "a finished change of orders": ShopPage(
+            "adminpanel:order_change", "/staff/orders/changes/{order_change}/", "staff"
         ),
         "papers": ShopPage("adminpanel:papers", "/staff/orders/papers/", "staff"),
         "papers to choose": ShopPage(
@@ -192,6 +204,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "person": ShopPage("adminpanel:person", "/staff/people/{ann}/", "admin"),
         "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
         "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
+        "mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
+        "mails, refused": ShopPage(
+            "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
+        ),
+        "a mail": ShopPage(
+            "adminpanel:order_mail", "/staff/orders/{order}/mails/{order_mail}/", "admin"
+        ),
         "worker": ShopPage("adminpanel:worker", "/staff/worker/", "staff"),
         "products": ShopPage("adminpanel:products", "/staff/products/", "admin"),
         "no products found": ShopPage("adminpanel:products", "/staff/products/?q=zzzzzz", "admin"),
@@ -367,9 +386,12 @@ _STAFF_ACTIONS = (
     *(
         "move",
         "note",
+        "mail_again",
+        "mail_allow",
         "tags",
         "pack",
         "pack_scan",
+        "order_changes_preview",
         "paper_file",
         "parcel",
         "sent_back",

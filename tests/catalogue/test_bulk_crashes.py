@@ -35,7 +35,7 @@ def raise_prices(products: list[Product], now: datetime) -> None:
 
 
 def find_started(since: datetime) -> BulkChange | None:
-    changes = bulk_changes.list_changes(datetime.now(UTC))
+    changes = bulk_changes.STORE.list_changes(datetime.now(UTC))
     return next((each for each in changes if each.started_at == since), None)
 
 
@@ -103,7 +103,7 @@ def test_i21_a_result_that_the_product_does_not_know_is_named() -> None:
     )
     only = Scope(changes=frozenset({change.change_id}))
     bulk_changes.run_change(change, 100)
-    bulk_changes.NOTE_DONE.apply(
+    bulk_changes.STORE._note_done.apply(
         if_lost=SEND_AGAIN,
         selection_id=change.selection_id,
         bucket=0,

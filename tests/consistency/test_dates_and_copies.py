@@ -50,6 +50,7 @@ RULES_BY_COPY = {
     "stock_history": "I28",
     **dict.fromkeys(("orders_by_user", "order_years_by_user", "orders_by_email"), "I3"),
     **dict.fromkeys(("orders_by_status", "order_days_by_status", "order_ids_by_number"), "I3"),
+    **dict.fromkeys(("orders_by_search_term", "search_terms_by_order"), "I32"),
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "users_by_email": "I8",
     "user_stats": "I35",
@@ -60,11 +61,13 @@ RULES_BY_COPY = {
     "price_history": "I16",
     "product_schedule_by_minute": "I18",
     **dict.fromkeys(("bulk_changes", "bulk_change_rows"), "I21"),
+    **dict.fromkeys(("order_changes", "order_change_rows"), "I33"),
     **dict.fromkeys(("spreadsheet_tasks", "spreadsheet_rows"), "I24"),
     **dict.fromkeys(lists.RULES, "I14"),
 }
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.
 NO_COPIES = {
+    "tracking_numbers",
     *(
         "leases",
         "rate_limit_slots",
@@ -86,6 +89,8 @@ NO_COPIES = {
     *("customer_notes", "customer_looks", "pending_user_stats_by_minute"),
     "carts_by_user",  # a person's role there is a copy, which nobody asks: people_by_cart decides
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with
+    "failed_mails_by_day",  # what staff have sent again is taken out
+    "undeliverable_addresses",
     "unpaid_units",  # rows guarded by a version, with a TTL; the orders themselves decide
     "sessions_by_user",  # rows with the session's own TTL, written before it and again after it
 }

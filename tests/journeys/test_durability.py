@@ -176,7 +176,7 @@ THREE_COPIES = "replication = {'class': 'SimpleStrategy', 'replication_factor': 
 MAX_REFUSED = 2 * CONNECTIONS
 # What a page could not read from the dead node is read from another, before its visitor notices.
 MAX_PAGES_REFUSED = 2
-# Where an order is found: its copies in five partitions, written in one go.
+# Where an order is found: its copies in a dozen partitions, written in one go.
 COPIES = {
     "orders_by_status",
     "order_days_by_status",

@@ -57,8 +57,11 @@ from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
+from mail.queries import derive_mail_id
 from notifications.queries import Subscription, unsubscribe_token
+from orders import bulk_changes as orders_at_once
 from orders import queries as orders
+from orders.bulk_acts import OrderAct
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
 from spreadsheets import operations as spreadsheets
@@ -183,11 +186,14 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:move": [ask({"event": "packed", "version": "2"}, **_ORDER)],
     "adminpanel:note": [ask({"note": "I was here"}, **_ORDER)],
     "adminpanel:viewers": [ask(**_ORDER)],
+    "adminpanel:order_mail": [ask(mail_id="{order_mail}", **_ORDER)],
+    "adminpanel:mail_again": [ask(mail_id="{order_mail}", **_ORDER)],
     "adminpanel:tags": [ask({"add": "mine"}, **_ORDER)],
     "adminpanel:pack": [ask({"version": "3", "line_1": "1"}, warehouse="berlin", **_ORDER)],
     "adminpanel:pack_scan": [
         ask({"version": "3", "line_1": "1", "scan": "X"}, warehouse="berlin", **_ORDER)
     ],
+    "adminpanel:order_change": [ask(change_id="{order_change}")],
     "adminpanel:paper": [ask(file_id="{paper}")],
     "adminpanel:paper_file": [ask({}, file_id="{paper}")],
     "adminpanel:parcel": [ask({"version": "3", "event": "shipped"}, parcel_id="1", **_ORDER)],
@@ -288,6 +294,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
 
 # Addresses without an id whose submits name one.
 BY_A_PRESS: dict[str, list[Ask]] = {
+    "adminpanel:order_changes_new": [ask({"orders": "{order_id}", "act": "held"})],
+    "adminpanel:order_changes_preview": [ask({"orders": "{order_id}", "act": "held"})],
     "adminpanel:bulk_change_new": [ask({"products": "{product}", "act": "status"})],
     "cart:change": [ask({"cart": "{cart}", "line": "{line}", "quantity": "7"})],
     "cart:remove": [ask({"cart": "{cart}", "line": "{line}"})],
@@ -309,7 +317,7 @@ BY_A_PRESS: dict[str, list[Ask]] = {
     "adminpanel:person_find": [ask({"email": "{email}"})],
     "adminpanel:category_new": [ask({"name": "", "parent": "{category}"})],
     "adminpanel:category_move": [ask({"up": "{category}"})],
-    "adminpanel:find": [ask({"number": "{number}"})],
+    "adminpanel:search": [ask({"q": "{number}"}), ask({"q": "{email}"})],
 }
 
 # What is public, or opens to every user who knows it; and why.
@@ -586,6 +594,10 @@ def make_world() -> World:
     task_id = uuid_from_time(now)
     file = ContentFile(b"sku,price\nNOBODYS,1.00\n")
     spreadsheets.start_import(task_id, "prices", file, "prices.csv", uuid4(), now)
+    order_change_id = uuid_from_time(now)
+    orders_at_once.start_change(
+        order_change_id, OrderAct("held", "staff:1:Ann"), [paid.order_id], {}, uuid4(), now
+    )
     paper_id = uuid_from_time(now)
     spreadsheets.start_order_file(paper_id, ORDER_FILES["labels"], [paid.order_id], uuid4(), now)
     transfer = StockTransfer(
@@ -605,6 +617,7 @@ def make_world() -> World:
         "link": str(link.link_id),
         "address": address,
         "number": paid.number,
+        "order_mail": str(derive_mail_id(paid.order_id, "confirmed")),
         "unpaid": unpaid.number,
         "session": session.handle,
         "user": str(alice.pk),
@@ -617,6 +630,8 @@ def make_world() -> World:
         "category": str(list_root_categories()[0].category_id),
         "change": str(change_id),
         "spreadsheet": str(task_id),
+        "order_change": str(order_change_id),
+        "order_id": str(paid.order_id),
         "paper": str(paper_id),
         "transfer": str(transfer.transfer_id),
     }
@@ -637,7 +652,10 @@ def make_world() -> World:
                 "category",
                 "variant",
                 "change",
+                "order_mail",
                 "spreadsheet",
+                "order_change",
+                "order_id",
                 "paper",
                 "transfer",
             )

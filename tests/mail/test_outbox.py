@@ -271,7 +271,7 @@ def test_a_worker_killed_while_sending_leaves_its_outbox_entry_for_the_next(
     server: Server, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mail_id, email = queued(now)
-    monkeypatch.setattr("mail.operations._message", _killed)
+    monkeypatch.setattr("mail.operations.build_message", _killed)
     with pytest.raises(KeyboardInterrupt):
         sent(now)
     monkeypatch.undo()

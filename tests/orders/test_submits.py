@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.roles import ADMIN
+from mail.queries import derive_mail_id
 from orders import operations
 from orders.entities import Order
 from orders.refusals import describe_refusal
@@ -35,6 +36,7 @@ PAGES = {
     "orders:return_from_payment",
     "adminpanel:order",
     "adminpanel:pack_scan",  # changes nothing
+    "adminpanel:order_mail",
 }
 
 
@@ -77,7 +79,7 @@ class Form:
 
     make: Callable[[], Order]
     sent: dict[str, str] | Callable[[Order], dict[str, str]]
-    more: tuple[str, ...] = ()
+    more: tuple[str, ...] | Callable[[Order], tuple[str, ...]] = ()
 
 
 def seen(order: Order) -> str:
@@ -106,6 +108,13 @@ FORMS: dict[str, list[Form]] = {
         Form(delivered, {"event": "closed"}),
     ],
     "adminpanel:note": [Form(paid, lambda order: {"note": "Hello", "seen": seen(order)})],
+    "adminpanel:mail_again": [
+        Form(
+            paid,
+            lambda order: {"seen": seen(order)},
+            lambda order: (str(derive_mail_id(order.order_id, "confirmed")),),
+        )
+    ],
     "adminpanel:tags": [Form(paid, lambda order: {"add": "gift", "seen": seen(order)})],
     "adminpanel:pack": [Form(paid, {"line_1": "1"}, ("berlin",))],
     "adminpanel:parcel": [
@@ -145,7 +154,8 @@ def send(client: Client, name: str, order: Order, form: Form) -> tuple[Any, ...]
     sent = form.sent(order) if callable(form.sent) else form.sent
     if name.startswith("adminpanel:"):
         sent = {"version": str(order.version), **sent}
-    answer = client.post(reverse(name, args=[order.number, *form.more]), sent)
+    more = form.more(order) if callable(form.more) else form.more
+    answer = client.post(reverse(name, args=[order.number, *more]), sent)
     shown = client.get(answer["Location"])
     return (
         answer.status_code,

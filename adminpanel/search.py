@@ -1,0 +1,108 @@
+"""One search for all that staff look for: what was typed is compared with orders, customers and products at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext_lazy as _
+
+from accounts.access import has_permission
+from accounts.models import User
+from accounts.queries import email_key, find_user_by_email
+from catalogue.entities import Product
+from catalogue.search import SearchIndexMissing, find_products_for_staff
+from orders.numbers import is_order_number, normalize_order_number
+from orders.queries import get_order_by_number
+from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+# Of orders two years are looked through at a time.
+YEARS_AT_ONCE = 2
+MAX_PRODUCTS = 10
+TITLES: dict[str, StrOrPromise] = {
+    "number": _("Orders by number"),
+    "email": _("Orders by email address"),
+    "name": _("Orders by name"),
+    "sku": _("Orders by SKU"),
+    "tracking": _("Orders by tracking number"),
+}
+
+
+@dataclass(frozen=True)
+class SearchAnswers:
+    """What was found, as far as the role of who looks may open it. `years` are those of the orders, the last one first."""
+
+    orders: tuple[tuple[StrOrPromise, FoundOrders], ...] = ()
+    customer: User | None = None
+    products: tuple[Product, ...] = ()
+    has_more_products: bool = False
+    years: tuple[int, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.orders or self.customer or self.products)
+
+    @property
+    def first_year(self) -> int:
+        return self.years[-1] if self.years else 0
+
+    @property
+    def last_year(self) -> int:
+        return self.years[0] if self.years else 0
+
+    @property
+    def earlier_year(self) -> int:
+        return self.first_year - 1
+
+
+def find_order_number(typed: str, user: User) -> str:
+    """Return the number of the order that was typed as a whole, or "" if there is none, or not for this role. Raises CassandraUnavailable."""
+    number = normalize_order_number(typed)
+    if not (is_order_number(number) and has_permission(user, "adminpanel.order")):
+        return ""
+    found = get_order_by_number(number)
+    return found.number if found else ""
+
+
+def find_everything(
+    typed: str, user: User, now: datetime, year: int | None = None
+) -> SearchAnswers:
+    """Return what staff find by what they typed; orders of `year`, by default this one, and of the year before it.
+
+    The orders are read while customers and products are. Raises CassandraUnavailable.
+    """
+    if not typed:
+        return SearchAnswers()
+    email = email_key(typed) if "@" in typed else ""
+    search: OrderSearch | None = None
+    years: tuple[int, ...] = ()
+    if has_permission(user, "adminpanel.order"):
+        last = year or now.year
+        # An address leads to all its orders.
+        years = () if email else tuple(range(last, last - YEARS_AT_ONCE, -1))
+        search = prefetch_order_search(typed, email, years)
+    products, total = _find_products(typed, user)
+    may_open_customers = has_permission(user, "adminpanel.customer")
+    customer = find_user_by_email(email) if email and may_open_customers else None
+    orders = found_orders(search) if search else []
+    return SearchAnswers(
+        tuple((TITLES[each.kind], each) for each in orders),
+        customer,
+        products,
+        total > len(products),
+        years,
+    )
+
+
+def _find_products(typed: str, user: User) -> tuple[tuple[Product, ...], int]:
+    if not has_permission(user, "adminpanel.product"):
+        return (), 0
+    try:
+        found = find_products_for_staff(typed, limit=MAX_PRODUCTS)
+    except SearchIndexMissing:
+        return (), 0
+    return found.products, found.total

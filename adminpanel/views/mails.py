@@ -1,0 +1,113 @@
+"""Mails: those about an order, as they were and once more; those that failed, and the addresses that get none."""
+
+import re
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, staff_required
+from accounts.roles import MAIL_STAFF
+from adminpanel import queries
+from adminpanel.forms import AllowAddressForm, MailAgainForm
+from adminpanel.order_pages import answer_submit, get_order_or_404, order_submit
+from cassandra_db import current_time
+from mail import fates
+from mail.operations import allow_address
+from mail.queries import FAILED_SHOWN_FOR, get_mail_trouble
+from orders.entities import Order
+from orders.errors import MailRefused
+from orders.operations.resent_mails import get_order_mail, resend_mail
+from orders.presentation import last_event_id
+from orders.submits import derive_submit_id
+from web.decorators import post_only
+from web.rendering import render_page
+
+# What a link in a mail opens is its reader's.
+_LINK = re.compile(r"https?://\S+")
+
+
+@staff_required(MAIL_STAFF)
+@require_safe
+def mail_trouble(request: HttpRequest) -> HttpResponse:
+    """Show the mails that failed for good in the last 30 days, and the addresses that get none."""
+    return _trouble_page(request)
+
+
+@staff_required(MAIL_STAFF)
+@post_only("adminpanel:mails")
+def allow_mail(request: HttpRequest) -> HttpResponse:
+    """Have an address get mail again."""
+    form = AllowAddressForm(request.POST)
+    if not form.is_valid():
+        return _trouble_page(request, form, status=422)
+    email = form.cleaned_data["email"]
+    allow_address(email)
+    messages.success(request, _("%(email)s gets emails again.") % {"email": email})
+    return redirect("adminpanel:mails")
+
+
+def _trouble_page(
+    request: HttpRequest, form: AllowAddressForm | None = None, status: int = 200
+) -> HttpResponse:
+    found = get_mail_trouble(current_time())
+    context: dict[str, Any] = {
+        "trouble": found,
+        "mails": [(mail, *fates.LABELS[fates.get_fate(mail)]) for mail in found.mails],
+        "form": form or AllowAddressForm(),
+        "days": FAILED_SHOWN_FOR,
+    }
+    return render_page(request, "adminpanel/mails.html", context, status=status)
+
+
+@staff_required(MAIL_STAFF)
+@require_safe
+def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse:
+    """Show a mail about an order as it was, without what its links open."""
+    return _mail_page(request, get_order_or_404(number), mail_id)
+
+
+@staff_required(MAIL_STAFF)
+@post_only("adminpanel:order_mail", "number", "mail_id")
+@order_submit
+def send_mail_again(request: HttpRequest, found: Order, mail_id: UUID) -> HttpResponse:
+    """Send a mail about an order again, with the same words, to the order's present address."""
+    try:
+        changed = resend_mail(
+            found,
+            mail_id,
+            actor=queries.staff_actor(current_member(request)),
+            submit_id=derive_submit_id(request, found),
+            now=current_time(),
+        )
+    except MailRefused as error:
+        form = MailAgainForm(request.POST)
+        form.add_error(None, str(error))
+        return _mail_page(request, found, mail_id, form, status=422)
+    return answer_submit(request, changed, before=found)
+
+
+def _mail_page(
+    request: HttpRequest,
+    order: Order,
+    mail_id: UUID,
+    form: MailAgainForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    mail = get_order_mail(order, mail_id)
+    if mail is None:
+        raise Http404(f"no mail {mail_id} about order {order.number}")
+    label, tone = fates.LABELS[fates.get_fate(mail)]
+    context = {
+        "order": order,
+        "mail": mail,
+        "label": label,
+        "tone": tone,
+        "text": _LINK.sub(_("[link]"), mail.text) if mail.text else "",
+        "form": form or MailAgainForm(initial={"seen": last_event_id(order)}),
+    }
+    return render_page(request, "adminpanel/order_mail.html", context, status=status)

@@ -1,0 +1,181 @@
+"""The staff's search for orders in a shop of 200 orders beside one of a million: statements, rounds and CPU time of each kind.
+
+    python -m benchmarks.search_orders                    # 1,000,000 orders; takes a while to fill
+    python -m benchmarks.search_orders --orders 20000     # quicker
+
+Both shops are keyspaces of their own, filled by plain writes with the rows of the search alone, and dropped at the end.
+The shops take turns, so that a disturbance meets both; of each, the quickest pass counts.
+
+Ends with status 1 if a search of the large shop needs other statements or rounds, or all of them together more than a
+quarter more CPU time, than those of the small one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import process_time
+from uuid import UUID
+
+from benchmarks.pages import ROOT, shop_environment
+
+SMALL = 200
+MAX_RATIO = 1.25
+PASSES, SEARCHES = 3, 40
+NEWEST = datetime(2026, 6, 1, tzinfo=UTC)
+# Both shops have these among their newest orders: what is typed finds the same in each.
+TYPED = {
+    "number": "ZZZZ-Z0",
+    "name": "zarathustra quen",
+    "email": "quentin@example.com",
+    "sku": "LAMP-RARE-1",
+    "tracking": "JD014600009999999999",
+}
+# What is found 20 times in the small shop, and in the large one as often as it is bought.
+COMMON = {"a common name": "smith", "a common SKU": "MUG-1"}
+
+
+def main() -> int:
+    """Fill, measure, print, and return the exit status."""
+    args = _arguments()
+    if args.probe:
+        _set_up(args.keyspace)
+        print(json.dumps(measure() if args.probe == "measure" else fill(args.orders)))
+        return 0
+    shops = {"stoa_search_small": SMALL, "stoa_search_large": args.orders}
+    try:
+        for keyspace, orders in shops.items():
+            _run_probe("fill", keyspace, orders)
+        passes: dict[str, list[dict[str, list[float]]]] = {keyspace: [] for keyspace in shops}
+        for _ in range(PASSES):
+            for keyspace, orders in shops.items():
+                passes[keyspace].append(_run_probe("measure", keyspace, orders))
+    finally:
+        _drop(shops)
+    return _report(*passes.values())
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.search_orders", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("--orders", type=int, default=1_000_000)
+    parser.add_argument("--probe", choices=("fill", "measure"), help=argparse.SUPPRESS)
+    parser.add_argument("--keyspace", default="", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _set_up(keyspace: str) -> None:
+    os.environ |= shop_environment(keyspace)
+    import django
+
+    django.setup()
+
+
+def _drop(keyspaces: dict[str, int]) -> None:
+    _set_up(next(iter(keyspaces)))
+    from cassandra_db.session import get_session
+
+    for keyspace in keyspaces:
+        get_session().execute(f"DROP KEYSPACE IF EXISTS {keyspace}", timeout=180)
+
+
+def _run_probe(probe: str, keyspace: str, orders: int) -> dict[str, list[float]]:
+    command = (sys.executable, "-m", "benchmarks.search_orders", "--probe", probe)
+    done = subprocess.run(
+        [*command, "--keyspace", keyspace, "--orders", str(orders)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def fill(orders: int) -> dict[str, list[float]]:
+    """Write the rows of the search for so many orders, one an order and kind."""
+    from django.core.management import call_command
+
+    from cassandra_db.bulk import BulkWriter
+    from cassandra_db.session import close_session
+    from orders.numbers import derive_order_number
+    from orders.operations.copies import BY_EMAIL, BY_TERM, copy_timestamp_at
+    from orders.search_terms import NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
+
+    with Path(os.devnull).open("w") as nowhere:
+        call_command("sync_cassandra", stdout=nowhere)
+    close_session()
+    with BulkWriter() as writer:
+        for index in range(orders):
+            is_rare, is_common = index == 0, 0 < index <= SMALL // 10 or index % 50 == 0
+            order_id = UUID(int=index + 1)
+            placed_at = NEWEST - timedelta(seconds=20 * index)
+            number = TYPED["number"] + "00" if is_rare else derive_order_number(order_id)
+            name = "Quentin Zarathustra" if is_rare else f"Ann {'Smith' if is_common else number}"
+            sku = TYPED["sku"] if is_rare else "MUG-1" if is_common else f"SKU-{index % 5000}"
+            tracking = TYPED["tracking"] if is_rare else f"JD{index:018}"
+            at = copy_timestamp_at(placed_at, 1)
+            place = {"placed_at": placed_at, "order_id": order_id, "number": number, "at": at}
+            terms = [
+                (NUMBER, fold_number(number), number),
+                (SKU, fold_code(sku), sku),
+                (TRACKING, fold_code(tracking), tracking),
+                *((NAME, word.casefold(), name) for word in name.split()),
+            ]
+            for kind, term, label in terms:
+                head, year = find_head(kind, term), placed_at.year
+                writer.send(
+                    BY_TERM.bind(kind=kind, head=head, year=year, term=term, label=label, **place)
+                )
+            email = TYPED["email"] if is_rare else f"ann{index}@example.com"
+            writer.send(BY_EMAIL.bind(email=email, **place))
+    return {}
+
+
+def measure() -> dict[str, list[float]]:
+    """Return of each kind of search the statements, the rounds, the CPU milliseconds and the orders found."""
+    from cassandra_db import count_statements
+    from orders.search import found_orders, prefetch_order_search
+
+    measured = {}
+    for kind, typed in (TYPED | COMMON).items():
+        email = typed if kind == "email" else ""
+        years = (NEWEST.year, NEWEST.year - 1)
+        with count_statements() as meter:
+            found = found_orders(prefetch_order_search(typed, email, years))
+        began = process_time()
+        for _ in range(SEARCHES):
+            found_orders(prefetch_order_search(typed, email, years))
+        milliseconds = (process_time() - began) * 1000 / SEARCHES
+        shown = sum(len(each.orders) for each in found)
+        measured[kind] = [meter.statement_count, meter.round_count, milliseconds, shown]
+    return measured
+
+
+def _report(small: list[dict[str, list[float]]], large: list[dict[str, list[float]]]) -> int:
+    is_wrong = False
+    totals = [0.0, 0.0]
+    print(f"{'':16}{'statements':>12}{'rounds':>8}{'CPU ms':>16}{'found':>12}")
+    for kind in TYPED | COMMON:
+        one, other = (
+            min((each[kind] for each in shop), key=lambda row: row[2]) for shop in (small, large)
+        )
+        is_wrong |= one[:2] != other[:2] or not (one[3] and other[3])
+        if kind in TYPED:  # of the others the large shop has more to read, up to a bound
+            totals[0] += one[2]
+            totals[1] += other[2]
+        print(
+            f"{kind:16}{one[0]:>6.0f}{other[0]:>6.0f}{one[1]:>4.0f}{other[1]:>4.0f}"
+            f"{one[2]:>8.2f}{other[2]:>8.2f}{one[3]:>6.0f}{other[3]:>6.0f}"
+        )
+    print(f"CPU of the large shop: {totals[1] / totals[0]:.2f} times that of the small one")
+    return int(is_wrong or totals[1] > totals[0] * MAX_RATIO)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""I32: an order is found by each of its terms, and by no others once its person was erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC
+from uuid import UUID
+
+from cassandra_db import Row, read, scan, write
+from consistency.findings import Check, Scope, Violation
+from orders import queries
+from orders.entities import Order
+from orders.operations import write_copies
+from orders.operations.erasure import OFF_SEARCH
+from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
+
+KEY = "kind = :kind AND head = :head AND year = :year AND term = :term AND placed_at = :placed_at"
+LABEL = read(
+    "I32",
+    f"SELECT number, label FROM orders_by_search_term WHERE {KEY} AND order_id = :order_id",  # noqa: S608
+)
+TERM = read(
+    "I32",
+    "SELECT number FROM search_terms_by_order WHERE order_id = :order_id AND kind = :kind AND term = :term",
+)
+TERMS = read(
+    "I32",
+    "SELECT order_id, kind, term, writetime(number) AS written FROM search_terms_by_order WHERE order_id = :order_id",
+)
+ROWS = scan(
+    "I32",
+    """SELECT kind, head, year, term, placed_at, order_id, writetime(number) AS written FROM orders_by_search_term
+       WHERE token(kind, head, year) > :start AND token(kind, head, year) <= :end""",
+)
+TERM_ROWS = scan(
+    "I32",
+    """SELECT order_id, kind, term, writetime(number) AS written FROM search_terms_by_order
+       WHERE token(order_id) > :start AND token(order_id) <= :end""",
+)
+OFF_TERM = write(
+    "I32",
+    """DELETE FROM search_terms_by_order USING TIMESTAMP :at
+       WHERE order_id = :order_id AND kind = :kind AND term = :term""",
+)
+
+
+def iterate_missing_terms(order: Order) -> Iterator[Violation]:
+    """Return under which of its terms an order is not found, or found otherwise."""
+    year = order.placed_at.astimezone(UTC).year
+    reading = []
+    for (kind, term), label in list_terms(order).items():
+        key = {"kind": kind, "term": term, "order_id": order.order_id}
+        place = key | {"head": find_head(kind, term), "year": year, "placed_at": order.placed_at}
+        reading.append((kind, term, label, LABEL.start(**place), TERM.start(**key)))
+    for kind, term, label, pending, listed in reading:
+        row = pending.one()
+        if row is None or (row.number, row.label) != (order.number, label) or not listed.one():
+            yield Violation(
+                "I32",
+                f"order {order.number} ({order.order_id})",
+                f"is not found by its {kind}",
+                term,
+                lambda now: write_copies(order),
+            )
+
+
+def _iterate_rows(scope: Scope | None) -> Iterator[Row]:
+    if scope is None:
+        yield from ROWS.iterate_table()
+
+
+def _check_row(row: Row) -> Iterator[Violation]:
+    """A row that leads to no order, to one placed at another time, or to one whose list of terms does not name it."""
+    order = queries.get_order(row.order_id)
+    key = {"kind": row.kind, "term": row.term, "order_id": row.order_id}
+    if order and order.placed_at == row.placed_at and TERM.one(**key):
+        return
+    place = key | {"head": row.head, "year": row.year, "placed_at": row.placed_at}
+    if LABEL.one(**place) is None:
+        return
+    yield Violation(
+        "I32",
+        f"order {row.order_id}",
+        f"is found by a {row.kind} that is not its own",
+        fix=lambda now: OFF_SEARCH.run(**place, at=row.written),
+        written=row.written,
+    )
+
+
+def _iterate_terms(scope: Scope | None) -> Iterator[Row]:
+    if scope is None:
+        yield from TERM_ROWS.iterate_table()
+        return
+    for order_id in scope.orders:
+        yield from TERMS.all(order_id=order_id)
+
+
+def _check_term(row: Row) -> Iterator[Violation]:
+    """A term of an order that there is not, or of a person who was erased."""
+    order = queries.get_order(row.order_id)
+    if order and not (order.is_erased and row.kind in PERSONAL_KINDS):
+        return
+    key = {"kind": row.kind, "term": row.term, "order_id": row.order_id}
+    if TERM.one(**key) is None:
+        return
+
+    def fix(now: object) -> None:
+        if order:
+            place = {
+                "head": find_head(row.kind, row.term),
+                "year": order.placed_at.astimezone(UTC).year,
+                "placed_at": order.placed_at,
+            }
+            OFF_SEARCH.run(**key, **place, at=row.written)
+        OFF_TERM.run(**key, at=row.written)
+
+    yield Violation(
+        "I32",
+        f"order {row.order_id}",
+        f"is kept under a {row.kind} that is not its own",
+        fix=fix,
+        written=row.written,
+    )
+
+
+def _order_id(row: Row) -> UUID:
+    return row.order_id  # type: ignore[no-any-return]
+
+
+CHECKS = (
+    Check("the search for orders", ("I32",), _iterate_rows, _check_row, _order_id),
+    Check("orders’ search terms", ("I32",), _iterate_terms, _check_term, _order_id),
+)

@@ -1,0 +1,53 @@
+"""What a mail server reports of a mail that it could not deliver (RFC 3464)."""
+
+import re
+from dataclasses import dataclass
+from email import message_from_bytes
+from email.message import Message
+
+from mail.fates import shorten_failure
+
+MAX_REPORT_BYTES = 1_000_000  # what is behind, the mail itself, is not looked at
+# Of the class 5, "for good": what a server's policy says, for example of spam, is about the sender or about this mail.
+_POLICY = "5.7."
+_STATUS = re.compile(r"[245]\.\d{1,3}\.\d{1,3}")
+
+
+@dataclass(frozen=True)
+class DeliveryReport:
+    """What a server says of one mail: whether it failed for good, whether because of its address, and in which words."""
+
+    is_hard: bool
+    is_address_dead: bool
+    failure: str
+
+
+def read_delivery_report(raw: bytes) -> DeliveryReport | None:
+    """Return what a message says of a mail's delivery: None if it is no report, or reports no trouble.
+
+    To whom the mail went is not read from it: anybody can write that.
+    """
+    groups = [
+        group
+        for part in message_from_bytes(raw).walk()
+        if part.get_content_type() == "message/delivery-status"
+        for group in part.walk()
+        if group is not part and group["Status"]
+    ]
+    reports = [_read_group(group) for group in groups]
+    found = [report for report in reports if report]
+    # A mail has one recipient. Of several servers' words, those count that say that it is over.
+    return max(found, key=lambda report: report.is_hard, default=None)
+
+
+def _read_group(group: Message) -> DeliveryReport | None:
+    match = _STATUS.search(str(group["Status"]))
+    action = str(group["Action"] or "").strip().casefold()
+    if not match or action not in ("failed", "delayed"):
+        return None
+    status = match[0]
+    is_hard = action == "failed" and status.startswith("5.")
+    words = str(group["Diagnostic-Code"] or "").partition(";")[2] or str(group["Status"])
+    return DeliveryReport(
+        is_hard, is_hard and not status.startswith(_POLICY), shorten_failure(f"{status} {words}")
+    )

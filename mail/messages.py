@@ -1,0 +1,65 @@
+"""A mail as the mail server gets it, and the address to which it comes back."""
+
+import hmac
+from email.utils import parseaddr
+from uuid import UUID
+
+from django.conf import settings
+from django.core.mail import EmailMultiAlternatives
+from django.core.mail.backends.base import BaseEmailBackend
+
+from cassandra_db import Row
+from web.encryption import keyed_digests
+
+_PURPOSE = "bounce"
+_SIGNATURE_LENGTH = 20  # hexadecimal digits: 80 bits; with the mail's id and "bounce+" within the 64 letters before an @
+_TOKEN_LENGTH = 32 + _SIGNATURE_LENGTH
+
+
+def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiAlternatives:
+    """Return a mail of `queries.open_mail` as it is sent. Raises ValueError if its text or its address cannot be written."""
+    if mail.text is None:
+        raise ValueError("encrypted under a SECRET_KEY that is gone")
+    sender = settings.DEFAULT_FROM_EMAIL
+    domain = parseaddr(sender)[1].rpartition("@")[2]
+    message = EmailMultiAlternatives(
+        mail.subject,
+        mail.text,
+        # The sender on the envelope; who reads the mail sees the header.
+        from_email=bounce_address(mail.mail_id) or sender,
+        to=[mail.recipient],
+        connection=connection,
+        headers={
+            "From": sender,
+            # Fixed, so that a mail that had to be sent again is recognised as the same.
+            "Message-ID": f"<{mail.mail_id}@{domain}>",
+            "Auto-Submitted": "auto-generated",
+        },
+    )
+    if mail.html:
+        message.attach_alternative(mail.html, "text/html")
+    return message
+
+
+def bounce_address(mail_id: UUID) -> str:
+    """Return the address to which a mail comes back, which nobody can make but the shop; "" if none is set."""
+    local, at, domain = settings.MAIL_BOUNCE_ADDRESS.rpartition("@")
+    return f"{local}+{mail_id.hex}{_sign(mail_id)[0]}{at}{domain}" if at else ""
+
+
+def read_bounce_address(address: str) -> UUID | None:
+    """Return which mail has come back to an address, None if the shop has not made the address."""
+    token = address.rpartition("@")[0].rpartition("+")[2].casefold()
+    if len(token) != _TOKEN_LENGTH or not token.isascii():
+        return None
+    try:
+        mail_id = UUID(hex=token[:32])
+    except ValueError:
+        return None
+    signature = token[32:]
+    signed = any(hmac.compare_digest(signature, each) for each in _sign(mail_id))
+    return mail_id if signed else None
+
+
+def _sign(mail_id: UUID) -> list[str]:
+    return [digest[:_SIGNATURE_LENGTH] for digest in keyed_digests("", _PURPOSE, str(mail_id))]

@@ -1,0 +1,101 @@
+"""What a bulk change does to each of its orders: one event, or nothing, or why it cannot be. No database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from orders import parcels
+from orders.entities import Order
+from orders.errors import OrderError, TooManyTags, TransitionRefused
+from orders.states import TRANSITION_RULES
+from orders.tags import MAX_TAGS
+from orders.transitions import Transition
+
+# By the event that an order gets; an order may be tagged or untagged.
+KINDS = ("packed", "shipped", "held", "resumed", "cancelled", "tagged", "untagged")
+# In which of them an act leaves an order, whoever has done it.
+_STATES = {"held": "on_hold", "resumed": "confirmed", "cancelled": "cancelled"}
+
+
+class ActRefused(OrderError):
+    """An act cannot be done to an order; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderAct:
+    """What is done to each order: `kind` is one of KINDS, and the other fields are those that it needs."""
+
+    kind: str
+    actor: str  # as an order's history keeps it
+    carrier: str = ""  # "": the one of each order's delivery method
+    tags: tuple[str, ...] = ()
+    note: str = ""
+
+    def pack(self) -> str:
+        """Return it as text, for `unpack_act`."""
+        return json.dumps(asdict(self))
+
+
+def unpack_act(text: str) -> OrderAct:
+    """Return the act that `OrderAct.pack` has made a text of."""
+    stored = json.loads(text)
+    return OrderAct(**stored | {"tags": tuple(stored["tags"])})
+
+
+def plan_event(act: OrderAct, order: Order, tracking: str, now: datetime) -> Transition | None:
+    """Return the event that an act makes of an order; None if it is so already. `now` is in UTC. Raises ActRefused."""
+    if act.kind in ("tagged", "untagged"):
+        details = _plan_tags(act, order)
+        kind = "tagged"
+    else:
+        kind = act.kind
+        details = _plan_shipping(act, order, tracking) if kind == "shipped" else {}
+        if order.state == _STATES.get(kind) or (kind == "packed" and _is_packed(order)):
+            details = None
+    if details is None:
+        return None
+    if not TRANSITION_RULES[kind].is_allowed(order):
+        raise ActRefused(str(TransitionRefused(order, kind)))
+    return Transition(kind, actor=act.actor, at=now, note=act.note, details=details)
+
+
+def _is_packed(order: Order) -> bool:
+    return order.has_packed_parcel and not order.has_units_to_pack
+
+
+def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any] | None:
+    """What is packed is shipped; or, if nothing is, all that can be packed (orders.parcels)."""
+    packed = [each for each in order.parcels() if each.state == parcels.PACKED]
+    count = len(packed) or len(order.units_to_pack)
+    if not count:
+        if order.fulfilment in ("shipped", "delivered"):
+            _check_known(tracking, order)
+            return None
+        if order.state == "confirmed":
+            raise ActRefused(_("Nothing of this order can be packed yet."))
+    if tracking and count > 1:
+        raise ActRefused(
+            _("This order goes in several parcels. Give each its number on the order’s page.")
+        )
+    return {"carrier": act.carrier or order.method.carrier, "tracking": tracking}
+
+
+def _check_known(tracking: str, order: Order) -> None:
+    """Raise ActRefused for a number that a shipped order's parcels do not have: it would look as if it had it now."""
+    if tracking and tracking not in {each.tracking for each in order.parcels()}:
+        raise ActRefused(_("This order has been shipped with another number, or none."))
+
+
+def _plan_tags(act: OrderAct, order: Order) -> dict[str, Any] | None:
+    added = sorted(set(act.tags).difference(order.tags)) if act.kind == "tagged" else []
+    removed = sorted(set(act.tags).intersection(order.tags)) if act.kind == "untagged" else []
+    if not added and not removed:
+        return None
+    if added and len(order.tags) + len(added) > MAX_TAGS:
+        raise ActRefused(str(TooManyTags(MAX_TAGS)))
+    return {"added": added, "removed": removed}

@@ -1,0 +1,180 @@
+"""Changes of many orders at once: each order exactly once, whatever dies on the way (decision 056, jobs.bulk_changes).
+
+The event that a change makes of an order carries an id that follows from both, and is written on the version of the order that was
+read. Who finds the event has nothing left to do; of two processes one writes, and the other reads again and finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid5
+
+from django.utils.translation import gettext as _
+
+from cassandra_db import SEND_AGAIN, Row, applied_if, conditional_write, current_time, read
+from jobs import bulk_changes as shared
+from jobs.bulk_changes import ChangeStore, row_key
+from orders import queries
+from orders.bulk_acts import ActRefused, OrderAct, plan_event, unpack_act
+from orders.entities import Order
+from orders.errors import OrderChanged, OrderError
+from orders.operations.effects import transition_order
+from orders.operations.transitions import submit_under_way
+
+MAX_SAVE_TRIES = 5
+
+TAKE_TRACKING = conditional_write(
+    "Q1",
+    "INSERT INTO tracking_numbers (tracking, order_id) VALUES (:tracking, :order_id) IF NOT EXISTS",
+)
+TRACKING = read("Q1", "SELECT order_id FROM tracking_numbers WHERE tracking = :tracking")
+NOTE_RESULT = conditional_write(
+    "Q1",
+    """UPDATE order_change_rows SET result = :result, label = :label, reason = :reason
+       WHERE selection_id = :selection_id AND bucket = :bucket AND position = :position IF result = :nothing""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderChange(shared.BulkChange):
+    """A change of many orders."""
+
+    act: OrderAct
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedOrder:
+    """What would become of an order; `reason` says why it is refused."""
+
+    order: Order
+    is_changed: bool = False
+    reason: str = ""
+
+
+STORE = ChangeStore(
+    OrderChange,
+    unpack_act,
+    changes="order_changes",
+    rows="order_change_rows",
+    item="order_id",
+    given=("tracking",),
+)
+
+
+def preview_act(
+    act: OrderAct, order_ids: Sequence[UUID], tracking: Mapping[UUID, str], now: datetime
+) -> list[PreviewedOrder]:
+    """Return what an act would make of some orders, in their order. Raises CassandraUnavailable."""
+    reading = [queries.prefetch_order(each) for each in order_ids]
+    found = []
+    for pending in reading:
+        order = queries.order_from_rows(pending.rows())
+        if order is None:
+            continue
+        number = tracking.get(order.order_id, "")
+        owner = TRACKING.one(tracking=number) if number else None
+        try:
+            event = plan_event(act, order, number, now)
+            if event and owner and owner.order_id != order.order_id:
+                raise ActRefused(describe_taken(number))
+        except ActRefused as refused:
+            found.append(PreviewedOrder(order, reason=str(refused)))
+        else:
+            found.append(PreviewedOrder(order, is_changed=event is not None))
+    return found
+
+
+def start_change(
+    change_id: UUID,
+    act: OrderAct,
+    order_ids: Sequence[UUID],
+    tracking: Mapping[UUID, str],
+    started_by: UUID,
+    now: datetime,
+) -> OrderChange:
+    """Note a change of these orders, for the worker; return it, or the one that was started under its id before.
+
+    `tracking` has the numbers of their parcels, by order, as far as they have any. Raises ValueError for none or more than
+    MAX_ITEMS orders, CassandraUnavailable.
+    """
+    rows = [{"order_id": each, "tracking": tracking.get(each)} for each in order_ids]
+    return STORE.start(change_id, act, rows, started_by, now)
+
+
+def run_change(change: OrderChange, most: int) -> int:
+    """Go on with a change, and finish it when no order is left; return how many it has looked at, about `most` of them.
+
+    Raises CassandraUnavailable, UnknownOutcome; then it is called again.
+    """
+    return STORE.run(change, most, _change_order)
+
+
+def has_event_of(order: Order, change: OrderChange) -> bool:
+    """Return whether a change has made its event of an order."""
+    submit_id = _derive_submit_id(change, order)
+    return any(event.submit_id == submit_id for event in order.events)
+
+
+def _derive_submit_id(change: OrderChange, order: Order) -> UUID:
+    return uuid5(change.change_id, str(order.order_id))
+
+
+def _change_order(change: OrderChange, row: Row) -> None:
+    """Change one order, unless it was done before, and note what became of it."""
+    order = queries.get_order(row.order_id)
+    if order is None:
+        _note_result(row, "changed", _("An order that is gone"))
+        return
+    tracking = row.tracking or ""
+    for _try in range(MAX_SAVE_TRIES):
+        # What is not there now is not in the version that was read.
+        if has_event_of(order, change):
+            STORE.note_done(change, row.position, order.number)
+            return
+        try:
+            transition = plan_event(change.act, order, tracking, current_time())
+            if transition is None:
+                _note_result(row, "unchanged", order.number)
+                return
+            if tracking:
+                _take_tracking(tracking, order)
+            with submit_under_way(_derive_submit_id(change, order)):
+                order = transition_order(order, transition)
+        except OrderChanged as stale:
+            order = stale.order
+        except OrderError as refused:
+            is_overtaken = any(event.at > change.started_at for event in order.events)
+            result = "changed" if is_overtaken else "refused"
+            _note_result(row, result, order.number, str(refused))
+            return
+    _note_result(row, "changed", order.number, _("Somebody else keeps changing it."))
+
+
+def _take_tracking(tracking: str, order: Order) -> None:
+    """Take a tracking number for an order for good. Raises ActRefused if it is another's."""
+    outcome = TAKE_TRACKING.apply(
+        if_lost=applied_if(lambda row: bool(row.order_id == order.order_id)),
+        tracking=tracking,
+        order_id=order.order_id,
+    )
+    if not outcome and TRACKING.one(tracking=tracking).order_id != order.order_id:  # type: ignore[union-attr]
+        raise ActRefused(describe_taken(tracking))
+
+
+def describe_taken(tracking: str) -> str:
+    """Return in words that a tracking number is another order's."""
+    return _("The tracking number %(tracking)s is used on another order.") % {"tracking": tracking}
+
+
+def _note_result(row: Row, result: str, label: str, reason: str = "") -> None:
+    """Note why an order was not changed, unless another worker has noted something else meanwhile."""
+    NOTE_RESULT.apply(
+        if_lost=SEND_AGAIN,
+        **row_key(row),
+        result=result,
+        label=label,
+        reason=reason or None,
+        nothing=None,
+    )

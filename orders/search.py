@@ -1,0 +1,121 @@
+"""How staff find orders by what they know of them. Each kind of term is one bounded read a year, and all are read side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from cassandra_db import PendingResult, read
+from catalogue.words import split_words
+from orders.numbers import may_begin_order_number
+from orders.search_terms import HEAD, NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
+
+# A read returns so many rows at most; of all that were found so many are shown.
+MAX_ROWS, MAX_SHOWN = 200, 20
+_LAST_LETTER = chr(0x10FFFF)
+
+BY_TERM = read(
+    "order search",
+    """SELECT term, placed_at, order_id, number, label FROM orders_by_search_term
+       WHERE kind = :kind AND head = :head AND year = :year AND term >= :first AND term <= :last LIMIT :most""",
+)
+BY_EMAIL = read(
+    "order search",
+    "SELECT placed_at, order_id, number FROM orders_by_email WHERE email = :email LIMIT :most",
+)
+
+
+@dataclass(frozen=True)
+class FoundOrder:
+    """An order that was found, and by what: `label` is the name, SKU, tracking number or address as it stands on the order."""
+
+    order_id: UUID
+    number: str
+    placed_at: datetime
+    label: str
+
+
+@dataclass(frozen=True)
+class FoundOrders:
+    """The newest orders of one kind of answer; `has_more` if there are more than are shown."""
+
+    kind: str
+    orders: tuple[FoundOrder, ...]
+    has_more: bool
+
+
+@dataclass(frozen=True)
+class OrderSearch:
+    """A search under way: the words that were typed, and what is being read."""
+
+    words: tuple[str, ...]
+    email: str
+    reading: tuple[tuple[str, PendingResult], ...]
+
+
+def prefetch_order_search(typed: str, email: str, years: Collection[int]) -> OrderSearch:
+    """Start looking for the orders of these years by what was typed, for `found_orders`; `email` is its key if it is an address, else "".
+
+    Numbers and words of names are looked for by their beginnings, all else as a whole.
+    """
+    if email:
+        reading = BY_EMAIL.start(email=email, most=MAX_ROWS)
+        return OrderSearch((), email, (("email", reading),))
+    words = tuple(split_words(typed))
+    wanted: dict[str, str] = {
+        NUMBER: fold_number(typed) if may_begin_order_number(fold_number(typed)) else "",
+        # The longest word leads to the fewest orders; the others are compared with the names that it leads to.
+        NAME: max(words, key=len, default=""),
+        SKU: fold_code(typed),
+        TRACKING: fold_code(typed),
+    }
+    return OrderSearch(
+        words,
+        "",
+        tuple(
+            (kind, _start(kind, term, year))
+            for kind, term in wanted.items()
+            if len(term) >= HEAD
+            for year in years
+        ),
+    )
+
+
+def _start(kind: str, term: str, year: int) -> PendingResult:
+    is_prefix = kind in (NUMBER, NAME)
+    return BY_TERM.start(
+        kind=kind,
+        head=find_head(kind, term),
+        year=year,
+        first=term,
+        last=term + _LAST_LETTER if is_prefix else term,
+        most=MAX_ROWS,
+    )
+
+
+def found_orders(search: OrderSearch) -> list[FoundOrders]:
+    """Return what a search has found, by kind; kinds without any are left out. Raises CassandraUnavailable."""
+    by_kind: dict[str, dict[UUID, FoundOrder]] = {}
+    cut: set[str] = set()
+    for kind, pending in search.reading:
+        rows = list(pending.rows())
+        if len(rows) == MAX_ROWS:
+            cut.add(kind)
+        for row in rows:
+            label = search.email if kind == "email" else row.label or ""
+            if kind != NAME or _has_words(label, search.words):
+                found = FoundOrder(row.order_id, row.number, row.placed_at, label)
+                by_kind.setdefault(kind, {})[row.order_id] = found
+    return [_newest(kind, found.values(), kind in cut) for kind, found in by_kind.items()]
+
+
+def _has_words(name: str, typed: Iterable[str]) -> bool:
+    words = split_words(name)
+    return all(any(word.startswith(each) for word in words) for each in typed)
+
+
+def _newest(kind: str, found: Collection[FoundOrder], is_cut: bool) -> FoundOrders:
+    newest = sorted(found, key=lambda each: each.placed_at, reverse=True)
+    return FoundOrders(kind, tuple(newest[:MAX_SHOWN]), is_cut or len(newest) > MAX_SHOWN)

@@ -1,0 +1,84 @@
+"""The pages of changes of many orders: chosen, looked at, done, and what became of each."""
+
+import re
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from orders import queries
+from orders.entities import Order
+from tests.factories import make_order, make_user, sign_in_staff
+
+NEW, PREVIEW = reverse("adminpanel:order_changes_new"), reverse("adminpanel:order_changes_preview")
+
+
+@pytest.fixture
+def ann(client: Client) -> Client:
+    return sign_in_staff(client, make_user("Ann", role="warehouse"))
+
+
+def fresh(order: Order) -> Order:
+    found = queries.get_order(order.order_id)
+    assert found
+    return found
+
+
+def list_fields(page: str) -> dict[str, str]:
+    """The hidden fields of the preview's form."""
+    form = page[page.index('name="change_id"') - 3000 : page.index("<table")]
+    return dict(re.findall(r'<input type="hidden" name="([a-z_]+)" value="([^"]*)"', form))
+
+
+def test_x172_orders_are_looked_at_shipped_and_answered_for_each(ann: Client) -> None:
+    paid, unpaid = make_order(paid=True), make_order()
+    chosen = {"orders": f"{paid.order_id},{unpaid.order_id}"}
+    assert "Change 2 orders" in ann.get(NEW, chosen).content.decode()
+    number = f"T{uuid4().hex[:12]}"
+    sent = chosen | {"act": "shipped", "carrier": "DHL", "tracking": f"{paid.number}\t{number}"}
+    page = ann.post(PREVIEW, sent).content.decode()
+    assert "1 change and 1 are refused" in page
+    assert "waiting for payment" in page
+    assert not fresh(paid).parcels()
+    fields = sent | list_fields(page)
+    answer = ann.post(NEW, fields)
+    assert answer.status_code == 303
+    assert fresh(paid).parcels()[0].tracking == number
+    # Sent twice, it is answered alike; with other words the preview comes again.
+    assert ann.post(NEW, fields)["Location"] == answer["Location"]
+    shown = ann.get(answer["Location"]).content.decode()
+    assert "waiting for payment" in shown
+    assert "Refused" in shown
+    assert "Ann" in ann.get(reverse("adminpanel:order_changes")).content.decode()
+
+
+def test_x172_what_was_not_looked_at_is_not_done(ann: Client) -> None:
+    order, other = make_order(paid=True), make_order(paid=True)
+    sent = {"orders": str(order.order_id), "act": "held"}
+    fields = list_fields(ann.post(PREVIEW, sent).content.decode())
+    answer = ann.post(NEW, fields | {"orders": f"{order.order_id},{other.order_id}"})
+    assert answer.status_code == 409
+    assert {fresh(order).state, fresh(other).state} == {"confirmed"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("{one} A1\n{two} A1", "Line 2: A1 stands in line 1, too"),
+        ("{one} A1\n{one} A2", "has a tracking number already"),
+        ("ZZZZ-ZZZZ A1", "is none of the selected orders"),
+        ("{one}", "enter the order’s number, a space"),
+    ],
+)
+def test_x175_tracking_numbers_that_cannot_be_are_named_and_kept(
+    ann: Client, lines: str, message: str
+) -> None:
+    one, two = make_order(paid=True), make_order(paid=True)
+    typed = lines.format(one=one.number, two=two.number)
+    chosen = {"orders": f"{one.order_id},{two.order_id}"}
+    answer = ann.post(PREVIEW, chosen | {"act": "shipped", "tracking": typed})
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert message in page
+    assert typed.splitlines()[0] in page

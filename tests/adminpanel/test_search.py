@@ -1,0 +1,156 @@
+"""One field finds orders, customers and products: by what staff know, and no more than their role may open."""
+
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+
+from accounts.roles import ROLES
+from cassandra_db import count_statements, current_time, write_batch
+from consistency.findings import Report, Scope
+from consistency.runner import check_consistency
+from orders.operations import write_copies
+from orders.operations.copies import TERM, copy_timestamp
+from orders.operations.erasure import anonymize_order, off_search_statement
+from orders.search import found_orders, prefetch_order_search
+from orders.search_terms import NAME, list_terms
+from tests.adminpanel.conftest import make_order_with_events
+from tests.factories import make_user, sign_in_staff
+
+if TYPE_CHECKING:
+    from django.test.client import _MonkeyPatchedWSGIResponse
+
+SEARCH = reverse("adminpanel:search")
+
+
+def ask(client: Client, typed: str, **more: str) -> "_MonkeyPatchedWSGIResponse":
+    return client.get(SEARCH, {"q": typed} | more)
+
+
+def numbers_in(answer: "_MonkeyPatchedWSGIResponse") -> set[str]:
+    return set(
+        html.fromstring(answer.content).xpath(
+            "//*[@id='results']//a[contains(@class,'num')]/text()"
+        )
+    )
+
+
+def test_x164_an_order_is_found_by_its_whole_number_however_it_is_typed(
+    staff_client: Client,
+) -> None:
+    number = make_order_with_events().number
+    # 0 and O, 1 and l are read as the same.
+    spoilt = (
+        number.lower(),
+        number.replace("-", ""),
+        f"  {number.replace('-', ' ')} ",
+        number.replace("0", "o").replace("1", "l"),
+    )
+    answers = {typed: ask(staff_client, typed) for typed in spoilt}
+    led = {typed: (each.status_code, each.get("Location")) for typed, each in answers.items()}
+    assert led == dict.fromkeys(spoilt, (302, reverse("adminpanel:order", args=[number])))
+
+
+def test_x164_what_finds_nothing_is_kept_and_explained(staff_client: Client) -> None:
+    for typed in ("ZZZZ-ZZZZ", "7", "<script>xyzzy", "", "@"):
+        answer = ask(staff_client, typed)
+        text = answer.content.decode()
+        assert answer.status_code == 200
+        assert "<script>xyzzy" not in text
+        assert html.fromstring(text).get_element_by_id("bar_q").get("value") == typed
+        assert not typed or "Nothing was found" in text
+    too_long = ask(staff_client, "x" * 101)
+    assert too_long.status_code == 422
+    assert "There is a problem" in too_long.content.decode()
+
+
+def test_x164_an_order_is_found_by_what_staff_know_of_it(staff_client: Client) -> None:
+    order = make_order_with_events("paid", now=current_time())
+    beginning = order.number[:5]
+    for typed in (beginning, beginning.lower(), order.email.upper(), order.skus[0].lower()):
+        assert order.number in numbers_in(ask(staff_client, typed)), typed
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [
+        ("محمد العربي", "محم"),
+        ("أحمد", "احم"),
+        ("Γιώργος Παπαδόπουλος", "παπ"),
+        ("Siobhán O’Brien", "o'br"),
+        ("Zoë Müller", "mul"),
+        ("Ng", "ng"),
+    ],
+)
+def test_x165_a_name_is_found_by_the_first_letters_of_any_word(
+    staff_client: Client, name: str, typed: str
+) -> None:
+    order = make_order_with_events(now=current_time(), name=name)
+    assert order.number in numbers_in(ask(staff_client, typed))
+    assert order.number in numbers_in(ask(staff_client, name))
+    assert order.number not in numbers_in(ask(staff_client, f"{typed} xyzzy"))
+
+
+def test_x166_a_search_is_one_round_whatever_was_found(staff_client: Client) -> None:
+    order = make_order_with_events(now=current_time(), name="Quentin Zarathustra")
+    with count_statements() as meter:
+        found = found_orders(prefetch_order_search("zarath", "", (order.placed_at.year, 2025)))
+    assert {each.number for group in found for each in group.orders} >= {order.number}
+    assert (meter.round_count, meter.read_count) == (1, 8)
+
+
+def test_x164_former_years_are_looked_through_when_asked(staff_client: Client) -> None:
+    name = f"Z{uuid4().hex}"
+    order = make_order_with_events(now=current_time().replace(year=2023, day=1), name=name)
+    assert not numbers_in(ask(staff_client, name))
+    assert numbers_in(ask(staff_client, name, year="2024")) == {order.number}
+
+
+def test_s92_each_role_finds_what_it_may_open(client: Client) -> None:
+    member = make_user("Mia")
+    order = make_order_with_events(now=current_time(), name="Wilhelmina Quux")
+    for role in ROLES:
+        sign_in_staff(client, make_user(password=None, role=role))
+        by_name, by_email = ask(client, "Wilhelmina"), ask(client, member.email)
+        if role == "analyst":
+            assert by_name.status_code == 403
+            continue
+        sees_orders = role in ("support", "warehouse", "admin")
+        assert (order.number in numbers_in(by_name)) is sees_orders
+        assert (ask(client, order.number).status_code == 302) is sees_orders
+        customer = reverse("adminpanel:customer", args=[member.pk])
+        assert (customer in by_email.content.decode()) is (role in ("support", "admin"))
+
+
+def test_x167_i32_an_erased_person_is_found_no_more(staff_client: Client) -> None:
+    name = f"Q{uuid4().hex}"
+    order = make_order_with_events("paid", now=current_time(), name=name)
+    assert numbers_in(ask(staff_client, name)) == {order.number}
+    anonymize_order(order, current_time())
+    # A copy of the order as it was, written late, changes nothing.
+    write_copies(order)
+    assert not numbers_in(ask(staff_client, name))
+    assert not numbers_in(ask(staff_client, order.email))
+    assert order.number in numbers_in(ask(staff_client, order.number[:6]))
+    assert check_i32(order.order_id).is_clean
+
+
+def test_i32_rows_that_are_missing_or_stray_are_named_and_mended() -> None:
+    order = make_order_with_events(now=current_time(), name=f"Y{uuid4().hex}")
+    ((kind, term),) = (each for each in list_terms(order) if each[0] == NAME)
+    write_batch([off_search_statement(order, kind, term, copy_timestamp(order))])
+    named = check_i32(order.order_id).violations
+    assert {each.fault for each in named} == {"is not found by its name"}
+    gone = uuid4()
+    TERM.run(order_id=gone, kind=kind, term=term, number="NONE-NONE", at=copy_timestamp(order))
+    assert len(check_i32(gone).violations) == 1
+    assert check_i32(gone, repair=True).is_clean
+    assert check_i32(gone).is_clean
+
+
+def check_i32(order_id: UUID, *, repair: bool = False) -> Report:
+    only = Scope(orders=frozenset({order_id}))
+    return check_consistency(only, ("I32",), repair=repair, recheck_after=())
