@@ -2062,6 +2062,48 @@ FAULTS = (
         "            pass\n        claimed",
         "tests/mail/test_outbox.py",
     ),
+    _fault(
+        "A mail is lost because the mail server wants us to log in first",
+        "mail/fates.py",
+        "500 <= code < 600 and code not in _ABOUT_US for",
+        "500 <= code < 600 for",
+        "tests/mail/test_fates.py",
+    ),
+    _fault(
+        "Whoever makes up a return address closes somebody's mailbox",
+        "mail/messages.py",
+        "    return mail_id if signed else None",
+        "    return mail_id",
+        "tests/mail/test_fates.py",
+    ),
+    _fault(
+        "A filter for spam at the other end closes an address that is alive",
+        "mail/bounces.py",
+        "is_hard and not status.startswith(_POLICY), shorten",
+        "is_hard, shorten",
+        "tests/mail/test_fates.py",
+    ),
+    _fault(
+        "An address is closed for the way in which it was typed, and stays open for another",
+        "mail/queries.py",
+        "    return UNDELIVERABLE.start(bucket=address_bucket(email), email=email_key(email))",
+        "    return UNDELIVERABLE.start(bucket=address_bucket(email), email=email)",
+        "tests/mail/test_fates.py",
+    ),
+    _fault(
+        "A mail whose worker was killed stands among those that wait for ever",
+        "mail/operations.py",
+        "            note_fate(mail, fates.get_fate(mail))\n",
+        "            pass\n",
+        "tests/mail/test_fates.py",
+    ),
+    _fault(
+        "Staff send one order's mail to the customer of another",
+        "orders/operations/resent_mails.py",
+        " and mail.order_number == order.number\n",
+        "\n",
+        "tests/mail/test_fates.py",
+    ),
     # ---- Accounts
     _fault(
         "A link that resets a password works twice",
