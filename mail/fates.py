@@ -25,7 +25,7 @@ LABELS: dict[str, tuple[StrOrPromise, str]] = {
     REFUSED: (_("Refused"), "bad"),
     FAILED: (_("Not sent"), "bad"),
     BOUNCED: (_("Came back"), "bad"),
-    UNDELIVERABLE: (_("Not sent: the address gets no mail"), "bad"),
+    UNDELIVERABLE: (_("Address gets no emails"), "bad"),
 }
 MAX_FAILURE_LENGTH = 500
 # "Log in first", "use encryption": what such an answer says is about us, and not about who is to get the mail.
