@@ -1306,7 +1306,7 @@ FAULTS = (
     _fault(
         "An order's copy carries the time of its writing, so a late one of an older order wins",
         "orders/operations/copies.py",
-        "return round(order.placed_at.timestamp() * 1000) * 1000 + order.version",
+        "return round(placed_at.timestamp() * 1000) * 1000 + version",
         "return current_microseconds()",
         "tests/orders/test_operations.py",
     ),

@@ -106,7 +106,7 @@ def test_x176_x177_all_that_a_filter_finds_is_selected(
     now = datetime(1972, 1, 1, 12, tzinfo=UTC) + timedelta(days=uuid4().int % 9000)
     orders = [make_order(now=now) for _ in range(2)]
     day = now.date().isoformat()
-    chosen = {"all": "1", "status": "to_pay", "first_day": day, "last_day": day}
+    chosen = {"all": "1", "column": "to_pay", "first_day": day, "last_day": day}
     page = will.get(NEW, chosen)
     assert "Print or export 2 orders" in page.content.decode()
     fields = form_fields(page, NEW)

@@ -426,6 +426,7 @@ URLS_WITHOUT_PAGE = {
     "share_image": "a picture",
     "shop_share_image": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
+    "adminpanel:board_columns": _SUBMIT,
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",

@@ -74,7 +74,7 @@ def test_x87_no_key_counts_in_a_field_with_others_held_or_once_they_are_off(
     open_page: OpenPage,
 ) -> None:
     page = open_people(open_page(who="admin"))
-    keys, search = page.locator("#keys"), page.locator("#id_number")
+    keys, search = page.locator("#keys"), page.locator("#bar_q")
     page.keyboard.press("/")
     expect(search).to_be_focused()
     page.keyboard.type("j?x/e")

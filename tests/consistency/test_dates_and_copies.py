@@ -91,6 +91,8 @@ NO_COPIES = {
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with
     "failed_mails_by_day",  # what staff have sent again is taken out
     "undeliverable_addresses",
+    "viewers_by_order",  # rows of seconds
+    "recent_order_tags",  # what staff are offered, with a TTL; the orders decide
     "unpaid_units",  # rows guarded by a version, with a TTL; the orders themselves decide
     "sessions_by_user",  # rows with the session's own TTL, written before it and again after it
 }

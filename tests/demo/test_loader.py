@@ -261,6 +261,7 @@ def test_what_is_derived_can_be_made_anew(demo_shop: Seen) -> None:
         "related",
         "sitemap",
         "order-lists",
+        "customer-sums",
     ]
     assert demo_shop("index rebuilt").startswith("index: ")
 

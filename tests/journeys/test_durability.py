@@ -183,6 +183,8 @@ COPIES = {
     "orders_by_user",
     "order_years_by_user",
     "orders_by_email",
+    "orders_by_search_term",
+    "search_terms_by_order",
 }
 WRITE_COPIES = """
 import pickle, sys

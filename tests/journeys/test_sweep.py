@@ -294,6 +294,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
 
 # Addresses without an id whose submits name one.
 BY_A_PRESS: dict[str, list[Ask]] = {
+    "adminpanel:parcel_weights": [ask({"surcharge_0": "a lot"})],
     "adminpanel:order_changes_new": [ask({"orders": "{order_id}", "act": "tagged"})],
     "adminpanel:order_changes_preview": [ask({"orders": "{order_id}", "act": "held"})],
     "adminpanel:bulk_change_new": [ask({"products": "{product}", "act": "status"})],

@@ -37,6 +37,7 @@ PAGES = {
     "adminpanel:order",
     "adminpanel:pack_scan",  # changes nothing
     "adminpanel:order_mail",
+    "adminpanel:viewers",  # of seconds, and of no order
 }
 
 
