@@ -13,7 +13,7 @@ from catalogue import bulk_changes, operations, queries, search
 from catalogue.models import UPLOAD_TTL
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, minutes_between
-from jobs.months import list_months
+from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count
 
 log = logging.getLogger(__name__)
@@ -104,8 +104,8 @@ def go_on_with_bulk_changes(now: datetime) -> str:
 
 
 def has_bulk_changes(now: datetime) -> bool:
-    """Return whether a change of many products waits. An undo of one that is two months old is found by the next run."""
-    return bool(bulk_changes.list_unfinished(list_months(now)[:2]))
+    """Return whether a change of many products waits. An undo of an older one is found by the next run."""
+    return bool(bulk_changes.list_unfinished(list_recent_months(now)))
 
 
 def decode_uploads(now: datetime) -> str:

@@ -31,6 +31,12 @@ def list_months(now: datetime) -> list[date]:
     return months
 
 
+def list_recent_months(now: datetime) -> list[date]:
+    """Return the months in which work stands that was begun today or yesterday: one, or two on the first days of a month."""
+    today = now.astimezone(UTC).date()
+    return list(dict.fromkeys(day.replace(day=1) for day in (today, today - timedelta(days=1))))
+
+
 def read_unfinished(statement: Statement, months: Sequence[date]) -> list[UUID]:
     """Return the ids in the column `unfinished` of these months, the oldest first. Raises CassandraUnavailable."""
     reading = [statement.start(month=month) for month in months]

@@ -18,7 +18,7 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
-from jobs.months import list_months
+from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.shards import Shard
 from orders import bulk_changes, operations, queries
@@ -428,8 +428,8 @@ def go_on_with_bulk_changes(now: datetime) -> str:
 
 
 def has_bulk_changes(now: datetime) -> bool:
-    """Return whether a change of many orders waits."""
-    return bool(bulk_changes.STORE.list_unfinished(list_months(now)[:2]))
+    """Return whether a change of many orders waits. One that is older than a day is found by the next run."""
+    return bool(bulk_changes.STORE.list_unfinished(list_recent_months(now)))
 
 
 JOBS = [

@@ -4,7 +4,7 @@ import logging
 from datetime import datetime, timedelta
 
 from cassandra_db import CassandraUnavailable
-from jobs.months import list_months
+from jobs.months import list_months, list_recent_months
 from jobs.registry import Job
 from spreadsheets import entities, operations, queries
 
@@ -37,8 +37,8 @@ def go_on_with_spreadsheets(now: datetime) -> str:
 
 
 def has_spreadsheets(now: datetime) -> bool:
-    """Return whether an import or export waits. One that is two months old is found by the next run."""
-    return bool(queries.list_unfinished(list_months(now)[:2]))
+    """Return whether an import or export waits. One that is older is found by the next run."""
+    return bool(queries.list_unfinished(list_recent_months(now)))
 
 
 def remove_old_exports(now: datetime) -> str:

@@ -153,7 +153,7 @@ def test_staff_move_an_order_on_and_the_shopper_sees_it(mug: Product, email: str
     )
     assert "Your recovery codes" in codes_page.content.decode()
     staff.open("/staff/")
-    staff.submit("Find", number=number)
+    staff.submit("Search", q=number)
     assert staff.address.startswith(f"/staff/orders/{number}/")
     for _ in range(2):
         first = next(words for _, _, words in _moves(staff))
