@@ -276,6 +276,7 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
         "ordered": str(ordered.order_id),
+        "to_pack": ordered.number,
         "order_change": str(_make_order_change(ordered.order_id, ann, now)),
         "paper": str(_make_paper(ordered.order_id, ann, now)),
         "change": str(change.change_id),

@@ -140,7 +140,7 @@ def test_x178_a_scanner_counts_what_goes_into_a_parcel(
     open_page: OpenPage, shop: ServedShop
 ) -> None:
     page = open_page(who="staff")
-    page.goto(f"/staff/orders/{shop.things['order']}/")
+    page.goto(f"/staff/orders/{shop.things['to_pack']}/")
     fold = page.locator("details[id^=pack-]").first
     fold.locator("summary").click()
     lines, field = fold.locator("[data-sku]"), fold.locator("[data-scan]")
