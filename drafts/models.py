@@ -13,10 +13,7 @@ class DraftOrderRow(Model):
     """
 
     __table_name__ = "draft_orders"
-    __options__ = {
-        "default_time_to_live": 90 * 24 * 3600,
-        "clustering_order": {"draft_id": "desc"},
-    }
+    __options__ = {"default_time_to_live": 90 * 24 * 3600}
     __personal_data__ = {
         "columns": ("email", "user_id", "address", "billing_address"),
         "on_erase": "deleted",

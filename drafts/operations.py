@@ -289,7 +289,7 @@ def mail_offer(draft: DraftOrder, now: datetime) -> None:
         "added_to": draft.added_to,
     }
     event = f"offered {draft.version}"
-    queue_mail(draft.draft_id, event, "offer", draft.email, context, now, about=draft.user_id)
+    queue_mail(draft.draft_id, event, draft.email, "offer", context, now, about=draft.user_id)
     # Refused, it was taken back or accepted meanwhile.
     MAILED.apply(if_lost=REFUSED_MEANS_DONE, **draft.key, version=draft.version)
 

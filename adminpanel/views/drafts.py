@@ -134,9 +134,7 @@ def send_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
         assert form.method
         operations.send_offer(draft, seen, form.method, _actor(request), current_time())
         note_changes(request, {}, {"act": "sent", "units": draft.unit_count})
-        messages.success(
-            request, _("The offer is on its way to %(email)s.") % {"email": draft.email}
-        )
+        messages.success(request, _("The offer is on its way."))
         return redirect("adminpanel:draft", draft_id)
 
     return _submit(request, draft_id, send, is_final=True)
