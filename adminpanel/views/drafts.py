@@ -224,7 +224,7 @@ def _submit(
     draft = _typed_draft(draft_id, form, quoted, current)
     if is_wrong:
         return _page(request, draft, current, form, lines, status=422)
-    if (current.version if current else 0) != int(seen_version):
+    if str(current.version if current else 0) != seen_version:
         return _conflict_page(request, draft, current, form, lines)
     try:
         return act(draft, current, form)

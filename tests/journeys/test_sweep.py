@@ -55,6 +55,8 @@ from cassandra_db.session import get_session
 from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
+from drafts.entities import DraftOrder
+from drafts.operations import save_draft
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from mail.queries import derive_mail_id
@@ -177,6 +179,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     ],
     "orders:request_return": [ask({"line_1": "1", "reason": "mind"}, **_ORDER)],
     "orders:track": [ask(token="{forged}")],
+    "drafts:offer": [ask({"payment": "card"}, token="{forged}")],
     "orders:confirm": [
         ask({"confirm": "yes"}, token="{forged}"),
         ask({"reject": "yes"}, token="{forged}"),
@@ -280,6 +283,10 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:front_page_row": [ask({"pin": "{product}"}, row="deals")],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:promotion_resume": [ask(trigger="code", name="{promotion}")],
+    "adminpanel:draft": [ask({"version": "x"}, draft_id="{draft}")],
+    "adminpanel:draft_send": [ask({"version": "x"}, draft_id="{draft}")],
+    "adminpanel:draft_order": [ask({"version": "x"}, draft_id="{draft}")],
+    "adminpanel:draft_delete": [ask({"version": "x"}, draft_id="{draft}")],
     "adminpanel:customer": [ask(user_id="{user}")],
     "adminpanel:customer_note": [ask({"customer_note": ""}, user_id="{user}")],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
@@ -601,6 +608,15 @@ def make_world() -> World:
     )
     paper_id = uuid_from_time(now)
     spreadsheets.start_order_file(paper_id, ORDER_FILES["labels"], [paid.order_id], uuid4(), now)
+    draft = DraftOrder(
+        uuid_from_time(now),
+        alice.email,
+        paid.delivery_address,
+        (),
+        "standard",
+        added_to=paid.number,
+    )
+    save_draft(draft, None, "staff:1:Ann", now)
     transfer = StockTransfer(
         *(uuid4(), line.product_id, make_stock(2, product_id=line.product_id), "berlin", "cork", 1),
         *("", LEAVING, str(alice.pk), now),
@@ -634,6 +650,7 @@ def make_world() -> World:
         "order_change": str(order_change_id),
         "order_id": str(paid.order_id),
         "paper": str(paper_id),
+        "draft": str(draft.draft_id),
         "transfer": str(transfer.transfer_id),
     }
     nobody = RemovedLine(
@@ -658,6 +675,7 @@ def make_world() -> World:
                 "order_change",
                 "order_id",
                 "paper",
+                "draft",
                 "transfer",
             )
         },
