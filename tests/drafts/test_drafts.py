@@ -31,6 +31,7 @@ from orders import queries as orders
 from orders.entities import Order
 from orders.errors import CustomerRefused
 from orders.operations import settle_payment
+from orders.operations.effects import apply_effects
 from promotions.rules import PERCENTAGE
 from tests.factories import (
     find_delivery_method,
@@ -219,6 +220,12 @@ def test_x181_what_is_added_to_an_order_is_an_order_that_names_it(sue: Client) -
     assert second
     assert second.added_to == first.number
     assert first.number in sue.get(placed["Location"]).content.decode()
+    # The first one's history says so, once, however often the effects are applied.
+    for _ in range(2):
+        apply_effects(second.order_id, now())
+    history = sue.get(reverse("adminpanel:order", args=[first.number])).content.decode()
+    assert history.count(f"order {second.number} adds to this one") == 1
+    assert_order_consistent(first.order_id)
 
 
 def test_x182_an_offer_is_ordered_once_however_many_accept_it() -> None:
