@@ -217,8 +217,8 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             return _("%(amount)s recorded") % {"amount": amount("amount")}
         case "tagged":
             return ", ".join(_tag_changes(event))
-        case "note" if details.get("added"):
-            return _("order %(number)s adds to it") % {"number": details["added"]}
+        case "note" if details.get("added_order"):
+            return _("order %(number)s adds to it") % {"number": details["added_order"]}
         case "note":
             return _("note added")
     return event_label(event).lower()
@@ -241,8 +241,8 @@ def _event_details(event: Event, order: Order) -> str:
         parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
     if event.kind == "tagged":
         parts = _tag_changes(event)
-    if details.get("added"):
-        parts.append(_("order %(number)s adds to this one") % {"number": details["added"]})
+    if details.get("added_order"):
+        parts.append(_("order %(number)s adds to this one") % {"number": details["added_order"]})
     if details.get("offered_by"):
         parts.append(_("offered by %(name)s") % {"name": name_actor(details["offered_by"])})
     if event.kind == "changed":

@@ -196,7 +196,7 @@ def _saved(request: HttpRequest) -> Act:
         address = reverse("adminpanel:draft", args=[saved.draft_id])
         words = request.POST.get("q", "").strip()
         if "find" in request.POST and words and not find_by_sku(words):
-            return HttpResponseRedirect(f"{address}?{urlencode({'q': words[:100]})}#find")
+            return HttpResponseRedirect(f"{address}?{urlencode({'q': words[:100]})}#find-product")
         if "find" not in request.POST and "add" not in request.POST:
             messages.success(request, _("Draft saved."))
         return redirect(f"{address}#products" if "find" in request.POST else address)

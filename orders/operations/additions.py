@@ -15,12 +15,14 @@ def note_addition(order: Order) -> None:
     if not order.added_to:
         return
     first = queries.get_order_by_number(order.added_to)
-    if first is None or any(each.details.get("added") == order.number for each in first.events):
+    if first is None or any(
+        each.details.get("added_order") == order.number for each in first.events
+    ):
         return
     # Its id follows from this order, so that two who write it at once write one note.
     event_id = uuid_from_time(order.placed_at, node=order.order_id.int % 2**_NODE_BITS, clock_seq=0)
     event = make_event(
-        event_id, "note", actor="system", public=False, details={"added": order.number}
+        event_id, "note", actor="system", public=False, details={"added_order": order.number}
     )
     apply_batch(
         event_statement(first.order_id, event, first.state),

@@ -64,8 +64,8 @@ class Reserve(OfOrder):
 class Refuse(OfOrder):
     """The order was not placed: so few units were left.
 
-    Of those, others may have had some for a moment, whose orders were not placed either, for want of another article: in all
-    any of the numbers `held_for_a_moment`.
+    Of those, others may have had some for a moment, whose orders were not placed either: they gave them back for want of another
+    article, or to take both from another warehouse. In all that is any of the numbers `held_for_a_moment`.
     """
 
     left: int
@@ -143,7 +143,7 @@ def list_operations(
     """Return what clients have noted about one SKU as operations on it."""
     things: dict[str, list[Operation[Stock]]] = {}
     refusals: list[Refuse] = []
-    # Orders that may have had units for a moment, and gave them back for want of another article.
+    # Orders of several articles that may have had units for a moment, and gave them back.
     moments: list[Note] = []
     ends = {note.thing: note.answered for note in notes if note.kind == "end" and note.answered}
     for note in sorted(notes, key=lambda each: each.called):
@@ -151,7 +151,7 @@ def list_operations(
             left = note.answer.get(sku, math.inf)
             if left < note.units[sku]:
                 refusals.append(_read_refusal(note, sku, left, max_refusal_age))
-            else:
+            if len(note.units) > 1:
                 moments.append(note)
         else:
             things.setdefault(note.thing, []).append(_read_note(note, sku))
@@ -178,7 +178,8 @@ def _read_refusal(note: Note, sku: str, left: int, max_refusal_age: float) -> Re
 def _sums_held(refusal: Refuse, moments: Iterable[Note], sku: str) -> frozenset[int]:
     sums = {0}
     for note in moments:
-        if note.called <= refusal.answered and (note.answered or 0) >= refusal.called:
+        is_beside = note.called <= refusal.answered and (note.answered or 0) >= refusal.called
+        if is_beside and note.thing != refusal.order:
             sums |= {each + note.units[sku] for each in sums}
     return frozenset(sums)
 
