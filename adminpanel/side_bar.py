@@ -42,6 +42,7 @@ SETTINGS = _("Settings")
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("customers", _("Customers"), "user"),
+    Entry("reviews", _("Reviews"), "star"),
     Entry("products", _("Products"), "bag"),
     Entry("stock", _("Stock"), "truck"),
     Entry("categories", _("Categories"), "tree"),

@@ -75,7 +75,7 @@ def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation
     }
     known = {each.review_id for each in reviews}
     for review in reviews:
-        wrong = [name for name in _list_wrong_copies(review, copies)]
+        wrong = list(_list_wrong_copies(review, copies))
         if wrong:
             yield Violation(
                 "I38",

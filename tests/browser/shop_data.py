@@ -64,6 +64,7 @@ from orders.operations import (
 )
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
+from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
 from tests.browser import steps
@@ -272,7 +273,9 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         now,
     )
     bulk_changes.run_change(change, 1)
+    _review(present, ann, now)
     return {
+        "reviewed": present.slug,
         "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
         "ordered": str(ordered.order_id),
@@ -301,6 +304,23 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
     }
+
+
+def _review(product: Product, ann: User, now: datetime) -> None:
+    """A published review, and one that waits for the staff."""
+    texts = {"title": "As expected", "body": "It came well packed, and does what it should."}
+    for user_id, stars, held_for in ((uuid4(), 4, ""), (ann.user_id, 2, "links")):
+        write_review(
+            *(product.product_id, user_id),
+            **texts,
+            stars=stars,
+            name="Ann O.",
+            verified=stars == 4,
+            held_for=held_for,
+            seen=0,
+            change_id=uuid4(),
+            now=now,
+        )
 
 
 def _send_one(product: Product, ann: User, now: datetime) -> str:

@@ -336,7 +336,7 @@ def test_two_who_save_at_once_leave_one_card() -> None:
         assert found is not None
         cards = queries.get_category_page(category.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]
-        assert len(list_positions(product)) == 3
+        assert len(list_positions(product)) == 4
 
 
 def test_x29_an_availability_reaches_every_card_and_survives_a_save() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -207,10 +208,9 @@ def test_x225_what_a_crash_cuts_off_anywhere_is_finished(
         before = write(product.product_id, 2) if is_edit else None
         user_id = before.user_id if before else uuid4()
         count = cut_after
-        with monkeypatch.context() as patch, pytest.raises(CassandraUnavailable):
+        with monkeypatch.context() as patch, suppress(CassandraUnavailable):
             patch.setattr(statements.Statement, "start", start)
             write(product.product_id, 4, user_id, seen=int(is_edit))
-            raise CassandraUnavailable("not cut off at all")
         if found := queries.get_review(product.product_id, user_id):
             written.append(found)
     finish()
