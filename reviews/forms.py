@@ -70,9 +70,8 @@ class ReviewForm(Form):
 
     def show_newer(self, review: Review | None) -> None:
         """Let what was typed be sent once more, over the version that is there now."""
-        self.data = self.data.copy()  # type: ignore[attr-defined]
-        self.data["version"] = str(review.version if review else 0)
-        self.data["operation"] = str(uuid4())
+        version = str(review.version if review else 0)
+        self.data = {**self.data.dict(), "version": version, "operation": str(uuid4())}  # type: ignore[attr-defined]
 
 
 class WithdrawForm(Form):
@@ -82,23 +81,21 @@ class WithdrawForm(Form):
     operation = IdempotencyKeyField()
 
 
-class TimeUUIDField(forms.UUIDField):
-    """The id of a review, which has its time in it."""
+def _validate_time(value: UUID) -> None:
+    # A review's id has its time in it.
+    if value.version != 1:
+        raise forms.ValidationError(_("Choose a review."))
 
-    def to_python(self, value: Any) -> UUID | None:
-        """Return the id. Raises ValidationError for any that has no time."""
-        found: UUID | None = super().to_python(value)
-        if found is not None and found.version != 1:
-            raise forms.ValidationError(self.error_messages["invalid"])
-        return found
+
+def _review_field() -> forms.UUIDField:
+    complaint = dict.fromkeys(("required", "invalid"), _("Choose a review."))
+    return forms.UUIDField(validators=[_validate_time], error_messages=complaint)
 
 
 class VoteForm(Form):
     """Which review somebody finds helpful, or no longer does."""
 
-    review = TimeUUIDField(
-        error_messages={"required": _("Choose a review."), "invalid": _("Choose a review.")}
-    )
+    review = _review_field()
     helpful = forms.TypedChoiceField(
         choices=(("1", ""), ("0", "")),
         coerce=lambda value: value == "1",
@@ -109,6 +106,4 @@ class VoteForm(Form):
 class ReportForm(Form):
     """Which review a reader reports."""
 
-    review = TimeUUIDField(
-        error_messages={"required": _("Choose a review."), "invalid": _("Choose a review.")}
-    )
+    review = _review_field()

@@ -7,7 +7,7 @@ the truth was read. Before the truth changes, a pending row is written, by which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -73,6 +73,11 @@ ADD_NUMBERS = conditional_write(
     """UPDATE ratings_by_product SET rating_count = rating_count + :count, rating_sum = rating_sum + :total,
        one = one + :one, two = two + :two, three = three + :three, four = four + :four, five = five + :five
        WHERE product_id = :product_id IF rating_count >= 0""",
+)
+LOAD_NUMBERS = conditional_write(
+    "R3",
+    """UPDATE ratings_by_product SET rating_count = :count, rating_sum = :total, one = :one, two = :two, three = :three,
+       four = :four, five = :five WHERE product_id = :product_id IF rating_count = null""",
 )
 # For the check alone: what the rows say, where the numbers are as they were read.
 SET_NUMBERS = conditional_write(
@@ -171,7 +176,7 @@ def write_review(
         return before
     if (before.version if before else 0) != seen:
         raise ReviewChanged
-    text = {
+    text: dict[str, Any] = {
         "stars": stars,
         "title": title,
         "body": body,
@@ -190,7 +195,7 @@ def write_review(
             review_id=uuid_from_time(now),
             version=1,
             written_at=now,
-            **text,  # type: ignore[arg-type]
+            **text,
         )
     )
     return _change(before, _queued(after, now))
@@ -556,6 +561,26 @@ def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:
         was_total=present.total,
         **dict(zip(_NUMBER_NAMES, wanted.counts, strict=True)),
     )
+
+
+def load_reviews(product_id: UUID, reviews: Sequence[Review]) -> None:
+    """Give a product that has no reviews yet all of these at once, some dozens; otherwise it keeps its own. Raises CassandraUnavailable."""
+    for each in reviews:
+        mark_pending(product_id, each.user_id)
+    numbers = count_reviews(reviews)
+    apply_batch(
+        LOAD_NUMBERS.bind(
+            product_id=product_id,
+            count=numbers.count,
+            total=numbers.total,
+            **dict(zip(_NUMBER_NAMES, numbers.counts, strict=True)),
+        ),
+        *(INSERT_REVIEW.bind(**_columns(each)) for each in reviews),
+        if_lost=SEND_AGAIN,
+    )
+    for each in reviews:
+        refresh_review(product_id, each.user_id)
+    refresh_rating(product_id)
 
 
 def count_reviews(reviews: Iterable[Review]) -> Rating:

@@ -8,8 +8,8 @@ app_name = "reviews"
 
 urlpatterns = [
     path("p/<slug:slug>/reviews/", views.product_reviews, name="list"),
-    path("p/<slug:slug>/review/", views.write_review, name="write"),
-    path("p/<slug:slug>/review/withdraw/", views.withdraw_review, name="withdraw"),
-    path("p/<slug:slug>/reviews/vote/", views.vote, name="vote"),
-    path("p/<slug:slug>/reviews/report/", views.report_review, name="report"),
+    path("account/reviews/<slug:slug>/", views.write_review, name="write"),
+    path("account/reviews/<slug:slug>/withdraw/", views.withdraw_review, name="withdraw"),
+    path("account/reviews/<slug:slug>/vote/", views.vote, name="vote"),
+    path("account/reviews/<slug:slug>/report/", views.report_review, name="report"),
 ]

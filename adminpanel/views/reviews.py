@@ -138,8 +138,8 @@ def _review_page(
     for form in (decision, answer):
         if is_stale and form is not None:
             # What was typed can be sent once more, for what is so now.
-            form.data = form.data.copy()  # type: ignore[attr-defined]
-            form.data["version"], form.data["operation"] = str(review.version), str(uuid4())
+            fresh = {"version": str(review.version), "operation": str(uuid4())}
+            form.data = {**form.data.dict(), **fresh}  # type: ignore[attr-defined]
     state, tone = STATES[review.state]
     context = {
         "review": review,

@@ -53,9 +53,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "product": ShopPage("product", f"/p/{TWO_CHOICES.slug}/"),
         "reviews": ShopPage("reviews:list", "/p/{reviewed}/reviews/"),
         "reviews of one star": ShopPage("reviews:list", "/p/{reviewed}/reviews/?stars=1"),
-        "own review": ShopPage("reviews:write", "/p/{reviewed}/review/", "ann"),
+        "own review": ShopPage("reviews:write", "/account/reviews/{reviewed}/", "ann"),
         "own review, refused": ShopPage(
-            "reviews:write", "/p/{reviewed}/review/", "ann", 422, _NOTHING
+            "reviews:write", "/account/reviews/{reviewed}/", "ann", 422, _NOTHING
         ),
         "reviewed product": ShopPage("product", "/p/{reviewed}/"),
         "sold out": ShopPage("product", "/p/{}/?variant={}".format(*_SOLD_OUT)),

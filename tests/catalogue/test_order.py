@@ -102,7 +102,7 @@ def test_x109_pinned_products_stand_first_and_the_others_follow_by_the_rule(clie
     queries.clear_category_cache()
     assert found(only, "I14") == []
     positions = operations.list_positions(fair.product_id)
-    assert {sort for _, sort, _ in positions} == {"created", "price", "name"}
+    assert {sort for _, sort, _ in positions} == {"created", "price", "name", "rating"}
     answer = client.get(address, {"sort": "featured"})
     assert (answer.status_code, answer["Location"]) == (302, address)
 
