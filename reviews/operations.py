@@ -587,4 +587,4 @@ def count_reviews(reviews: Iterable[Review]) -> Rating:
     """Return the numbers that reviews make."""
     sums = [_numbers(each) for each in reviews]
     count, total, *counts = (sum(column) for column in zip(*sums, strict=True)) if sums else [0] * 7
-    return Rating(count, total, tuple(counts))  # type: ignore[arg-type]
+    return Rating(count, total, tuple(counts))

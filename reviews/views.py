@@ -163,7 +163,7 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, _("Your vote is taken back."))
         return redirect("reviews:list", slug)
     messages.success(request, _("Thank you for your vote."))
-    query = urlencode({"voted": review.review_id, "sort": "helpful"})
+    query = urlencode({"voted": str(review.review_id), "sort": "helpful"})
     return redirect(f"{reverse('reviews:list', args=(slug,))}?{query}#r{review.review_id}")
 
 
@@ -264,5 +264,11 @@ def _stale_page(request: HttpRequest, product_id: UUID, user_id: UUID, status: i
 
 
 def _list_url(slug: str, which: int, after: str) -> str:
-    query = {"stars": which} if 1 <= which <= 5 else {"sort": "helpful"} if which == HELPFUL else {}
+    query: dict[str, str] = (
+        {"stars": str(which)}
+        if 1 <= which <= 5
+        else {"sort": "helpful"}
+        if which == HELPFUL
+        else {}
+    )
     return f"{reverse('reviews:list', args=(slug,))}?{urlencode({**query, 'after': after})}"

@@ -308,11 +308,11 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
 
 def _review(product: Product, ann: User, now: datetime) -> None:
     """A published review, and one that waits for the staff."""
-    texts = {"title": "As expected", "body": "It came well packed, and does what it should."}
     for user_id, stars, held_for in ((uuid4(), 4, ""), (ann.user_id, 2, "links")):
         write_review(
             *(product.product_id, user_id),
-            **texts,
+            title="As expected",
+            body="It came well packed, and does what it should.",
             stars=stars,
             name="Ann O.",
             verified=stars == 4,

@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cassandra_db import CassandraUnavailable, current_time
+from cassandra_db import CassandraUnavailable, current_time, statements
+from cassandra_db.configuration import WRITE
 from catalogue.queries import get_category_page, get_product_at_quorum
 from consistency.findings import Scope
 from consistency.runner import check_consistency
@@ -190,14 +191,12 @@ def test_x224_the_worker_lets_cards_say_the_rating_once() -> None:
 def test_x225_what_a_crash_cuts_off_anywhere_is_finished(
     monkeypatch: pytest.MonkeyPatch, is_edit: bool
 ) -> None:
-    from cassandra_db import statements
-
     product = make_product(listed=True)
     send, count = statements.Statement.start, 0
 
     def start(self: Any, **params: Any) -> Any:
         nonlocal count
-        if self.profile == statements.WRITE:
+        if self.profile == WRITE:
             if count <= 0:
                 raise CassandraUnavailable("cut off")
             count -= 1
