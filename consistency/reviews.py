@@ -9,14 +9,13 @@ from uuid import UUID
 from cassandra_db import Row, current_time
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
-from jobs.minutes import MINUTE, minutes_between
 from reviews import operations, queries
 from reviews.entities import Review
 from reviews.operations import erased_id
 from reviews.queries import ALL, HELPFUL
 
-# The worker finishes within five minutes; for so long it may still be about to.
-FINISH_DELAY = timedelta(minutes=10)
+# The worker finishes within a quarter of an hour; for so long it may still be about to.
+FINISH_DELAY = timedelta(minutes=20)
 
 
 def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
@@ -28,8 +27,8 @@ def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
 
 def _is_under_way(product_id: UUID) -> bool:
     now = current_time()
-    minutes = minutes_between(now - FINISH_DELAY, now + MINUTE)
-    return any(each == product_id for _, each, _, _ in queries.list_pending(minutes))
+    periods = queries.list_periods(now - FINISH_DELAY, now)
+    return any(each == product_id for _, each, _, _ in queries.list_pending(periods))
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""What the worker does for reviews: it finishes their copies, and lets cards follow the ratings."""
+"""What the worker does for reviews: it finishes what a crash has left of them."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from datetime import datetime, timedelta
 from django.utils.translation import ngettext
 
 from jobs.leases import get_position, save_position
-from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job, describe_count
 from reviews import operations, queries
+from reviews.queries import floor_to_period, list_periods
 
 NAME = "reviews"
-# A row may be written a little after its minute.
+# A row may be written a little after its time.
 MAX_WRITE_DELAY = timedelta(minutes=5)
+# Younger rows may be of reviews that are still being written: cleared now, they would be missing after a crash.
+FINISHED_AFTER = timedelta(minutes=2)
 FIRST_LOOK_BACK = timedelta(days=1)
-_AT_ONCE = 100  # minutes read side by side
+_AT_ONCE = 50  # periods read side by side
 
 
 def sweep_reviews(now: datetime) -> str:
     """Finish the copies of the reviews that were written or voted for, and let cards say the ratings."""
     position = get_position(NAME)
     since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
-    # Younger rows may be of reviews that are still being written: cleared now, they would be missing after a crash.
-    minutes = minutes_between(since, now - 2 * MINUTE)
+    periods = list_periods(since, now)
     count = sum(
-        finish_reviews(minutes[start : start + _AT_ONCE])
-        for start in range(0, len(minutes), _AT_ONCE)
+        finish_reviews(periods[start : start + _AT_ONCE], now - FINISHED_AFTER)
+        for start in range(0, len(periods), _AT_ONCE)
     )
-    reached = floor_to_minute(now - MAX_WRITE_DELAY).isoformat()
+    reached = floor_to_period(now - MAX_WRITE_DELAY).isoformat()
     if reached != position:
         save_position(NAME, reached)
     return describe_count(
@@ -36,26 +37,28 @@ def sweep_reviews(now: datetime) -> str:
     )
 
 
-def finish_reviews(minutes: list[datetime]) -> int:
-    """Finish the reviews that are noted in these minutes; return how many that were. Raises CassandraUnavailable."""
-    noted = queries.list_pending(minutes)
+def finish_reviews(periods: list[datetime], until: datetime) -> int:
+    """Finish the reviews that were noted in these periods, up to a moment; return how many that were. Raises CassandraUnavailable."""
+    latest = until.timestamp() * 1_000_000
+    noted = [each for each in queries.list_pending(periods) if each[3] <= latest]
     reviews = {(product_id, user_id) for _, product_id, user_id, _ in noted}
     for product_id, user_id in reviews:
         operations.refresh_review(product_id, user_id)
     for product_id in {each for each, _ in reviews}:
         operations.prune_helpful(product_id)
         operations.refresh_rating(product_id)
-    for minute, product_id, user_id, written in noted:
-        operations.clear_pending(minute, product_id, user_id, written)
+    for period, product_id, user_id, written in noted:
+        operations.clear_pending(period, product_id, user_id, written)
     return len(reviews)
 
 
 JOBS = [
     Job(
         NAME,
-        timedelta(seconds=15),
+        timedelta(seconds=30),
         sweep_reviews,
-        normal_lag=MAX_WRITE_DELAY + MINUTE,
-        idle_every=timedelta(minutes=1),
+        normal_lag=timedelta(minutes=30),
+        # Only a crash leaves it anything that readers would miss.
+        idle_every=timedelta(minutes=10),
     )
 ]

@@ -40,7 +40,9 @@ class RatingByProduct(Model):
     queued_at = (
         columns.DateTime()
     )  # when it first came into the queue, which says in which day it stands there
-    held_for = columns.Text()  # links, words, repeated, crowd, reported; "" if nothing waits
+    held_for = (
+        columns.Text()
+    )  # links, words, repeated, crowd, reported, again, undone; "" if nothing waits
     refusal = columns.Text()  # why it was refused, as its writer reads it
     decided_at = columns.DateTime()
     answer = columns.Text()
@@ -148,20 +150,20 @@ class ModerationDay(Model):
 
 
 class PendingReview(Model):
-    """R3: which reviews' copies may lack something, by the minute in which they were written.
+    """R3: which reviews' copies may lack something, by the ten minutes in which they were written.
 
-    Bound: the reviews and votes of one minute, mostly some dozens; at a rush thousands of 60 bytes.
+    Bound: the reviews and votes of ten minutes, mostly some dozens; at a rush some ten thousand of 60 bytes.
     Writer: reviews.operations, before the truth is changed; removed by the worker.
     """
 
-    __table_name__ = "pending_reviews_by_minute"
+    __table_name__ = "pending_reviews_by_period"
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "expires",
         "why": "a note for the worker, gone within minutes",
     }
-    minute = columns.DateTime(partition_key=True)
+    period = columns.DateTime(partition_key=True)
     product_id = columns.UUID(primary_key=True)
     user_id = columns.UUID(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal

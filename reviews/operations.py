@@ -33,12 +33,11 @@ from cassandra_db import (
 )
 from catalogue.operations import set_rating
 from catalogue.queries import get_product_at_quorum
-from jobs.minutes import floor_to_minute
 from mail.operations import queue_mail
 from reviews import queries
 from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Rating, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
-from reviews.queries import ALL, HELPFUL, MAX_HELPFUL, SHOP
+from reviews.queries import ALL, HELPFUL, MAX_HELPFUL, SHOP, floor_to_period
 
 ATTEMPTS = 8
 
@@ -139,13 +138,13 @@ DELETE_DAY = write(
 # The row is dated when it is written, so that taking it away spares a later one of the same minute.
 INSERT_PENDING = write(
     "R3",
-    """INSERT INTO pending_reviews_by_minute (minute, product_id, user_id, written)
-       VALUES (:minute, :product_id, :user_id, :written) USING TIMESTAMP :written""",
+    """INSERT INTO pending_reviews_by_period (period, product_id, user_id, written)
+       VALUES (:period, :product_id, :user_id, :written) USING TIMESTAMP :written""",
 )
 DELETE_PENDING = write(
     "R3",
-    """DELETE FROM pending_reviews_by_minute USING TIMESTAMP :written
-       WHERE minute = :minute AND product_id = :product_id AND user_id = :user_id""",
+    """DELETE FROM pending_reviews_by_period USING TIMESTAMP :written
+       WHERE period = :period AND product_id = :product_id AND user_id = :user_id""",
 )
 _NUMBER_NAMES = ("one", "two", "three", "four", "five")
 
@@ -305,6 +304,7 @@ def _change(before: Review | None, after: Review) -> Review:
     mark_pending(after.product_id, after.user_id)
     _apply(before, after)
     refresh_review(after.product_id, after.user_id)
+    refresh_rating(after.product_id)
     return after
 
 
@@ -352,16 +352,16 @@ def _numbers(review: Review | None) -> tuple[int, ...]:
 def mark_pending(product_id: UUID, user_id: UUID) -> None:
     """Note that a review's copies may lack something from now on. Raises CassandraUnavailable."""
     INSERT_PENDING.run(
-        minute=floor_to_minute(current_time()),
+        period=floor_to_period(current_time()),
         product_id=product_id,
         user_id=user_id,
         written=current_microseconds(),
     )
 
 
-def clear_pending(minute: datetime, product_id: UUID, user_id: UUID, written: int) -> None:
+def clear_pending(period: datetime, product_id: UUID, user_id: UUID, written: int) -> None:
     """Take such a note away, but none that is newer than `written`. Raises CassandraUnavailable."""
-    DELETE_PENDING.run(minute=minute, product_id=product_id, user_id=user_id, written=written)
+    DELETE_PENDING.run(period=period, product_id=product_id, user_id=user_id, written=written)
 
 
 def refresh_review(product_id: UUID, user_id: UUID) -> None:

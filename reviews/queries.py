@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
 from django.utils.crypto import salted_hmac
@@ -26,6 +26,8 @@ PAGE_LENGTH = 10
 NEWEST_SHOWN = 3
 MAX_HELPFUL = 100
 SHOP = "shop"
+# Pending rows stand together by these.
+PERIOD = timedelta(minutes=10)
 # So many of a person's last orders are looked through for what they review.
 MAX_ORDERS = 100
 # So long a refusal is news for who wrote the review.
@@ -77,7 +79,7 @@ WAITING = read(
 # R3: which reviews' copies may lack something.
 PENDING = read(
     "R3",
-    "SELECT product_id, user_id, written FROM pending_reviews_by_minute WHERE minute = :minute",
+    "SELECT product_id, user_id, written FROM pending_reviews_by_period WHERE period = :period",
 )
 
 
@@ -254,12 +256,23 @@ def list_waiting(most: int) -> list[Row]:
     return sorted(rows, key=lambda row: row.queued_at)[:most]
 
 
-def list_pending(minutes: Sequence[datetime]) -> list[tuple[datetime, UUID, UUID, int]]:
-    """Return whose copies may lack something since these minutes: (minute, product, user, time of the row). Raises CassandraUnavailable."""
-    reading = {minute: PENDING.start(minute=minute) for minute in minutes}
+def floor_to_period(moment: datetime) -> datetime:
+    """Return when the ten minutes began, in UTC, in which a moment is."""
+    return moment - (moment - datetime.min.replace(tzinfo=UTC)) % PERIOD
+
+
+def list_periods(since: datetime, until: datetime) -> list[datetime]:
+    """Return when the periods began that have something of this time, the oldest first."""
+    first = floor_to_period(since)
+    return [first + number * PERIOD for number in range((until - first) // PERIOD + 1)]
+
+
+def list_pending(periods: Sequence[datetime]) -> list[tuple[datetime, UUID, UUID, int]]:
+    """Return whose copies may lack something since these periods: (period, product, user, time of the row). Raises CassandraUnavailable."""
+    reading = {period: PENDING.start(period=period) for period in periods}
     return [
-        (minute, row.product_id, row.user_id, row.written)
-        for minute, pending in reading.items()
+        (period, row.product_id, row.user_id, row.written)
+        for period, pending in reading.items()
         for row in pending.rows()
     ]
 

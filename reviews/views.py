@@ -26,7 +26,7 @@ from catalogue.queries import (
 )
 from catalogue.words import fold_text
 from reviews import operations, queries
-from reviews.entities import HELD, PUBLISHED, WITHDRAWN, Review
+from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
 from reviews.queries import ALL, HELPFUL
@@ -218,10 +218,12 @@ def _find_reason_to_hold(request: HttpRequest, own: Review | None, title: str, b
     """Return why the staff read a review first: its words, a text that was sent before, or many from one network; "" for nothing."""
     if reason := find_reason_to_hold(title, body, get_review_rules()):
         return reason
-    if own and own.body == body and own.state == PUBLISHED:
-        return own.held_for
-    if own and own.state == HELD and own.body == body:
-        return own.held_for
+    if own and own.is_waiting:
+        return own.held_for  # an edit takes nothing out of the queue
+    if own and own.state == REFUSED:
+        return "again"
+    if own and own.state == PUBLISHED and own.body == body:
+        return ""
     folded = " ".join(fold_text(body).split())
     try:
         hit_rate_limit(request, "review")

@@ -30,6 +30,7 @@ REASONS_HELD = {
     "repeated": gettext_lazy("The same text was sent before"),
     "crowd": gettext_lazy("Many came from one network"),
     "reported": gettext_lazy("A reader reported it"),
+    "again": gettext_lazy("It was refused before"),
     "undone": gettext_lazy("A decision was undone"),
 }
 STATES = {

@@ -156,8 +156,14 @@ def test_x231_staff_decide_undo_and_answer(client: Client, product: Product, ali
     act(act="refuse", reason="Please leave out the link.")
     assert own(product, alice).state == REFUSED
     assert "Please leave out the link." in client.get(address("write", product)).content.decode()
+    # What was refused is not published by sending another text.
+    send(client, product, version=str(own(product, alice).version))
+    assert (own(product, alice).state, own(product, alice).held_for) == (HELD, "again")
+    send(client, product, version=str(own(product, alice).version))
+    assert (own(product, alice).state, own(product, alice).held_for) == (HELD, "again")
     stale = act(409, act="publish", version="1")
     assert "has changed since you opened the page" in stale
+    act(act="publish")
     act(act="hold")
     act(act="publish")
     act(at=answer, answer="Thank you for the hint.")
