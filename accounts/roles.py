@@ -19,6 +19,8 @@ ORDER_STAFF = ("support", "warehouse")
 MONEY_STAFF = ("support",)
 # Who reads what was mailed to customers.
 MAIL_STAFF = ("support",)
+# Who decides which reviews are published.
+REVIEW_STAFF = ("support",)
 
 
 def is_allowed(role: str, roles: Collection[str] = ()) -> bool:

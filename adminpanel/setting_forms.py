@@ -22,6 +22,7 @@ from inventory.warehouses import WAREHOUSE, Warehouse
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
 from pricing.weight_settings import WEIGHTS, ParcelWeights, WeightBand
+from reviews.rules import REVIEW_RULES, ReviewRules
 from shop_settings.kinds import SettingKind
 from shop_settings.terms import TERMS, Terms
 from web.forms import Form
@@ -443,6 +444,36 @@ class TaxForm(SettingForm[TaxSetting]):
             periods=tuple(sorted(periods, key=lambda each: each.valid_from)),
             is_added=clean["is_added"],
         )
+
+
+class ReviewRulesForm(SettingForm[ReviewRules]):
+    """Which words hold a review, and what stays of the reviews of somebody who was erased."""
+
+    kind = REVIEW_RULES
+    template = "adminpanel/review_rules.html"
+    words = forms.CharField(
+        label=gettext_lazy("Words that hold a review"),
+        help_text=gettext_lazy("One on each line."),
+        required=False,
+        widget=forms.Textarea({"rows": 10}),
+    )
+    keeps_erased_texts = forms.BooleanField(
+        label=gettext_lazy("Keep a review’s text when its writer’s account is deleted"),
+        required=False,
+    )
+
+    def get_fields(self, setting: ReviewRules) -> dict[str, Any]:
+        """Return the rules by the names of the fields."""
+        return {
+            "words": "\n".join(setting.words),
+            "keeps_erased_texts": setting.keeps_erased_texts,
+        }
+
+    def build_setting(self, key: str) -> ReviewRules:
+        """Return the rules that the valid form describes."""
+        clean = self.cleaned_data
+        words = dict.fromkeys(each.strip() for each in clean["words"].splitlines() if each.strip())
+        return ReviewRules(tuple(words), clean["keeps_erased_texts"])
 
 
 class WeightsForm(SettingForm[ParcelWeights]):

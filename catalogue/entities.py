@@ -92,6 +92,8 @@ class Product:
     related_ids: tuple[UUID, ...] = ()  # pinned, in this order
     pictures: tuple[ProductPicture, ...] = ()  # in this order; variants may have others
     successor_id: UUID | None = None  # what its page offers when it has gone
+    rating: float | None = None  # of its reviews, as cards say it
+    rating_count: int = 0
 
     def is_on_sale(self, now: datetime) -> bool:
         """Return whether shoppers find and buy it at a moment: every page, list, cart and feed asks this."""

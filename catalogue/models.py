@@ -33,8 +33,8 @@ class Product(Model):
     """Q1: a product with its variants. The product's columns are static, a row is a variant.
 
     Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at worst.
-    Writer: catalogue.operations.save_product, in one conditional batch on `version`; `availability` alone is written
-    plainly, by set_availability (decision 035).
+    Writer: catalogue.operations.save_product, in one conditional batch on `version`; only `availability`, `rating` and
+    `rating_count` are written plainly, by set_availability and set_rating (decisions 035, 065).
     """
 
     __table_name__ = "products"
@@ -73,6 +73,8 @@ class Product(Model):
     successor_id = columns.UUID(static=True)  # the product that its page offers when it has gone
     featured = columns.Boolean(static=True)
     availability = columns.Text(static=True)  # in, few, out: what the cards say
+    rating = columns.Float(static=True)  # as the cards say it; null without a review
+    rating_count = columns.Integer(static=True)
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
     sku = columns.Text()

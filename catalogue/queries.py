@@ -53,6 +53,7 @@ SORTS = {
     "price": ("price", False),
     "price-down": ("price", True),
     "name": ("name", False),
+    "rating": ("rating", True),
 }
 # The order of a category in which products are pinned (CategoryNode.has_featured_list).
 FEATURED_SORT = "featured"
@@ -61,6 +62,7 @@ SORT_LABELS = (
     ("price", _("Price: low to high")),
     ("price-down", _("Price: high to low")),
     ("name", _("Name: A to Z")),
+    ("rating", _("Best rated")),
 )
 
 
@@ -69,7 +71,7 @@ PRODUCT = read(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, created_at,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, created_at,
        updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
@@ -80,7 +82,7 @@ PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, created_at,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, created_at,
        updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
@@ -152,6 +154,9 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         related_ids=tuple(head.related_ids or ()),
         pictures=tuple(ProductPicture(*each) for each in json.loads(head.pictures or "[]")),
         successor_id=head.successor_id,
+        # A float of four bytes: as cards say it, it has one decimal.
+        rating=round(head.rating, 1) if head.rating is not None else None,
+        rating_count=head.rating_count or 0,
     )
 
 
@@ -569,7 +574,7 @@ def card_from_row(row: Row) -> ProductCard:
         compare_at=from_minor_units(row.compare_at, row.currency)
         if row.compare_at is not None
         else None,
-        rating=row.rating,
+        rating=round(row.rating, 1) if row.rating is not None else None,
         rating_count=row.rating_count or 0,
         availability=row.availability or "out",
         created_at=row.created_at,
@@ -734,8 +739,8 @@ def product_card(product: Product) -> ProductCard:
         price=cheapest.price,
         price_varies=any(variant.price != cheapest.price for variant in sold),
         compare_at=cheapest.compare_at,
-        rating=None,
-        rating_count=0,
+        rating=product.rating,
+        rating_count=product.rating_count,
         availability=product.availability,
         created_at=product.created_at or current_time(),
     )

@@ -34,7 +34,7 @@ from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import NEW_FOR, CategoryNode, Product, ProductCard
-from catalogue.operations import card_columns, list_changed_products
+from catalogue.operations import card_columns, list_changed_products, rating_rank
 from catalogue.queries import product_card
 from catalogue.words import fold_text, search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
@@ -46,7 +46,7 @@ MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 STAFF_DEEPEST = 10_000
 # One more whenever `_schema` or `_document` changes: an index that an earlier one has made is then built anew.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
@@ -63,12 +63,14 @@ SORTS = {
     "newest": ("created", True),
     "price": ("price", False),
     "price-down": ("price", True),
+    "rating": ("rating", True),
 }
 SORT_LABELS = (
     ("best", _("Best match")),
     ("newest", _("Newest first")),
     ("price", _("Price: low to high")),
     ("price-down", _("Price: high to low")),
+    ("rating", _("Best rated")),
 )
 
 
@@ -81,7 +83,7 @@ DEAL_SORTS = {
 }
 DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
-    *((name, label) for name, label in SORT_LABELS if name != "best"),
+    *((name, label) for name, label in SORT_LABELS if name not in ("best", "rating")),
 )
 # New arrivals are what has come in the last days (NEW_FOR), and so many products at least.
 MIN_NEW_ARRIVALS = 24
@@ -128,7 +130,7 @@ def _schema() -> Any:
     for name in _EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
     for name in (
-        *("price", "created", "changed", "discount", "name_order"),
+        *("price", "created", "changed", "discount", "name_order", "rating"),
         *("sale_from", "sale_until"),
     ):
         builder.add_integer_field(name, fast=True)
@@ -687,6 +689,7 @@ def _document(product: Product) -> Any:
         sale_from=_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
         sale_until=_milliseconds(product.active_until) if product.active_until else _ALWAYS,
         discount=round(10_000 * card.discount) if card else 0,
+        rating=rating_rank(card) if card else 0,
         **({"card": _packed(card)} if card else {}),
     )
 

@@ -9,6 +9,7 @@ from django.utils.timezone import localdate
 from consistency.findings import Check, Scope, Violation
 from inventory.warehouses import WAREHOUSE
 from pricing import delivery_settings, tax, weight_settings
+from reviews.rules import REVIEW_RULES
 from shop_settings import terms
 from shop_settings.errors import SettingRefused
 from shop_settings.queries import get_settings_at_quorum
@@ -18,6 +19,7 @@ KINDS = {
     for kind in (
         *(delivery_settings.DELIVERY, weight_settings.WEIGHTS),
         *(tax.TAX, terms.TERMS, WAREHOUSE),
+        REVIEW_RULES,
     )
 }
 

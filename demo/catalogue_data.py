@@ -89,6 +89,18 @@ class DemoProduct:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoReview:
+    """What somebody says of a product, and what the shop answered, "" for nothing."""
+
+    slug: str
+    stars: int
+    name: str
+    title: str
+    body: str
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DemoChoice:
     """One value of an option, such as the colour Oat or the size 45 × 45 cm.
 
@@ -232,4 +244,7 @@ PRODUCTS: tuple[DemoProduct, ...] = tuple(
     product
     for department in DEPARTMENTS
     for product in _read_products(department, read_data_file("colours"))
+)
+REVIEWS: tuple[DemoReview, ...] = tuple(
+    DemoReview(*each) for each in read_data_file("reviews")["reviews"]
 )

@@ -15,12 +15,13 @@ from time import sleep
 from typing import TypeVar
 from uuid import UUID, uuid5
 
+from cassandra.util import uuid_from_time
 from django.conf import settings
 from moneyed import Money
 
 from accounts.operations import register_user
 from accounts.second_factor import enrol_demo_second_factor
-from cassandra_db import CassandraUnavailable
+from cassandra_db import CassandraUnavailable, truncate_to_milliseconds
 from catalogue import operations, queries, search
 from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.errors import CategoryChanged, ProductRefused
@@ -37,6 +38,8 @@ from pricing.tax import TAX, DatedRates, TaxSetting
 from promotions.errors import CodeTaken
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
+from reviews import operations as reviews
+from reviews.entities import PUBLISHED, Review
 from shop_settings.operations import change_settings
 from shop_settings.queries import get_settings_at_quorum
 from storefront.sitemap import write_sitemap
@@ -355,6 +358,43 @@ def load_promotions(now: datetime, step: Step) -> None:
         with suppress(CodeTaken):
             do_again_if_late(partial(create_promotion, terms, now, key=key))
         step()
+
+
+def load_reviews(now: datetime, step: Step) -> None:
+    """Make what people say of the products; a product that has reviews keeps those."""
+
+    def load(slug: str) -> None:
+        product_id = queries.find_product_id_by_slug(slug)
+        if product_id is not None:
+            said = (each for each in catalogue_data.REVIEWS if each.slug == slug)
+            reviews.load_reviews(product_id, [_review(product_id, each, now) for each in said])
+
+    run_in_parallel(load, list(dict.fromkeys(each.slug for each in catalogue_data.REVIEWS)), step)
+
+
+def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) -> Review:
+    """Return what somebody said some days ago: the same person, the same number of days, whenever it is loaded."""
+    user_id = uuid5(DEMO_NAMESPACE, f"{said.slug} {said.title}")
+    written_at = truncate_to_milliseconds(
+        now - timedelta(days=3 + user_id.int % 400, seconds=user_id.int % 86_400)
+    )
+    return Review(
+        product_id=product_id,
+        user_id=user_id,
+        review_id=uuid_from_time(written_at, user_id.int % 2**47, user_id.int % 2**14),
+        stars=said.stars,
+        title=said.title,
+        body=said.body,
+        name=said.name,
+        state=PUBLISHED,
+        # Most of those who say something have bought it here.
+        verified=user_id.int % 5 > 0,
+        version=1,
+        change_id=user_id,
+        written_at=written_at,
+        answer=said.answer,
+        answered_at=written_at + timedelta(days=1) if said.answer else None,
+    )
 
 
 def rebuild_derived(now: datetime, step: Step) -> None:

@@ -193,6 +193,24 @@ PAYMENTS = read(
 )
 
 
+# Q12: whose an order is, and whether it has arrived.
+FULFILMENT = read(
+    "Q12",
+    "SELECT user_id, fulfilment FROM orders WHERE order_id = :order_id LIMIT 1",
+    consistency=QUORUM,
+)
+
+
+def prefetch_fulfilment(order_id: UUID) -> PendingResult:
+    """Start reading whose an order is and whether it has arrived, for `is_delivered_to`."""
+    return FULFILMENT.start(order_id=order_id)
+
+
+def is_delivered_to(user_id: UUID, row: Row | None) -> bool:
+    """Return whether the row of an order is that person's, and all of it has arrived."""
+    return row is not None and row.user_id == user_id and row.fulfilment == "delivered"
+
+
 def prefetch_payments(order_id: UUID) -> PendingResult:
     """Start reading what the gateways call an order's payments, for `add_payment_references`."""
     return PAYMENTS.start(order_id=order_id)

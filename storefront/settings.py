@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "accounts",
     "payments",
     "orders",
+    "reviews",
     "checkout",
     "drafts",
     "storefront",
@@ -300,6 +301,9 @@ RATE_LIMITS = {
         # Orders by transfer and on delivery to an address that nobody has confirmed: each mails somebody.
         "unpaid_order": (3, 12, 0, 3600),
         "confirmation": (3, 12, 0, 3600),  # that mail once more
+        # Above it a review waits for the staff, and nobody is refused: a text like another one, many from one network.
+        "review_text": (1, 0, 0, 90 * 24 * 3600),
+        "review": (0, 10, 0, 3600),
         "search": (0, 120, 0, 60),
     }.items()
 }

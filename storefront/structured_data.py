@@ -21,6 +21,7 @@ from catalogue.share_images import find_share_image
 from catalogue.templatetags.pictures import public_picture_url, public_url
 from inventory.entities import PREORDER, Stock
 from pricing.delivery import list_delivery_countries
+from reviews.entities import Rating
 from shop_settings.terms import get_terms
 from storefront.choices import variant_url
 from storefront.delivery_tables import usual_delivery_methods
@@ -87,8 +88,15 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
     return shop, site
 
 
-def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any]:
-    """Return a product with an offer for each variant that is sold."""
+def _aggregate_rating(rating: Rating) -> dict[str, Any]:
+    if not rating.count:
+        return {}
+    numbers = {"ratingValue": rating.average, "reviewCount": rating.count, "bestRating": 5}
+    return {"aggregateRating": {"@type": "AggregateRating", **numbers}}
+
+
+def product_data(product: Product, stock: Mapping[UUID, Stock], rating: Rating) -> dict[str, Any]:
+    """Return a product with its rating, and with an offer for each variant that is sold."""
     sold = [variant for variant in product.variants if variant.sold]
     pictures = dict.fromkeys(
         [
@@ -107,6 +115,7 @@ def product_data(product: Product, stock: Mapping[UUID, Stock]) -> dict[str, Any
         "name": product.name,
         "description": plain_description(product.description),
         **brand,
+        **_aggregate_rating(rating),
         "image": [public_picture_url(picture) for picture in pictures],
         "url": absolute_url(reverse("product", args=(product.slug,))),
         "offers": [

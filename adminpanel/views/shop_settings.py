@@ -20,6 +20,7 @@ from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.setting_forms import (
     DeliveryForm,
+    ReviewRulesForm,
     SettingForm,
     TaxForm,
     TermsForm,
@@ -40,6 +41,8 @@ from pricing.delivery_settings import DELIVERY, country_name
 from pricing.delivery_words import format_weight
 from pricing.tax import TAX
 from pricing.weight_settings import PARCEL, WEIGHTS, get_bands
+from reviews.rules import KEY as REVIEW_RULES_KEY
+from reviews.rules import REVIEW_RULES
 from shop_settings import operations
 from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
 from shop_settings.kinds import SettingKind
@@ -140,6 +143,18 @@ def parcel_weights(request: HttpRequest) -> HttpResponse:
     setting = _get_setting(WEIGHTS, PARCEL)
     form = WeightsForm(setting, request.POST if request.method == "POST" else None)
     return _edit(request, form, PARCEL, "adminpanel:delivery_methods")
+
+
+# ---- Reviews
+
+
+@staff_required((ADMIN,), is_about_people=False)
+@get_or_post
+def review_rules(request: HttpRequest) -> HttpResponse:
+    """Show which words hold a review and what stays of erased writers' texts, and change it."""
+    setting = _get_setting(REVIEW_RULES, REVIEW_RULES_KEY)
+    form = ReviewRulesForm(setting, request.POST if request.method == "POST" else None)
+    return _edit(request, form, REVIEW_RULES_KEY, "adminpanel:review_rules")
 
 
 # ---- Taxes

@@ -14,6 +14,7 @@ from catalogue.operations.cards import (
     card_statements,
     compute_list_positions,
     list_positions,
+    rating_rank,
     refresh_cards,
 )
 from catalogue.operations.categories import (
@@ -82,6 +83,7 @@ from catalogue.operations.products import (
     save_product,
     save_variant,
     set_availability,
+    set_rating,
 )
 from catalogue.operations.related import (
     DELETE_RELATED_CARD,

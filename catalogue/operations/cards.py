@@ -53,7 +53,13 @@ def sort_keys(card: ProductCard) -> dict[str, bytes]:
         "created": _sortable(round(card.created_at.timestamp() * 1000)),
         "price": _sortable(to_minor_units(card.price)),
         "name": fold_text(card.name).encode(),
+        "rating": _sortable(rating_rank(card)),
     }
+
+
+def rating_rank(card: ProductCard) -> int:
+    """Return a number by which the best rated come last: of equal ratings the one that more people gave."""
+    return round((card.rating or 0) * 10) * 10**9 + min(card.rating_count, 10**9 - 1)
 
 
 def _sortable(number: int) -> bytes:

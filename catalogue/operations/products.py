@@ -73,6 +73,13 @@ UPDATE_AVAILABILITY = write(
     "Q1", "UPDATE products SET availability = :word WHERE product_id = :product_id"
 )
 
+# Dated when the reviews were counted: of two counts at once the one that knows more stays.
+UPDATE_RATING = write(
+    "Q1",
+    """UPDATE products USING TIMESTAMP :at SET rating = :rating, rating_count = :rating_count
+       WHERE product_id = :product_id""",
+)
+
 
 def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
     """Add a product or change it, with its claims and its cards in every list; return it as it is then.
@@ -293,6 +300,8 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
         created_at=product.created_at or (before.created_at if before else now),
         updated_at=now,
         availability=before.availability if before else "out",
+        rating=before.rating if before else None,
+        rating_count=before.rating_count if before else 0,
     )
 
 
@@ -379,5 +388,16 @@ def set_availability(product_id: UUID, availability: str) -> None:
         raise ValueError(f"{availability!r} is none of {AVAILABILITIES}")
     record_product_change(product_id, current_time())
     UPDATE_AVAILABILITY.run(product_id=product_id, word=availability)
+    refresh_cards(product_id)
+    record_product_change(product_id, current_time())
+
+
+def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: int) -> None:
+    """Set what a product's cards say of its rating, on every card; None and 0 without one.
+
+    `at` is when it was counted, in microseconds since 1970. Raises CassandraUnavailable.
+    """
+    record_product_change(product_id, current_time())
+    UPDATE_RATING.run(product_id=product_id, rating=rating, rating_count=rating_count, at=at)
     refresh_cards(product_id)
     record_product_change(product_id, current_time())

@@ -47,6 +47,14 @@ from payments.gateways import list_enabled_methods
 from pricing.delivery import list_delivery_countries
 from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
+from reviews.entities import Rating
+from reviews.queries import (
+    NEWEST_SHOWN,
+    listed_from_rows,
+    prefetch_listed,
+    prefetch_rating,
+    rating_from_row,
+)
 from shop_settings.queries import get_settings_revision, prefetch_settings
 from shop_settings.terms import get_terms
 from storefront import choices, recently_viewed, structured_data
@@ -188,6 +196,8 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         queries.prefetch_product(product_id),
         prefetch_stock(product_id),
         queries.prefetch_related(product_id),
+        prefetch_rating(product_id),
+        prefetch_listed(product_id, NEWEST_SHOWN),
     )
     units_in_carts = prefetch_units_in_carts(request)
     found, now = queries.product_from_rows(reading[0].rows()), current_time()
@@ -214,6 +224,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         }
         return render_page(request, "errors/410.html", context, status=HTTPStatus.GONE)
     stock = stock_from_rows(reading[1].rows())
+    rating = rating_from_row(reading[3].one())
     wanted_sku = request.GET.get("variant", "")
     chosen, is_known = choices.choose_variant(found, stock, wanted_sku)
     country = get_shipping_country(request)
@@ -234,6 +245,8 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "settings_revision": get_settings_revision(),
         "promotions": list_running_promotions(now, found.category_id),
         "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
+        "rating": rating,
+        "newest_reviews": listed_from_rows(reading[4].rows()),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
         "viewed_any": is_drawn_for_all(request)
@@ -241,7 +254,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "chosen": chosen,
         "in_carts": render_carts_with_product(units_in_carts, product_id),
     }
-    derived = _derived_context(found, stock, chosen, shown, trail, country, preview, now)
+    derived = _derived_context(found, stock, rating, chosen, shown, trail, country, preview, now)
     response = render_page(request, "storefront/product.html", context | derived, part="chosen")
     note_product(response, product_id, counts_as_viewed=not preview)
     return response
@@ -250,6 +263,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
 def _derived_context(
     found: Product,
     stock: Mapping[UUID, Stock],
+    rating: Rating,
     chosen: choices.ChosenVariant,
     shown: str,
     trail: list[CategoryNode],
@@ -275,7 +289,7 @@ def _derived_context(
         ),
         "json_ld": SimpleLazyObject(
             lambda: structured_data.json_ld_script(
-                structured_data.product_data(found, stock),
+                structured_data.product_data(found, stock, rating),
                 structured_data.breadcrumb_data(trail, found.name, url),
             )
         ),

@@ -110,7 +110,7 @@ def test_x109_bad_input_is_said_beside_its_field(cleo: Client) -> None:
     for fields, sentence in (
         *(({"line_0": bad}, "Enter a place from 1 to 48") for bad in ("0", "-1", "1e9", "", "x")),
         ({"sku": "NO-SUCH"}, "No product has the SKU NO-SUCH."),
-        ({"rule": "rating"}, "Choose an order"),
+        ({"rule": "weight"}, "Choose an order"),
         ({"pin": str(uuid4())}, "There is no such product any more."),
     ):
         answer = cleo.post(address, sent(node, **fields))

@@ -69,6 +69,7 @@ from orders.operations import (
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
 from promotions.rules import PERCENTAGE
+from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
 from tests.browser import steps
@@ -292,8 +293,10 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         now,
     )
     bulk_changes.run_change(change, 1)
+    _review(present, ann, now)
     offered = _make_offer(present, now)
     return {
+        "reviewed": present.slug,
         "draft": str(offered.draft_id),
         "offer": _token(offer_url(offered)),
         "transfer": _send_one(present, ann, now),
@@ -324,6 +327,23 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
     }
+
+
+def _review(product: Product, ann: User, now: datetime) -> None:
+    """A published review, and one that waits for the staff."""
+    for user_id, stars, held_for in ((uuid4(), 4, ""), (ann.user_id, 2, "links")):
+        write_review(
+            *(product.product_id, user_id),
+            title="As expected",
+            body="It came well packed, and does what it should.",
+            stars=stars,
+            name="Ann O.",
+            verified=stars == 4,
+            held_for=held_for,
+            seen=0,
+            change_id=uuid4(),
+            now=now,
+        )
 
 
 def _send_one(product: Product, ann: User, now: datetime) -> str:

@@ -51,6 +51,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "front": ShopPage("home", "/"),
         "category": ShopPage("category", "/c/kitchen/"),
         "product": ShopPage("product", f"/p/{TWO_CHOICES.slug}/"),
+        "reviews": ShopPage("reviews:list", "/p/{reviewed}/reviews/"),
+        "reviews of one star": ShopPage("reviews:list", "/p/{reviewed}/reviews/?stars=1"),
+        "own review": ShopPage("reviews:write", "/account/reviews/{reviewed}/", "ann"),
+        "own review, refused": ShopPage(
+            "reviews:write", "/account/reviews/{reviewed}/", "ann", 422, _NOTHING
+        ),
+        "reviewed product": ShopPage("product", "/p/{reviewed}/"),
         "sold out": ShopPage("product", "/p/{}/?variant={}".format(*_SOLD_OUT)),
         "no longer sold": ShopPage("product", "/p/{gone}/", status=410),
         "not found": ShopPage("product", "/p/no-such-thing/", status=404),
@@ -211,6 +218,13 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "person": ShopPage("adminpanel:person", "/staff/people/{ann}/", "admin"),
         "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
         "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
+        "reviews that wait": ShopPage("adminpanel:reviews", "/staff/reviews/", "admin"),
+        "a review that waits": ShopPage(
+            "adminpanel:review", "/staff/reviews/{product}/{ann}/", "admin"
+        ),
+        "rules for reviews": ShopPage(
+            "adminpanel:review_rules", "/staff/settings/reviews/", "admin"
+        ),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
             "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
@@ -394,6 +408,8 @@ _STAFF_ACTIONS = (
         "move",
         "note",
         "mail_again",
+        "review_decide",
+        "review_answer",
         "tags",
         "pack",
         "pack_scan",
@@ -434,6 +450,7 @@ URLS_WITHOUT_PAGE = {
     "shop_share_image": "a picture",
     "adminpanel:second_factor_picture": "a drawing",
     "adminpanel:board_columns": _SUBMIT,
+    **dict.fromkeys(("reviews:withdraw", "reviews:vote", "reviews:report"), _SUBMIT),
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",

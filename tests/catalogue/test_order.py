@@ -102,7 +102,7 @@ def test_x109_pinned_products_stand_first_and_the_others_follow_by_the_rule(clie
     queries.clear_category_cache()
     assert found(only, "I14") == []
     positions = operations.list_positions(fair.product_id)
-    assert {sort for _, sort, _ in positions} == {"created", "price", "name"}
+    assert {sort for _, sort, _ in positions} == {"created", "price", "name", "rating"}
     answer = client.get(address, {"sort": "featured"})
     assert (answer.status_code, answer["Location"]) == (302, address)
 
@@ -128,7 +128,7 @@ def test_x109_a_rename_while_pins_are_followed_is_followed_to_the_end() -> None:
 def test_x109_what_cannot_be_an_order_is_refused() -> None:
     node = make_category("Node")
     many = tuple(uuid4() for _ in range(operations.MAX_PINNED_IN_CATEGORY + 1))
-    for wanted in (ListOrder("rating"), ListOrder("newest", many)):
+    for wanted in (ListOrder("weight"), ListOrder("newest", many)):
         with pytest.raises(CategoryRefused):
             operations.order_category_products(
                 node.category_id,

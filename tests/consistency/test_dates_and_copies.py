@@ -54,6 +54,9 @@ RULES_BY_COPY = {
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "users_by_email": "I8",
     "user_stats": "I35",
+    **dict.fromkeys(
+        ("reviews_by_product", "reviews_by_user", "reviews_to_moderate", "moderation_days"), "I38"
+    ),
     "reservations_by_minute": "I4",
     **dict.fromkeys(("products_by_category", "list_positions_by_product"), "I14"),
     **dict.fromkeys(catalogue_rules.CARD_LISTS, "I14"),
@@ -88,6 +91,7 @@ NO_COPIES = {
     *("second_factors", "audit_log", "erasures", "orders", "order_items", "payments"),
     *("payment_webhooks", "pending_effects_by_minute", "testbank_payments", "testbank_notices"),
     *("customer_notes", "customer_looks", "pending_user_stats_by_minute"),
+    *("ratings_by_product", "votes_by_review", "pending_reviews_by_period"),
     "carts_by_user",  # a person's role there is a copy, which nobody asks: people_by_cart decides
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with
     "failed_mails_by_day",  # what staff have sent again is taken out

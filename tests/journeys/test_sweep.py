@@ -68,6 +68,7 @@ from orders import queries as orders
 from orders.bulk_acts import OrderAct
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
+from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
@@ -298,6 +299,13 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:draft_delete": [ask({"version": "x"}, draft_id="{draft}")],
     "adminpanel:customer": [ask(user_id="{user}")],
     "adminpanel:customer_note": [ask({"customer_note": ""}, user_id="{user}")],
+    "adminpanel:review": [ask(product_id="{product}", user_id="{user}")],
+    "adminpanel:review_decide": [
+        ask({"act": "publish", "version": "1"}, product_id="{product}", user_id="{user}")
+    ],
+    "adminpanel:review_answer": [
+        ask({"answer": "x", "version": "1"}, product_id="{product}", user_id="{user}")
+    ],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
     "adminpanel:customer_unblock": [ask({"seen": "x"}, user_id="{user}")],
     "adminpanel:customer_export": [ask(user_id="{user}")],
@@ -341,6 +349,11 @@ BY_A_PRESS: dict[str, list[Ask]] = {
 OPEN_TO_ALL = {
     "category": "the shop window",
     "product": "the shop window",
+    "reviews:list": "the shop window",
+    "reviews:write": "one's own review of a product that is for all",
+    "reviews:withdraw": "one's own review of a product that is for all",
+    "reviews:vote": "one's own vote on a review that is for all",
+    "reviews:report": "a review that is for all",
     "picture": "a drawing",
     "picture_sheet": "drawings",
     "photo": "a picture that staff have uploaded",
@@ -705,6 +718,18 @@ def make_world() -> World:
         "forged": signed(uuid4().hex),
         "promotion": f"none-{uuid4().hex}",
     }
+    write_review(
+        *(line.product_id, alice.user_id),
+        stars=4,
+        title=f"{ALICE}’s opinion",
+        body="Quite as it should be.",
+        name="A.",
+        verified=False,
+        held_for="links",
+        seen=0,
+        change_id=uuid4(),
+        now=now,
+    )
     subscription = Subscription(line.product_id, line.variant_id, alice.email)
     tokens = {
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],

@@ -24,6 +24,7 @@ from catalogue.entities import CategoryNode, Product
 from catalogue.errors import ProductRefused
 from catalogue.share_images import find_share_image
 from pricing.delivery import list_delivery_countries, list_delivery_methods
+from reviews.entities import Rating
 from storefront import sitemap
 from storefront.delivery_tables import usual_delivery_methods
 from storefront.structured_data import product_data
@@ -697,7 +698,7 @@ def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
     assert free_from
     dear = replace(jug.variants[0], price=free_from, weight_grams=6000)
     with override_settings(RETURN_DAYS=0):
-        (offer,) = product_data(replace(jug, variants=(dear,)), {})["offers"]
+        (offer,) = product_data(replace(jug, variants=(dear,)), {}, Rating())["offers"]
     first = offer["shippingDetails"][0]
     assert first["shippingDestination"] == [{"@type": "DefinedRegion", "addressCountry": "DE"}]
     assert first["shippingRate"]["value"] == "0.00"

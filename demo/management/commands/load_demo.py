@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cassandra_db import current_time
 from demo import loader
 from demo import orders as showroom_orders
-from demo.catalogue_data import CATEGORIES, PRODUCTS
+from demo.catalogue_data import CATEGORIES, PRODUCTS, REVIEWS
 from demo.logins import LOGINS
 
 # So many orders at once leave the machine to those who look at the shop.
@@ -86,6 +86,7 @@ class Command(BaseCommand):
             left_out = (
                 showroom_orders.load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
             )
+            loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))
             loader.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(

@@ -1,0 +1,57 @@
+"""What staff type about reviews."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from cart.forms import IdempotencyKeyField
+from reviews.rules import MAX_ANSWER, MAX_REASON
+from web.forms import Form
+
+PUBLISH, REFUSE, HOLD = "publish", "refuse", "hold"
+
+
+class ReviewDecisionForm(Form):
+    """What becomes of a review, in the version that the page showed. Who refuses it says why: its writer is mailed that."""
+
+    act = forms.ChoiceField(
+        choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, "")),
+        error_messages={
+            "required": _("Choose what to do"),
+            "invalid_choice": _("Choose what to do"),
+        },
+    )
+    reason = forms.CharField(
+        label=_("Reason"),
+        help_text=_("It is mailed to whoever wrote the review."),
+        required=False,
+        max_length=MAX_REASON,
+        widget=forms.Textarea({"rows": 3}),
+        error_messages={"max_length": _("Enter a reason of up to 500 characters")},
+    )
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
+    operation = IdempotencyKeyField()
+
+    def clean(self) -> dict[str, Any]:
+        """See that a refusal has its reason."""
+        clean = cast(dict[str, Any], super().clean())
+        if clean.get("act") == REFUSE and not clean.get("reason") and "reason" not in self.errors:
+            self.add_error("reason", _("Enter why you refuse it"))
+        return clean
+
+
+class ReviewAnswerForm(Form):
+    """The shop's answer to a review; emptied, there is none."""
+
+    answer = forms.CharField(
+        label=_("Answer"),
+        required=False,
+        max_length=MAX_ANSWER,
+        widget=forms.Textarea({"rows": 4}),
+        error_messages={"max_length": _("Enter an answer of up to 2,000 characters")},
+    )
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
+    operation = IdempotencyKeyField()

@@ -1,0 +1,162 @@
+"""Reviews for the staff: what waits, one review, what becomes of it, an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from accounts.access import staff_required
+from accounts.roles import REVIEW_STAFF
+from adminpanel.review_forms import HOLD, PUBLISH, ReviewAnswerForm, ReviewDecisionForm
+from cassandra_db import current_time
+from catalogue.queries import prefetch_product, product_from_rows
+from reviews import operations, queries
+from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Review
+from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from web.decorators import post_only
+from web.rendering import render_page
+
+MOST_SHOWN = 100
+REASONS_HELD = {
+    "links": gettext_lazy("It has a link"),
+    "words": gettext_lazy("It has a word of your list"),
+    "repeated": gettext_lazy("The same text was sent before"),
+    "crowd": gettext_lazy("Many came from one network"),
+    "reported": gettext_lazy("A reader reported it"),
+    "again": gettext_lazy("It was refused before"),
+    "undone": gettext_lazy("A decision was undone"),
+}
+STATES = {
+    PUBLISHED: (gettext_lazy("Published"), "good"),
+    HELD: (gettext_lazy("Waiting"), "warn"),
+    REFUSED: (gettext_lazy("Refused"), "bad"),
+    WITHDRAWN: (gettext_lazy("Withdrawn"), "calm"),
+}
+
+
+@staff_required(REVIEW_STAFF)
+@require_safe
+def review_queue(request: HttpRequest) -> HttpResponse:
+    """Show the reviews that wait for a decision, the oldest first."""
+    rows = queries.list_waiting(MOST_SHOWN + 1)
+    context = {
+        "waiting": [(row, REASONS_HELD.get(row.held_for, "")) for row in rows[:MOST_SHOWN]],
+        "has_more": len(rows) > MOST_SHOWN,
+    }
+    return render_page(request, "adminpanel/reviews.html", context)
+
+
+@staff_required(REVIEW_STAFF)
+@require_safe
+def review_detail(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
+    """Show a review, with what can be done about it."""
+    return _review_page(request, product_id, user_id)
+
+
+@staff_required(REVIEW_STAFF)
+@post_only("adminpanel:review", "product_id", "user_id")
+def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
+    """Publish a review, refuse it, or put it back into the queue."""
+    form = ReviewDecisionForm(request.POST)
+    if not form.is_valid():
+        return _review_page(request, product_id, user_id, decision=form, status=422)
+    typed = form.cleaned_data
+    change: dict[str, Any] = {
+        "seen": typed["version"],
+        "change_id": uuid5(typed["operation"], typed["act"]),
+        "now": current_time(),
+    }
+    try:
+        if typed["act"] == PUBLISH:
+            operations.publish_review(product_id, user_id, **change)
+            messages.success(request, _("The review is published."))
+        elif typed["act"] == HOLD:
+            operations.hold_review(product_id, user_id, **change)
+            messages.success(request, _("The review waits again."))
+        else:
+            operations.refuse_review(product_id, user_id, typed["reason"], **change)
+            messages.success(
+                request, _("The review is refused. Its writer gets an email with your reason.")
+            )
+    except NoSuchReview as error:
+        raise Http404 from error
+    except (ReviewChanged, ReviewsBusy):
+        return _review_page(request, product_id, user_id, decision=form, status=409, is_stale=True)
+    return redirect("adminpanel:review", product_id, user_id)
+
+
+@staff_required(REVIEW_STAFF)
+@post_only("adminpanel:review", "product_id", "user_id")
+def review_answer(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
+    """Answer a review as the shop."""
+    form = ReviewAnswerForm(request.POST)
+    if not form.is_valid():
+        return _review_page(request, product_id, user_id, answer=form, status=422)
+    typed = form.cleaned_data
+    try:
+        operations.answer_review(
+            product_id,
+            user_id,
+            typed["answer"],
+            seen=typed["version"],
+            change_id=uuid5(typed["operation"], "answer"),
+            now=current_time(),
+        )
+    except NoSuchReview as error:
+        raise Http404 from error
+    except (ReviewChanged, ReviewsBusy):
+        return _review_page(request, product_id, user_id, answer=form, status=409, is_stale=True)
+    messages.success(
+        request, _("Your answer is saved.") if typed["answer"] else _("The answer is removed.")
+    )
+    return redirect("adminpanel:review", product_id, user_id)
+
+
+def _review_page(
+    request: HttpRequest,
+    product_id: UUID,
+    user_id: UUID,
+    *,
+    decision: ReviewDecisionForm | None = None,
+    answer: ReviewAnswerForm | None = None,
+    status: int = 200,
+    is_stale: bool = False,
+) -> HttpResponse:
+    pending, product_pending = (
+        queries.prefetch_review(product_id, user_id),
+        prefetch_product(product_id),
+    )
+    review = queries.review_from_row(pending.one())
+    if review is None:
+        raise Http404
+    for form in (decision, answer):
+        if is_stale and form is not None:
+            # What was typed can be sent once more, for what is so now.
+            fresh = {"version": str(review.version), "operation": str(uuid4())}
+            form.data = {**form.data.dict(), **fresh}  # type: ignore[attr-defined]
+    state, tone = STATES[review.state]
+    context = {
+        "review": review,
+        "product": product_from_rows(product_pending.rows()),
+        "state": state,
+        "tone": tone,
+        "held_for": REASONS_HELD.get(review.held_for, ""),
+        "decision": decision or ReviewDecisionForm(initial=_shown(review)),
+        "answer": answer or ReviewAnswerForm(initial=_shown(review) | {"answer": review.answer}),
+        "form": decision or answer,
+        "is_stale": is_stale,
+        "can_decide": review.is_waiting,
+        "can_undo": review.state in (PUBLISHED, REFUSED) and not review.is_waiting,
+    }
+    return render_page(request, "adminpanel/review.html", context, status=status)
+
+
+def _shown(review: Review) -> dict[str, Any]:
+    return {"version": review.version, "operation": uuid4()}

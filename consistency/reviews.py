@@ -1,0 +1,130 @@
+"""I37 to I39: a product's numbers are its reviews', the copies of reviews are as the reviews, and cards say the rating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, timedelta
+from uuid import UUID
+
+from cassandra_db import Row, current_time
+from catalogue.queries import get_product_at_quorum
+from consistency.findings import Check, Scope, Violation
+from reviews import operations, queries
+from reviews.entities import Review
+from reviews.operations import erased_id
+from reviews.queries import ALL, HELPFUL
+
+# The worker finishes within a quarter of an hour; for so long it may still be about to.
+FINISH_DELAY = timedelta(minutes=20)
+
+
+def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
+    if scope is not None:
+        yield from scope.products
+    else:
+        yield from (row.product_id for row in queries.RATED.iterate_table())
+
+
+def _is_under_way(product_id: UUID) -> bool:
+    now = current_time()
+    periods = queries.list_periods(now - FINISH_DELAY, now)
+    return any(each == product_id for _, each, _, _ in queries.list_pending(periods))
+
+
+def _check_product(product_id: UUID) -> Iterator[Violation]:
+    found = list(_find_faults(product_id))
+    if found and not _is_under_way(product_id):
+        yield from found
+
+
+def _find_faults(product_id: UUID) -> Iterator[Violation]:
+    rows = queries.REVIEWS.all(product_id=product_id)
+    reviews = [each for each in map(queries.review_from_row, rows) if each]
+    present, wanted = (
+        queries.rating_from_row(rows[0] if rows else None),
+        operations.count_reviews(reviews),
+    )
+    if present != wanted:
+        yield Violation(
+            "I37",
+            f"product {product_id}",
+            "its numbers are not those of its reviews",
+            f"{present} instead of {wanted}",
+            lambda now: operations.set_numbers(product_id, present, wanted),
+        )
+    yield from _check_copies(product_id, reviews)
+    product = get_product_at_quorum(product_id)
+    if product and (product.rating, product.rating_count) != wanted.shown:
+        yield Violation(
+            "I39",
+            f"product {product_id}",
+            "its cards say another rating than its reviews",
+            f"{product.rating} of {product.rating_count} instead of {wanted.shown}",
+            lambda now: operations.refresh_rating(product_id),
+        )
+
+
+def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation]:
+    reading = {
+        stars: queries.COPIES.start(product_id=product_id, stars=stars)
+        for stars in range(ALL, HELPFUL + 1)
+    }
+    copies = {
+        stars: {row.review_id: row for row in pending.rows()} for stars, pending in reading.items()
+    }
+    known = {each.review_id for each in reviews}
+    for review in reviews:
+        wrong = list(_list_wrong_copies(review, copies))
+        if wrong:
+            yield Violation(
+                "I38",
+                f"product {product_id} user {review.user_id}",
+                "copies of the review are not as it is",
+                ", ".join(wrong),
+                lambda now, user_id=review.user_id: operations.refresh_review(product_id, user_id),  # type: ignore[misc]
+            )
+    for stars, listed in copies.items():
+        for review_id in listed.keys() - known:
+            yield Violation(
+                "I38",
+                f"product {product_id} review {review_id}",
+                f"a copy of no review stands under {stars}",
+                "",
+                lambda now, stars=stars, review_id=review_id: operations.DELETE_COPY.run(  # type: ignore[misc]
+                    at=operations.current_microseconds(),
+                    product_id=product_id,
+                    stars=stars,
+                    review_id=review_id,
+                ),
+            )
+
+
+def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> Iterator[str]:
+    belongs = {ALL, review.stars} if review.is_counted else set()
+    for stars, listed in copies.items():
+        row = listed.get(review.review_id)
+        is_as_it_is = row is not None and (row.version, row.given, row.user_id) == (
+            review.version,
+            review.stars,
+            review.user_id,
+        )
+        # The list of the most helpful has no more than a hundred.
+        may_be_missing = stars not in belongs
+        may_be_there = stars in belongs or (stars == HELPFUL and review.is_counted)
+        if (row is None and not may_be_missing) or (row and not (is_as_it_is and may_be_there)):
+            yield f"stars {stars}"
+    own = {row.product_id: row.version for row in queries.BY_USER.all(user_id=review.user_id)}
+    is_nobodys = review.user_id == erased_id(review.review_id)
+    if own.get(review.product_id) != (None if is_nobodys else review.version):
+        yield "reviews_by_user"
+    if review.queued_at is None:
+        return
+    day = review.queued_at.astimezone(UTC).date()
+    waits = any(
+        row.review_id == review.review_id for row in queries.WAITING.all(day=day, most=10_000)
+    )
+    if waits != review.is_waiting or (waits and day not in queries.list_moderation_days()):
+        yield "reviews_to_moderate"
+
+
+CHECKS = (Check("reviews", ("I37", "I38", "I39"), _iterate_products, _check_product),)

@@ -1,0 +1,169 @@
+"""The tables of reviews: a product's ratings are the truth, all others are copies of it."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+
+class RatingByProduct(Model):
+    """R3: a product's rating, and each person's review of it. The numbers are static and count the published ones.
+
+    Bound: a row a person and product, 20 KB at worst, mostly 1 KB; 50,000 a product.
+    Writer: reviews.operations, a review and the numbers in one conditional batch.
+    """
+
+    __table_name__ = "ratings_by_product"
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "pseudonymised",
+        "why": "the stars stay under an id of nobody, so that the rating stays right; the name goes, the text by the shop's setting",
+    }
+    product_id = columns.UUID(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    rating_count = columns.Integer(static=True)
+    rating_sum = columns.Integer(static=True)
+    one = columns.Integer(static=True)
+    two = columns.Integer(static=True)
+    three = columns.Integer(static=True)
+    four = columns.Integer(static=True)
+    five = columns.Integer(static=True)
+    review_id = columns.TimeUUID()
+    stars = columns.Integer()
+    title = columns.Text()
+    body = columns.Text()
+    name = columns.Text()
+    state = columns.Text()  # published, held, refused, withdrawn
+    verified = columns.Boolean()
+    version = columns.Integer()
+    change_id = columns.UUID()  # the form that made the version, which knows itself by it
+    written_at = columns.DateTime()
+    edited_at = columns.DateTime()
+    queued_at = (
+        columns.DateTime()
+    )  # when it first came into the queue, which says in which day it stands there
+    held_for = (
+        columns.Text()
+    )  # links, words, repeated, crowd, reported, again, undone; "" if nothing waits
+    refusal = columns.Text()  # why it was refused, as its writer reads it
+    decided_at = columns.DateTime()
+    answer = columns.Text()
+    answered_at = columns.DateTime()
+
+
+class ReviewByProduct(Model):
+    """R1: a product's published reviews, newest first: all (stars 0), those of one star count, and 100 found helpful (stars 6).
+
+    Bound: 50,000 a partition of some 1 KB.
+    Writer: reviews.operations.refresh_review alone, dated when the truth was read.
+    """
+
+    __table_name__ = "reviews_by_product"
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "pseudonymised",
+        "why": "a copy of ratings_by_product",
+    }
+    product_id = columns.UUID(partition_key=True)
+    stars = columns.Integer(partition_key=True)
+    review_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    user_id = columns.UUID()
+    given = columns.Integer()
+    title = columns.Text()
+    body = columns.Text()
+    name = columns.Text()
+    verified = columns.Boolean()
+    version = columns.Integer()
+    written_at = columns.DateTime()
+    edited_at = columns.DateTime()
+    answer = columns.Text()
+    answered_at = columns.DateTime()
+    helpful = columns.Integer()
+
+
+class ReviewByUser(Model):
+    """R2: what a person has reviewed, whatever became of it.
+
+    Bound: a row a product that one person has reviewed, some hundreds.
+    Writer: reviews.operations.refresh_review.
+    """
+
+    __table_name__ = "reviews_by_user"
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    product_id = columns.UUID(primary_key=True)
+    review_id = columns.TimeUUID()
+    version = columns.Integer()
+    state = columns.Text()
+
+
+class VoteByReview(Model):
+    """R4: who found a review helpful, and how many. A voter is a keyed hash: nobody can tell whose it is.
+
+    Bound: a row a voter, some 60 bytes.
+    Writer: reviews.operations.set_vote, a vote and the number in one conditional batch.
+    """
+
+    __table_name__ = "votes_by_review"
+    __personal_data__ = None
+    review_id = columns.TimeUUID(partition_key=True)
+    voter_key = columns.Text(primary_key=True)
+    helpful_count = columns.Integer(static=True)
+    voted_at = columns.DateTime()
+
+
+class ReviewToModerate(Model):
+    """R5: what waits for the staff, by the day on which it first came there.
+
+    Bound: the reviews that were held on one day.
+    Writer: reviews.operations.refresh_review.
+    """
+
+    __table_name__ = "reviews_to_moderate"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "pseudonymised",
+        "why": "a copy of ratings_by_product",
+    }
+    day = columns.Date(partition_key=True)
+    review_id = columns.TimeUUID(primary_key=True)
+    product_id = columns.UUID()
+    user_id = columns.UUID()
+    product_name = columns.Text()
+    stars = columns.Integer()
+    title = columns.Text()
+    held_for = columns.Text()
+    queued_at = columns.DateTime()
+
+
+class ModerationDay(Model):
+    """R5: the days on which something waits.
+
+    Bound: a row a day with something open; emptied days go.
+    Writer: reviews.operations.refresh_review.
+    """
+
+    __table_name__ = "moderation_days"
+    __options__ = {"gc_grace_seconds": 24 * 3600}
+    __personal_data__ = None
+    shop = columns.Text(partition_key=True)
+    day = columns.Date(primary_key=True)
+
+
+class PendingReview(Model):
+    """R3: which reviews' copies may lack something, by the ten minutes in which they were written.
+
+    Bound: the reviews and votes of ten minutes, mostly some dozens; at a rush some ten thousand of 60 bytes.
+    Writer: reviews.operations, before the truth is changed; removed by the worker.
+    """
+
+    __table_name__ = "pending_reviews_by_period"
+    __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "expires",
+        "why": "a note for the worker, gone within minutes",
+    }
+    period = columns.DateTime(partition_key=True)
+    product_id = columns.UUID(primary_key=True)
+    user_id = columns.UUID(primary_key=True)
+    written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal

@@ -1,0 +1,590 @@
+"""Every write of reviews.
+
+The truth is a row of `ratings_by_product` with the product's numbers: both change in one conditional batch. What follows from it, the copies
+that pages read and the queue of the staff, is derived from it by `refresh_review`, which may be done at any time and by many: it is dated when
+the truth was read. Before the truth changes, a pending row is written, by which the worker does it again after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+from cassandra.util import uuid_from_time
+from django.conf import settings
+from django.urls import reverse
+
+from accounts.queries import get_user
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    current_microseconds,
+    current_time,
+    retry_attempts,
+    truncate_to_milliseconds,
+    wait_for_all,
+    write,
+)
+from catalogue.operations import set_rating
+from catalogue.queries import get_product_at_quorum
+from mail.operations import queue_mail
+from reviews import queries
+from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Rating, Review
+from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from reviews.queries import ALL, HELPFUL, MAX_HELPFUL, SHOP, floor_to_period
+
+ATTEMPTS = 8
+
+INSERT_REVIEW = conditional_write(
+    "R3",
+    """INSERT INTO ratings_by_product (product_id, user_id, review_id, stars, title, body, name, state, verified, version,
+       change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at)
+       VALUES (:product_id, :user_id, :review_id, :stars, :title, :body, :name, :state, :verified, :version,
+       :change_id, :written_at, :edited_at, :queued_at, :held_for, :refusal, :decided_at, :answer, :answered_at)
+       IF NOT EXISTS""",
+)
+UPDATE_REVIEW = conditional_write(
+    "R3",
+    """UPDATE ratings_by_product SET review_id = :review_id, stars = :stars, title = :title, body = :body, name = :name,
+       state = :state, verified = :verified, version = :version, change_id = :change_id, written_at = :written_at,
+       edited_at = :edited_at, queued_at = :queued_at, held_for = :held_for, refusal = :refusal, decided_at = :decided_at,
+       answer = :answer, answered_at = :answered_at
+       WHERE product_id = :product_id AND user_id = :user_id IF version = :seen AND change_id != :change_id""",
+)
+DELETE_REVIEW = conditional_write(
+    "R3",
+    "DELETE FROM ratings_by_product WHERE product_id = :product_id AND user_id = :user_id IF version = :seen",
+)
+# null + 1 writes nothing: the numbers begin as noughts.
+SEED_NUMBERS = conditional_write(
+    "R3",
+    """UPDATE ratings_by_product SET rating_count = 0, rating_sum = 0, one = 0, two = 0, three = 0, four = 0, five = 0
+       WHERE product_id = :product_id IF rating_count = null""",
+)
+ADD_NUMBERS = conditional_write(
+    "R3",
+    """UPDATE ratings_by_product SET rating_count = rating_count + :count, rating_sum = rating_sum + :total,
+       one = one + :one, two = two + :two, three = three + :three, four = four + :four, five = five + :five
+       WHERE product_id = :product_id IF rating_count >= 0""",
+)
+LOAD_NUMBERS = conditional_write(
+    "R3",
+    """UPDATE ratings_by_product SET rating_count = :count, rating_sum = :total, one = :one, two = :two, three = :three,
+       four = :four, five = :five WHERE product_id = :product_id IF rating_count = null""",
+)
+# For the check alone: what the rows say, where the numbers are as they were read.
+SET_NUMBERS = conditional_write(
+    "R3",
+    """UPDATE ratings_by_product SET rating_count = :count, rating_sum = :total, one = :one, two = :two, three = :three,
+       four = :four, five = :five WHERE product_id = :product_id IF rating_count = :was_count AND rating_sum = :was_total""",
+)
+INSERT_COPY = write(
+    "R1",
+    """INSERT INTO reviews_by_product (product_id, stars, review_id, user_id, given, title, body, name, verified, version,
+       written_at, edited_at, answer, answered_at, helpful) VALUES (:product_id, :stars, :review_id, :user_id, :given, :title,
+       :body, :name, :verified, :version, :written_at, :edited_at, :answer, :answered_at, :helpful) USING TIMESTAMP :at""",
+)
+DELETE_COPY = write(
+    "R1",
+    """DELETE FROM reviews_by_product USING TIMESTAMP :at
+       WHERE product_id = :product_id AND stars = :stars AND review_id = :review_id""",
+)
+INSERT_BY_USER = write(
+    "R2",
+    """INSERT INTO reviews_by_user (user_id, product_id, review_id, version, state)
+       VALUES (:user_id, :product_id, :review_id, :version, :state) USING TIMESTAMP :at""",
+)
+DELETE_BY_USER = write(
+    "R2",
+    "DELETE FROM reviews_by_user USING TIMESTAMP :at WHERE user_id = :user_id AND product_id = :product_id",
+)
+INSERT_VOTE = conditional_write(
+    "R4",
+    """INSERT INTO votes_by_review (review_id, voter_key, voted_at) VALUES (:review_id, :voter_key, :now) IF NOT EXISTS""",
+)
+DELETE_VOTE = conditional_write(
+    "R4",
+    "DELETE FROM votes_by_review WHERE review_id = :review_id AND voter_key = :voter_key IF EXISTS",
+)
+SEED_VOTES = conditional_write(
+    "R4",
+    "UPDATE votes_by_review SET helpful_count = 0 WHERE review_id = :review_id IF helpful_count = null",
+)
+ADD_VOTES = conditional_write(
+    "R4",
+    """UPDATE votes_by_review SET helpful_count = helpful_count + :count
+       WHERE review_id = :review_id IF helpful_count >= 0""",
+)
+INSERT_WAITING = write(
+    "R5",
+    """INSERT INTO reviews_to_moderate (day, review_id, product_id, user_id, product_name, stars, title, held_for, queued_at)
+       VALUES (:day, :review_id, :product_id, :user_id, :product_name, :stars, :title, :held_for, :queued_at)
+       USING TIMESTAMP :at""",
+)
+DELETE_WAITING = write(
+    "R5",
+    "DELETE FROM reviews_to_moderate USING TIMESTAMP :at WHERE day = :day AND review_id = :review_id",
+)
+INSERT_DAY = write("R5", "INSERT INTO moderation_days (shop, day) VALUES (:shop, :day)")
+DELETE_DAY = write(
+    "R5", "DELETE FROM moderation_days USING TIMESTAMP :at WHERE shop = :shop AND day = :day"
+)
+# The row is dated when it is written, so that taking it away spares a later one of the same minute.
+INSERT_PENDING = write(
+    "R3",
+    """INSERT INTO pending_reviews_by_period (period, product_id, user_id, written)
+       VALUES (:period, :product_id, :user_id, :written) USING TIMESTAMP :written""",
+)
+DELETE_PENDING = write(
+    "R3",
+    """DELETE FROM pending_reviews_by_period USING TIMESTAMP :written
+       WHERE period = :period AND product_id = :product_id AND user_id = :user_id""",
+)
+_NUMBER_NAMES = ("one", "two", "three", "four", "five")
+
+
+def write_review(
+    product_id: UUID,
+    user_id: UUID,
+    *,
+    stars: int,
+    title: str,
+    body: str,
+    name: str,
+    verified: bool,
+    held_for: str,
+    seen: int,
+    change_id: UUID,
+    now: datetime,
+) -> Review:
+    """Write a person's review of a product, or change it; return it as it is then.
+
+    `seen` is the version that its editor has read, 0 for none. `held_for` says why it waits for the staff, "" if nothing speaks
+    against it. Sent again with the same `change_id` it is written once. Raises ReviewChanged if it is another one than was read,
+    ReviewsBusy, CassandraUnavailable.
+    """
+    now, before = truncate_to_milliseconds(now), queries.get_review(product_id, user_id)
+    if before and before.change_id == change_id:
+        refresh_review(product_id, user_id)
+        return before
+    if (before.version if before else 0) != seen:
+        raise ReviewChanged
+    text: dict[str, Any] = {
+        "stars": stars,
+        "title": title,
+        "body": body,
+        "name": name,
+        "verified": verified,
+        "state": HELD if held_for else PUBLISHED,
+        "held_for": held_for,
+        "change_id": change_id,
+    }
+    after = (
+        replace(before, **text, version=seen + 1, edited_at=now, refusal="", decided_at=None)
+        if before
+        else Review(
+            product_id=product_id,
+            user_id=user_id,
+            review_id=uuid_from_time(now),
+            version=1,
+            written_at=now,
+            **text,
+        )
+    )
+    return _change(before, _queued(after, now))
+
+
+def withdraw_review(
+    product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
+) -> Review:
+    """Take a person's review back: its text goes, and the person may write another one. Raises what `change_review` raises."""
+
+    def withdraw(review: Review) -> Review:
+        return replace(
+            review, state=WITHDRAWN, title="", body="", held_for="", refusal="", answer=""
+        )
+
+    return change_review(product_id, user_id, withdraw, seen=seen, change_id=change_id, now=now)
+
+
+def publish_review(
+    product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
+) -> Review:
+    """Let everybody read a review that waited or was refused. Raises what `change_review` raises."""
+
+    def publish(review: Review) -> Review:
+        return replace(review, state=PUBLISHED, held_for="", refusal="", decided_at=now)
+
+    return change_review(product_id, user_id, publish, seen=seen, change_id=change_id, now=now)
+
+
+def refuse_review(
+    product_id: UUID, user_id: UUID, reason: str, *, seen: int, change_id: UUID, now: datetime
+) -> Review:
+    """Refuse a review; its writer is mailed the reason. Raises what `change_review` raises."""
+
+    def refuse(review: Review) -> Review:
+        return replace(review, state=REFUSED, held_for="", refusal=reason, decided_at=now)
+
+    return change_review(product_id, user_id, refuse, seen=seen, change_id=change_id, now=now)
+
+
+def hold_review(
+    product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
+) -> Review:
+    """Put a review back into the queue, as if nothing had been decided. Raises what `change_review` raises."""
+
+    def hold(review: Review) -> Review:
+        return replace(review, state=HELD, held_for="undone", refusal="", decided_at=None)
+
+    return change_review(product_id, user_id, hold, seen=seen, change_id=change_id, now=now)
+
+
+def report_review(
+    product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
+) -> Review:
+    """Put a published review into the queue, because a reader reported it; it stays published. Raises what `change_review` raises."""
+
+    def report(review: Review) -> Review:
+        return replace(review, held_for=review.held_for or "reported")
+
+    return change_review(product_id, user_id, report, seen=seen, change_id=change_id, now=now)
+
+
+def answer_review(
+    product_id: UUID, user_id: UUID, text: str, *, seen: int, change_id: UUID, now: datetime
+) -> Review:
+    """Answer a review as the shop, below it; no text takes the answer away. Raises what `change_review` raises."""
+
+    def answer(review: Review) -> Review:
+        return replace(review, answer=text, answered_at=now if text else None)
+
+    return change_review(product_id, user_id, answer, seen=seen, change_id=change_id, now=now)
+
+
+def change_review(
+    product_id: UUID,
+    user_id: UUID,
+    change: Callable[[Review], Review],
+    *,
+    seen: int,
+    change_id: UUID,
+    now: datetime,
+) -> Review:
+    """Change a review as `change` says, if it is the version that was read; return it as it is then.
+
+    Raises NoSuchReview, or ReviewChanged if it is another one than was read, ReviewsBusy, CassandraUnavailable.
+    """
+    before = queries.get_review(product_id, user_id)
+    if before is None or before.state == WITHDRAWN:
+        if before and before.change_id == change_id:
+            return before
+        raise NoSuchReview
+    if before.change_id == change_id:
+        refresh_review(product_id, user_id)
+        return before
+    if before.version != seen:
+        raise ReviewChanged
+    after = replace(change(before), version=seen + 1, change_id=change_id)
+    return _change(before, _queued(after, truncate_to_milliseconds(now)))
+
+
+def _queued(review: Review, now: datetime) -> Review:
+    # Kept from then on: the row of the queue is found again by it, however often the review comes back there.
+    return replace(review, queued_at=now) if review.is_waiting and not review.queued_at else review
+
+
+def _change(before: Review | None, after: Review) -> Review:
+    mark_pending(after.product_id, after.user_id)
+    _apply(before, after)
+    refresh_review(after.product_id, after.user_id)
+    refresh_rating(after.product_id)
+    return after
+
+
+def _columns(review: Review) -> dict[str, Any]:
+    return {name: getattr(review, name) for name in Review.__dataclass_fields__}
+
+
+def _apply(before: Review | None, after: Review) -> None:
+    """Write a review and what it changes of the product's numbers, both or neither. Raises ReviewChanged, ReviewsBusy, CassandraUnavailable."""
+    row = (
+        UPDATE_REVIEW.bind(**_columns(after), seen=before.version)
+        if before
+        else INSERT_REVIEW.bind(**_columns(after))
+    )
+    was, will_be = _numbers(before), _numbers(after)
+    batch = [row]
+    if was != will_be:
+        added = (new - old for old, new in zip(was, will_be, strict=True))
+        names = ("count", "total", *_NUMBER_NAMES)
+        batch.append(
+            ADD_NUMBERS.bind(product_id=after.product_id, **dict(zip(names, added, strict=True)))
+        )
+
+    def is_ours(found: Any) -> bool:
+        return getattr(found, "change_id", None) == after.change_id
+
+    for _attempt in retry_attempts(ATTEMPTS):
+        if apply_batch(*batch, if_lost=applied_if(is_ours)):
+            return
+        present = queries.get_review(after.product_id, after.user_id)
+        if present and present.change_id == after.change_id:
+            return  # two tabs have sent one form: the other was faster, and wrote just this
+        if (present.version if present else 0) != (before.version if before else 0):
+            raise ReviewChanged
+        SEED_NUMBERS.apply(if_lost=REFUSED_MEANS_DONE, product_id=after.product_id)
+    raise ReviewsBusy
+
+
+def _numbers(review: Review | None) -> tuple[int, ...]:
+    """Return what a review adds to its product's numbers: the count, the sum, and one to five."""
+    stars = review.stars if review and review.is_counted else 0
+    return (int(stars > 0), stars, *(int(stars == each) for each in range(1, 6)))
+
+
+def mark_pending(product_id: UUID, user_id: UUID) -> None:
+    """Note that a review's copies may lack something from now on. Raises CassandraUnavailable."""
+    INSERT_PENDING.run(
+        period=floor_to_period(current_time()),
+        product_id=product_id,
+        user_id=user_id,
+        written=current_microseconds(),
+    )
+
+
+def clear_pending(period: datetime, product_id: UUID, user_id: UUID, written: int) -> None:
+    """Take such a note away, but none that is newer than `written`. Raises CassandraUnavailable."""
+    DELETE_PENDING.run(period=period, product_id=product_id, user_id=user_id, written=written)
+
+
+def refresh_review(product_id: UUID, user_id: UUID) -> None:
+    """Write all copies of a review as its row says, and delete those that are elsewhere; doing it again changes nothing.
+
+    The mail about a refusal goes out from here, too: once. Raises CassandraUnavailable.
+    """
+    at = current_microseconds()
+    review = queries.get_review(product_id, user_id)
+    if review is None:
+        # Its person was erased: the review stands under another id, with the same copies.
+        DELETE_BY_USER.run(at=at, user_id=user_id, product_id=product_id)
+        return
+    helpful = queries.count_votes(review.review_id)
+    belongs = {ALL, review.stars} if review.is_counted else set()
+    if belongs and helpful:
+        belongs.add(HELPFUL)
+    keys = {"product_id": product_id, "review_id": review.review_id, "at": at}
+    values = {
+        name: getattr(review, name)
+        for name in (
+            *("user_id", "title", "body", "name", "verified", "version"),
+            *("written_at", "edited_at", "answer", "answered_at"),
+        )
+    }
+    wait_for_all(
+        [
+            INSERT_COPY.start(**keys, stars=each, given=review.stars, helpful=helpful, **values)
+            if each in belongs
+            else DELETE_COPY.start(**keys, stars=each)
+            for each in range(ALL, HELPFUL + 1)
+        ]
+        + [_start_by_user(review, at)]
+    )
+    _refresh_queue(review, at)
+    if review.state == REFUSED:
+        _mail_refusal(review)
+
+
+def _start_by_user(review: Review, at: int) -> Any:
+    if review.user_id == erased_id(review.review_id):
+        return DELETE_BY_USER.start(at=at, user_id=review.user_id, product_id=review.product_id)
+    return INSERT_BY_USER.start(
+        at=at,
+        user_id=review.user_id,
+        product_id=review.product_id,
+        review_id=review.review_id,
+        version=review.version,
+        state=review.state,
+    )
+
+
+def _refresh_queue(review: Review, at: int) -> None:
+    if review.queued_at is None:
+        return
+    day = review.queued_at.astimezone(UTC).date()
+    if review.is_waiting:
+        # Before it, so that it is found after a crash; afterwards, because another may have found the day empty and taken it away.
+        INSERT_DAY.run(shop=SHOP, day=day)
+        product = get_product_at_quorum(review.product_id)
+        INSERT_WAITING.run(
+            at=at,
+            day=day,
+            review_id=review.review_id,
+            product_id=review.product_id,
+            user_id=review.user_id,
+            product_name=product.name if product else "",
+            stars=review.stars,
+            title=review.title,
+            held_for=review.held_for,
+            queued_at=review.queued_at,
+        )
+        INSERT_DAY.run(shop=SHOP, day=day)
+        return
+    DELETE_WAITING.run(at=at, day=day, review_id=review.review_id)
+    looked_at = current_microseconds()
+    if not queries.WAITING.all(day=day, most=1):
+        DELETE_DAY.run(at=looked_at, shop=SHOP, day=day)
+
+
+def _mail_refusal(review: Review) -> None:
+    product, writer = get_product_at_quorum(review.product_id), get_user(review.user_id)
+    if product is None or writer is None or review.decided_at is None:
+        return
+    # Long after, the mail's claim has gone: what the check repairs then is no news.
+    if current_time() - review.decided_at > queries.NEWS_FOR:
+        return
+    queue_mail(
+        uuid5(review.review_id, review.user_id.hex),
+        f"refused:{review.version}",
+        writer.email,
+        "review_refused",
+        {
+            "name": product.name,
+            "reason": review.refusal,
+            "url": settings.PUBLIC_URL + reverse("reviews:write", args=(product.slug,)),
+        },
+        review.decided_at,
+    )
+
+
+def refresh_rating(product_id: UUID) -> bool:
+    """Let a product's cards say its rating, if they say another one; return whether they did. Raises CassandraUnavailable."""
+    at = current_microseconds()
+    rating, product = queries.get_rating_at_quorum(product_id), get_product_at_quorum(product_id)
+    if product is None or (product.rating, product.rating_count) == rating.shown:
+        return False
+    set_rating(product_id, *rating.shown, at)
+    return True
+
+
+def prune_helpful(product_id: UUID) -> None:
+    """Keep the most helpful hundred of a product's reviews in their list. Raises CassandraUnavailable."""
+    at = current_microseconds()
+    rows = queries.COPIES.all(product_id=product_id, stars=HELPFUL)
+    ranked = sorted(rows, key=lambda row: row.helpful or 0, reverse=True)
+    wait_for_all(
+        [
+            DELETE_COPY.start(at=at, product_id=product_id, stars=HELPFUL, review_id=row.review_id)
+            for row in ranked[MAX_HELPFUL:]
+        ]
+    )
+
+
+def set_vote(review: Review, voter_id: UUID, *, is_helpful: bool, now: datetime) -> int:
+    """Note that somebody finds a review helpful, or no longer does; twice is once. Return how many do.
+
+    Raises ReviewsBusy, CassandraUnavailable.
+    """
+    key = {
+        "review_id": review.review_id,
+        "voter_key": queries.voter_key(review.review_id, voter_id),
+    }
+    vote = INSERT_VOTE.bind(**key, now=now) if is_helpful else DELETE_VOTE.bind(**key)
+    count = ADD_VOTES.bind(review_id=review.review_id, count=1 if is_helpful else -1)
+    mark_pending(review.product_id, review.user_id)
+    for _attempt in retry_attempts(ATTEMPTS):
+        # Sent again it is refused by what it wrote itself: then it is as wanted, too.
+        outcome = apply_batch(vote, count, if_lost=SEND_AGAIN)
+        if outcome or queries.has_voted(review.review_id, voter_id) == is_helpful:
+            break
+        SEED_VOTES.apply(if_lost=REFUSED_MEANS_DONE, review_id=review.review_id)
+    else:
+        raise ReviewsBusy
+    refresh_review(review.product_id, review.user_id)
+    return queries.count_votes(review.review_id)
+
+
+def erased_id(review_id: UUID) -> UUID:
+    """Return the id under which a review stands whose person was erased: of nobody, and the same however often it is erased."""
+    return uuid5(review_id, "erased")
+
+
+def erase_reviews(user_id: UUID, *, keeps_texts: bool) -> None:
+    """Take a person's name off all their reviews, and the texts too unless the shop keeps them; the numbers stay. Raises CassandraUnavailable."""
+    for review in queries.list_reviews_of(user_id):
+        _erase(review, keeps_text=keeps_texts)
+    for product_id in queries.list_product_ids_of(user_id):
+        refresh_review(product_id, user_id)
+
+
+def _erase(review: Review, *, keeps_text: bool) -> None:
+    new_id = erased_id(review.review_id)
+    mark_pending(review.product_id, new_id)
+    for _attempt in retry_attempts(ATTEMPTS):
+        change_id = uuid5(new_id, str(review.version))
+        nobodys = replace(
+            review, user_id=new_id, name="", version=review.version + 1, change_id=change_id
+        )
+        if not keeps_text:
+            nobodys = replace(nobodys, title="", body="", refusal="")
+        outcome = apply_batch(
+            INSERT_REVIEW.bind(**_columns(nobodys)),
+            DELETE_REVIEW.bind(
+                product_id=review.product_id, user_id=review.user_id, seen=review.version
+            ),
+            if_lost=SEND_AGAIN,
+        )
+        # Gone: it was this write, or one whose answer was lost.
+        present = queries.get_review(review.product_id, review.user_id)
+        if outcome or present is None:
+            refresh_review(review.product_id, new_id)
+            return
+        review = present  # it was changed meanwhile
+    raise ReviewsBusy
+
+
+def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:
+    """Set a product's numbers as its reviews say, where they are still those that were read. Raises CassandraUnavailable."""
+    SEED_NUMBERS.apply(if_lost=REFUSED_MEANS_DONE, product_id=product_id)
+    SET_NUMBERS.apply(
+        if_lost=SEND_AGAIN,
+        product_id=product_id,
+        count=wanted.count,
+        total=wanted.total,
+        was_count=present.count,
+        was_total=present.total,
+        **dict(zip(_NUMBER_NAMES, wanted.counts, strict=True)),
+    )
+
+
+def load_reviews(product_id: UUID, reviews: Sequence[Review]) -> None:
+    """Give a product that has no reviews yet all of these at once, some dozens; otherwise it keeps its own. Raises CassandraUnavailable."""
+    for each in reviews:
+        mark_pending(product_id, each.user_id)
+    numbers = count_reviews(reviews)
+    apply_batch(
+        LOAD_NUMBERS.bind(
+            product_id=product_id,
+            count=numbers.count,
+            total=numbers.total,
+            **dict(zip(_NUMBER_NAMES, numbers.counts, strict=True)),
+        ),
+        *(INSERT_REVIEW.bind(**_columns(each)) for each in reviews),
+        if_lost=SEND_AGAIN,
+    )
+    for each in reviews:
+        refresh_review(product_id, each.user_id)
+    refresh_rating(product_id)
+
+
+def count_reviews(reviews: Iterable[Review]) -> Rating:
+    """Return the numbers that reviews make."""
+    sums = [_numbers(each) for each in reviews]
+    count, total, *counts = (sum(column) for column in zip(*sums, strict=True)) if sums else [0] * 7
+    return Rating(count, total, tuple(counts))

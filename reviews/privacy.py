@@ -1,0 +1,35 @@
+"""Personal data in reviews."""
+
+from datetime import datetime
+from typing import Any
+
+from reviews import operations, queries
+from reviews.rules import get_review_rules
+from web.personal_data import DataSubject
+
+
+def export_personal_data(person: DataSubject) -> dict[str, Any]:
+    """Return what the person has written about products, and what became of it."""
+    return {
+        "reviews": [
+            {
+                "product_id": each.product_id,
+                "stars": each.stars,
+                "title": each.title,
+                "text": each.body,
+                "name": each.name,
+                "state": each.state,
+                "verified": each.verified,
+                "written_at": each.written_at,
+                "edited_at": each.edited_at,
+                "refused_because": each.refusal,
+                "answer": each.answer,
+            }
+            for each in queries.list_reviews_of(person.user_id)
+        ]
+    }
+
+
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
+    """Take the person's name off their reviews, and the texts too unless the shop keeps them."""
+    operations.erase_reviews(person.user_id, keeps_texts=get_review_rules().keeps_erased_texts)

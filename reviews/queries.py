@@ -1,0 +1,293 @@
+"""Every read of reviews."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+from django.utils.crypto import salted_hmac
+
+from cassandra_db import (
+    LOCAL_ONE,
+    LOCAL_QUORUM,
+    PendingResult,
+    Row,
+    page_key,
+    page_token,
+    read,
+    scan,
+)
+from orders import queries as orders
+from reviews.entities import ListedReview, Rating, Review
+
+ALL, HELPFUL = 0, 6
+PAGE_LENGTH = 10
+# So many stand on the product's own page.
+NEWEST_SHOWN = 3
+MAX_HELPFUL = 100
+SHOP = "shop"
+# Pending rows stand together by these.
+PERIOD = timedelta(minutes=10)
+# So many of a person's last orders are looked through for what they review.
+MAX_ORDERS = 100
+# So long a refusal is news for who wrote the review.
+NEWS_FOR = timedelta(days=2)
+
+_TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
+       name, state, verified, version, change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer,
+       answered_at FROM ratings_by_product"""
+# R3: a person's review of a product; a product's numbers; all of it, for the check.
+REVIEW = read("R3", f"{_TRUTH} WHERE product_id = :product_id AND user_id = :user_id")
+_NUMBERS = "SELECT rating_count, rating_sum, one, two, three, four, five FROM ratings_by_product WHERE product_id = :product_id LIMIT 1"
+RATING = read("R3", _NUMBERS, consistency=LOCAL_ONE)
+RATING_NOW = RATING.with_consistency(LOCAL_QUORUM)
+REVIEWS = read("R3", f"{_TRUTH} WHERE product_id = :product_id")
+RATED = scan(
+    "R3",
+    "SELECT DISTINCT product_id FROM ratings_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
+)
+_LISTED = """SELECT product_id, review_id, user_id, given, title, body, name, verified, version, written_at, edited_at, answer,
+       answered_at, helpful FROM reviews_by_product WHERE product_id = :product_id AND stars = :stars"""
+# R1: a product's reviews, newest first; from a place on.
+LISTED = read("R1", f"{_LISTED} LIMIT :most", consistency=LOCAL_ONE)
+LISTED_AFTER = read(
+    "R1", f"{_LISTED} AND review_id < :review_id LIMIT :most", consistency=LOCAL_ONE
+)
+LISTED_ONE = read("R1", f"{_LISTED} AND review_id = :review_id")
+COPIES = read(
+    "R1",
+    "SELECT review_id, user_id, given, version, helpful, name FROM reviews_by_product WHERE product_id = :product_id AND stars = :stars",
+)
+# R2: what a person has reviewed.
+BY_USER = read(
+    "R2",
+    "SELECT product_id, review_id, version, state FROM reviews_by_user WHERE user_id = :user_id",
+)
+# R4: how many found a review helpful.
+VOTES = read("R4", "SELECT helpful_count FROM votes_by_review WHERE review_id = :review_id LIMIT 1")
+VOTE = read(
+    "R4",
+    "SELECT voted_at FROM votes_by_review WHERE review_id = :review_id AND voter_key = :voter_key",
+)
+# R5: what waits for the staff.
+DAYS = read("R5", "SELECT day FROM moderation_days WHERE shop = :shop")
+WAITING = read(
+    "R5",
+    """SELECT day, review_id, product_id, user_id, product_name, stars, title, held_for, queued_at FROM reviews_to_moderate
+       WHERE day = :day LIMIT :most""",
+)
+# R3: which reviews' copies may lack something.
+PENDING = read(
+    "R3",
+    "SELECT product_id, user_id, written FROM pending_reviews_by_period WHERE period = :period",
+)
+
+
+@dataclass(frozen=True)
+class ReviewPage:
+    """A part of a product's reviews, and the token of the next part; "" at the end."""
+
+    reviews: tuple[ListedReview, ...]
+    next_token: str
+
+
+def review_from_row(row: Row | None) -> Review | None:
+    """Return the review that a row of `ratings_by_product` holds, or None for a row of numbers alone."""
+    if row is None or row.review_id is None:
+        return None
+    return Review(
+        product_id=row.product_id,
+        user_id=row.user_id,
+        review_id=row.review_id,
+        stars=row.stars,
+        title=row.title or "",
+        body=row.body or "",
+        name=row.name or "",
+        state=row.state,
+        verified=bool(row.verified),
+        version=row.version,
+        change_id=row.change_id,
+        written_at=row.written_at,
+        edited_at=row.edited_at,
+        queued_at=row.queued_at,
+        held_for=row.held_for or "",
+        refusal=row.refusal or "",
+        decided_at=row.decided_at,
+        answer=row.answer or "",
+        answered_at=row.answered_at,
+    )
+
+
+def rating_from_row(row: Row | None) -> Rating:
+    """Return the numbers of a product, none without a row."""
+    if row is None or row.rating_count is None:
+        return Rating()
+    return Rating(
+        row.rating_count, row.rating_sum, (row.one, row.two, row.three, row.four, row.five)
+    )
+
+
+def prefetch_rating(product_id: UUID) -> PendingResult:
+    """Start reading a product's numbers, for `rating_from_row`."""
+    return RATING.start(product_id=product_id)
+
+
+def get_rating_at_quorum(product_id: UUID) -> Rating:
+    """Return a product's numbers. Raises CassandraUnavailable."""
+    return rating_from_row(RATING_NOW.one(product_id=product_id))
+
+
+def prefetch_review(product_id: UUID, user_id: UUID) -> PendingResult:
+    """Start reading a person's review of a product, for `review_from_row`."""
+    return REVIEW.start(product_id=product_id, user_id=user_id)
+
+
+def get_review(product_id: UUID, user_id: UUID) -> Review | None:
+    """Return a person's review of a product as it is now, in whatever state. Raises CassandraUnavailable."""
+    return review_from_row(prefetch_review(product_id, user_id).one())
+
+
+def prefetch_listed(product_id: UUID, most: int) -> PendingResult:
+    """Start reading a product's newest reviews, for `listed_from_rows`."""
+    return LISTED.start(product_id=product_id, stars=ALL, most=most)
+
+
+def listed_from_rows(rows: Iterable[Row]) -> tuple[ListedReview, ...]:
+    """Return rows of R1 as reviews, in their order."""
+    return tuple(
+        ListedReview(
+            product_id=row.product_id,
+            user_id=row.user_id,
+            review_id=row.review_id,
+            stars=row.given,
+            title=row.title or "",
+            body=row.body or "",
+            name=row.name or "",
+            verified=bool(row.verified),
+            version=row.version,
+            written_at=row.written_at,
+            edited_at=row.edited_at,
+            answer=row.answer or "",
+            answered_at=row.answered_at,
+            helpful=row.helpful or 0,
+        )
+        for row in rows
+    )
+
+
+def get_listed(product_id: UUID, review_id: UUID) -> ListedReview | None:
+    """Return one of a product's published reviews. Raises CassandraUnavailable."""
+    rows = LISTED_ONE.all(product_id=product_id, stars=ALL, review_id=review_id)
+    return next(iter(listed_from_rows(rows)), None)
+
+
+def prefetch_review_page(product_id: UUID, stars: int, after: str) -> PendingResult:
+    """Start reading a part of a list, for `review_page_from_rows`; `stars` is ALL, HELPFUL or 1 to 5. Raises InvalidPageToken."""
+    if stars == HELPFUL:
+        return LISTED.start(product_id=product_id, stars=stars, most=2 * MAX_HELPFUL)
+    if after:
+        (review_id,) = page_key(after, _list_name(product_id, stars))
+        return LISTED_AFTER.start(
+            product_id=product_id, stars=stars, most=PAGE_LENGTH + 1, review_id=review_id
+        )
+    return LISTED.start(product_id=product_id, stars=stars, most=PAGE_LENGTH + 1)
+
+
+def review_page_from_rows(
+    product_id: UUID, stars: int, after: str, rows: Sequence[Row]
+) -> ReviewPage:
+    """Return the part of a list that the rows hold. Raises InvalidPageToken."""
+    listed, name = listed_from_rows(rows), _list_name(product_id, stars)
+    if stars == HELPFUL:
+        start = page_key(after, name)[0] if after else 0
+        ranked = sorted(listed, key=lambda each: each.helpful, reverse=True)
+        end = start + PAGE_LENGTH
+        more = end < len(ranked)
+        return ReviewPage(tuple(ranked[start:end]), page_token([end], name) if more else "")
+    shown = listed[:PAGE_LENGTH]
+    token = page_token([shown[-1].review_id], name) if len(listed) > PAGE_LENGTH else ""
+    return ReviewPage(shown, token)
+
+
+def _list_name(product_id: UUID, stars: int) -> str:
+    return f"R1 {product_id.hex} {stars}"
+
+
+def list_reviews_of(user_id: UUID) -> list[Review]:
+    """Return what a person has reviewed, in whatever state. Raises CassandraUnavailable."""
+    reading = [prefetch_review(row.product_id, user_id) for row in BY_USER.all(user_id=user_id)]
+    found = (review_from_row(pending.one()) for pending in reading)
+    return [each for each in found if each]
+
+
+def list_product_ids_of(user_id: UUID) -> list[UUID]:
+    """Return which products a person has reviewed, as their list says. Raises CassandraUnavailable."""
+    return [row.product_id for row in BY_USER.all(user_id=user_id)]
+
+
+def voter_key(review_id: UUID, user_id: UUID) -> str:
+    """Return what stands for a voter in `votes_by_review`: nobody can tell whose it is without the shop's key."""
+    return salted_hmac(
+        "reviews.vote", f"{review_id.hex} {user_id.hex}", algorithm="sha256"
+    ).hexdigest()[:32]
+
+
+def count_votes(review_id: UUID) -> int:
+    """Return how many found a review helpful. Raises CassandraUnavailable."""
+    row = VOTES.one(review_id=review_id)
+    return (row.helpful_count or 0) if row else 0
+
+
+def has_voted(review_id: UUID, user_id: UUID) -> bool:
+    """Return whether somebody found a review helpful. Raises CassandraUnavailable."""
+    found = VOTE.one(review_id=review_id, voter_key=voter_key(review_id, user_id))
+    return found is not None and found.voted_at is not None
+
+
+def list_moderation_days() -> list[date]:
+    """Return the days on which something waits, the oldest first. Raises CassandraUnavailable."""
+    return [row.day.date() for row in DAYS.all(shop=SHOP)]
+
+
+def list_waiting(most: int) -> list[Row]:
+    """Return what waits for the staff, the oldest first, so many at most. Raises CassandraUnavailable."""
+    reading = [WAITING.start(day=day, most=most) for day in list_moderation_days()]
+    rows = [row for pending in reading for row in pending.rows()]
+    return sorted(rows, key=lambda row: row.queued_at)[:most]
+
+
+def floor_to_period(moment: datetime) -> datetime:
+    """Return when the ten minutes began, in UTC, in which a moment is."""
+    return moment - (moment - datetime.min.replace(tzinfo=UTC)) % PERIOD
+
+
+def list_periods(since: datetime, until: datetime) -> list[datetime]:
+    """Return when the periods began that have something of this time, the oldest first."""
+    first = floor_to_period(since)
+    return [first + number * PERIOD for number in range((until - first) // PERIOD + 1)]
+
+
+def list_pending(periods: Sequence[datetime]) -> list[tuple[datetime, UUID, UUID, int]]:
+    """Return whose copies may lack something since these periods: (period, product, user, time of the row). Raises CassandraUnavailable."""
+    reading = {period: PENDING.start(period=period) for period in periods}
+    return [
+        (period, row.product_id, row.user_id, row.written)
+        for period, pending in reading.items()
+        for row in pending.rows()
+    ]
+
+
+def has_received(user_id: UUID, product_id: UUID) -> bool:
+    """Return whether a product is in one of a person's last orders that were delivered. Raises CassandraUnavailable."""
+    listed = orders.list_orders_by_year(user_id, orders.list_order_years(user_id))
+    newest = [each for year in sorted(listed, reverse=True) for each in listed[year]][:MAX_ORDERS]
+    reading = [
+        (orders.prefetch_fulfilment(each.order_id), orders.prefetch_items(each.order_id))
+        for each in newest
+    ]
+    return any(
+        row.product_id == product_id
+        for order, items in reading
+        if orders.is_delivered_to(user_id, order.one())
+        for row in items.rows()
+    )

@@ -1,0 +1,15 @@
+"""Reviews of a product: read, written, found helpful, reported."""
+
+from django.urls import path
+
+from reviews import views
+
+app_name = "reviews"
+
+urlpatterns = [
+    path("p/<slug:slug>/reviews/", views.product_reviews, name="list"),
+    path("account/reviews/<slug:slug>/", views.write_review, name="write"),
+    path("account/reviews/<slug:slug>/withdraw/", views.withdraw_review, name="withdraw"),
+    path("account/reviews/<slug:slug>/vote/", views.vote, name="vote"),
+    path("account/reviews/<slug:slug>/report/", views.report_review, name="report"),
+]

@@ -1,0 +1,276 @@
+"""The pages of a product's reviews."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+from uuid import UUID, uuid5
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, member_required
+from cassandra_db import current_time
+from cassandra_db.errors import InvalidPageToken
+from catalogue.entities import Product
+from catalogue.queries import (
+    find_product_id_by_slug,
+    prefetch_categories,
+    prefetch_product,
+    product_from_rows,
+)
+from catalogue.words import fold_text
+from reviews import operations, queries
+from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
+from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
+from reviews.queries import ALL, HELPFUL
+from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
+from web.decorators import get_or_post, post_only, public
+from web.errors import TooManyAttempts
+from web.rate_limits import hit_rate_limit
+from web.rendering import render_page
+
+# What is shorter is said by many in the same words.
+_OWN_WORDS_FROM = 60
+
+
+@require_safe
+@public
+def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a product's reviews: all, or those of one star count; the newest or the most helpful first."""
+    prefetch_categories()
+    product_id, stars = _product_id(slug), request.GET.get("stars", "")
+    by_helpfulness = request.GET.get("sort") == "helpful"
+    which = int(stars) if stars in set("12345") else HELPFUL if by_helpfulness else ALL
+    after = request.GET.get("after", "")
+    try:
+        reading = queries.prefetch_review_page(product_id, which, after)
+        rating_pending, product_pending = (
+            queries.prefetch_rating(product_id),
+            prefetch_product(product_id),
+        )
+        product = _shown_product(product_from_rows(product_pending.rows()))
+        page = queries.review_page_from_rows(product_id, which, after, reading.rows())
+    except InvalidPageToken as error:
+        raise Http404 from error
+    if product.slug != slug:
+        return redirect("reviews:list", product.slug, permanent=True)
+    context = {
+        "product": product,
+        "rating": queries.rating_from_row(rating_pending.one()),
+        "page": page,
+        "which": which,
+        "stars": which if 1 <= which <= 5 else 0,
+        "by_helpfulness": which == HELPFUL,
+        "next_url": _list_url(product.slug, which, page.next_token) if page.next_token else "",
+        "is_first": not after,
+        "voted": request.GET.get("voted", ""),
+    }
+    return render_page(request, "reviews/list.html", context)
+
+
+@member_required
+@get_or_post
+def write_review(request: HttpRequest, slug: str) -> HttpResponse:
+    """Write a review of a product, or change one's own."""
+    product_id, member = _product_id(slug), current_member(request)
+    pending, own_pending = (
+        prefetch_product(product_id),
+        queries.prefetch_review(product_id, member.user_id),
+    )
+    product, own = (
+        _shown_product(product_from_rows(pending.rows())),
+        queries.review_from_row(own_pending.one()),
+    )
+    if request.method != "POST":
+        return _form_page(request, product, own, ReviewForm.of_review(own))
+    form = ReviewForm(request.POST)
+    if not form.is_valid():
+        return _form_page(request, product, own, form, status=422)
+    typed = form.cleaned_data
+    try:
+        written = operations.write_review(
+            product_id,
+            member.user_id,
+            stars=typed["stars"],
+            title=typed["title"],
+            body=typed["body"],
+            name=shown_name(member.name),
+            verified=queries.has_received(member.user_id, product_id),
+            held_for=_find_reason_to_hold(request, own, typed["title"], typed["body"]),
+            seen=typed["version"],
+            change_id=uuid5(member.user_id, typed["operation"].hex),
+            now=current_time(),
+        )
+    except ReviewChanged:
+        own = queries.get_review(product_id, member.user_id)
+        form.show_newer(own)
+        return _form_page(request, product, own, form, status=409, is_stale=True)
+    except ReviewsBusy:
+        form.add_error(None, _("Many people are reviewing this product right now. Try again."))
+        return _form_page(request, product, own, form, status=422)
+    if written.state == PUBLISHED:
+        messages.success(request, _("Thank you. Your review is on the page."))
+        return redirect("reviews:list", product.slug)
+    messages.success(request, _("Thank you. We’ll read your review before it appears."))
+    return redirect("reviews:write", product.slug)
+
+
+@member_required
+@post_only("reviews:write", "slug")
+def withdraw_review(request: HttpRequest, slug: str) -> HttpResponse:
+    """Withdraw one's own review of a product."""
+    product_id, member = _product_id(slug), current_member(request)
+    form = WithdrawForm(request.POST)
+    if not form.is_valid():
+        return _stale_page(request, product_id, member.user_id, status=422)
+    try:
+        operations.withdraw_review(
+            product_id,
+            member.user_id,
+            seen=form.cleaned_data["version"],
+            change_id=uuid5(member.user_id, form.cleaned_data["operation"].hex),
+            now=current_time(),
+        )
+    except NoSuchReview as error:
+        raise Http404 from error
+    except ReviewChanged:
+        return _stale_page(request, product_id, member.user_id, status=409)
+    messages.success(request, _("Your review is withdrawn."))
+    return redirect("reviews:list", slug)
+
+
+@member_required
+@post_only("reviews:list", "slug")
+def vote(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say that a review is helpful, or no longer."""
+    form, member = VoteForm(request.POST), current_member(request)
+    if not form.is_valid():
+        raise Http404
+    review = _get_published(slug, form.cleaned_data["review"])
+    if review.user_id == member.user_id:
+        messages.error(request, _("This is your own review."))
+        return redirect("reviews:list", slug)
+    is_helpful = form.cleaned_data["helpful"]
+    operations.set_vote(review, member.user_id, is_helpful=is_helpful, now=current_time())
+    if not is_helpful:
+        messages.success(request, _("Your vote is taken back."))
+        return redirect("reviews:list", slug)
+    messages.success(request, _("Thank you for your vote."))
+    query = urlencode({"voted": str(review.review_id), "sort": "helpful"})
+    return redirect(f"{reverse('reviews:list', args=(slug,))}?{query}#r{review.review_id}")
+
+
+@member_required
+@post_only("reviews:list", "slug")
+def report_review(request: HttpRequest, slug: str) -> HttpResponse:
+    """Report a review to the staff. Reported twice, it waits once."""
+    form, member = ReportForm(request.POST), current_member(request)
+    if not form.is_valid():
+        raise Http404
+    review = _get_published(slug, form.cleaned_data["review"])
+    if not review.held_for:
+        try:
+            operations.report_review(
+                review.product_id,
+                review.user_id,
+                seen=review.version,
+                change_id=uuid5(review.review_id, f"{member.user_id.hex} {review.version}"),
+                now=current_time(),
+            )
+        except (ReviewChanged, NoSuchReview):
+            # Its writer changed it at this moment: the reader looks at what it says now.
+            messages.error(request, _("This review has just changed. Please read it again."))
+            return redirect("reviews:list", slug)
+    messages.success(request, _("Thank you. We’ll look at this review."))
+    return redirect("reviews:list", slug)
+
+
+def _product_id(slug: str) -> UUID:
+    product_id = find_product_id_by_slug(slug)
+    if product_id is None:
+        raise Http404
+    return product_id
+
+
+def _shown_product(product: Product | None) -> Product:
+    if product is None or not product.is_on_sale(current_time()):
+        raise Http404
+    return product
+
+
+def _get_published(slug: str, review_id: UUID) -> Review:
+    product_id = _product_id(slug)
+    listed = queries.get_listed(product_id, review_id)
+    review = queries.get_review(product_id, listed.user_id) if listed else None
+    if review is None or not review.is_counted:
+        raise Http404
+    return review
+
+
+def _find_reason_to_hold(request: HttpRequest, own: Review | None, title: str, body: str) -> str:
+    """Return why the staff read a review first: its words, a text that was sent before, or many from one network; "" for nothing."""
+    if reason := find_reason_to_hold(title, body, get_review_rules()):
+        return reason
+    if own and own.is_waiting:
+        return own.held_for  # an edit takes nothing out of the queue
+    if own and own.state == REFUSED:
+        return "again"
+    if own and own.state == PUBLISHED and own.body == body:
+        return ""
+    folded = " ".join(fold_text(body).split())
+    try:
+        hit_rate_limit(request, "review")
+    except TooManyAttempts:
+        return "crowd"
+    if len(folded) >= _OWN_WORDS_FROM:
+        try:
+            hit_rate_limit(
+                request, "review_text", blake2b(folded.encode(), digest_size=16).hexdigest()
+            )
+        except TooManyAttempts:
+            return "repeated"
+    return ""
+
+
+def _form_page(
+    request: HttpRequest,
+    product: Product,
+    own: Review | None,
+    form: ReviewForm,
+    status: int = 200,
+    *,
+    is_stale: bool = False,
+) -> HttpResponse:
+    context: dict[str, Any] = {
+        "product": product,
+        "own": own if own and own.state != WITHDRAWN else None,
+        "form": form,
+        "is_stale": is_stale,
+    }
+    return render_page(request, "reviews/write.html", context, status=status)
+
+
+def _stale_page(request: HttpRequest, product_id: UUID, user_id: UUID, status: int) -> HttpResponse:
+    product = _shown_product(product_from_rows(prefetch_product(product_id).rows()))
+    own = queries.get_review(product_id, user_id)
+    return _form_page(
+        request, product, own, ReviewForm.of_review(own), status=status, is_stale=True
+    )
+
+
+def _list_url(slug: str, which: int, after: str) -> str:
+    query: dict[str, str] = (
+        {"stars": str(which)}
+        if 1 <= which <= 5
+        else {"sort": "helpful"}
+        if which == HELPFUL
+        else {}
+    )
+    return f"{reverse('reviews:list', args=(slug,))}?{urlencode({**query, 'after': after})}"
