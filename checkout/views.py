@@ -93,7 +93,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
     return (
         _submit_step(request, DELIVERY)
         if request.method == "POST"
-        else _show_step(request, DELIVERY)
+        else _show_later_step(request, DELIVERY)
     )
 
 
@@ -103,7 +103,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 def review(request: HttpRequest) -> HttpResponse:
     """Show all that would be ordered. Its button orders that, once, however often it is clicked."""
     if request.method != "POST":
-        return _show_step(request, REVIEW)
+        return _show_later_step(request, REVIEW)
     if any(each in request.POST for each in OTHER_ACTIONS):
         return _submit_step(request, REVIEW)
     owner_id, now = owner.get_checked_owner_id(request), current_time()
@@ -117,6 +117,14 @@ def review(request: HttpRequest) -> HttpResponse:
     return _place_order(
         request, snapshot, placed if placed and placed.owner_id == owner_id else None
     )
+
+
+def _show_later_step(request: HttpRequest, step: str) -> HttpResponse:
+    """Show a step; a guest who has typed nothing is led to the first one, which looks at the cart."""
+    owner_id = owner.get_checked_owner_id(request)
+    if owner_id and not request.user.is_authenticated and not get_typed_fields(request, owner_id):
+        return redirect(step_url(DETAILS))
+    return _show_step(request, step)
 
 
 @orderable_cart_required

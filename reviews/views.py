@@ -220,7 +220,8 @@ def _find_reason_to_hold(request: HttpRequest, own: Review | None, title: str, b
         return reason
     if own and own.is_waiting:
         return own.held_for  # an edit takes nothing out of the queue
-    if own and own.state == REFUSED:
+    # Nor does taking it back and writing it anew.
+    if own and (own.state == REFUSED or (own.state == WITHDRAWN and own.queued_at)):
         return "again"
     if own and own.state == PUBLISHED and own.body == body:
         return ""
