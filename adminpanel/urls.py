@@ -27,6 +27,7 @@ from adminpanel.views import (
     spreadsheets,
     stock,
     stock_items,
+    visits,
     worker,
 )
 
@@ -105,6 +106,7 @@ urlpatterns = [
     ),
     path("log/", audit_log.audit_log_page, name="log"),
     path("sales/", sales.sales_report, name="sales"),
+    path("visits/", visits.visits_report, name="visits"),
     path("mail/", mails.mail_trouble, name="mails"),
     path("mail/allow/", mails.allow_mail, name="mail_allow"),
     path("worker/", worker.worker_status, name="worker"),

@@ -1,4 +1,4 @@
-"""Writes events behind the pages' backs: in one thread of each process, in batches of one partition (A1).
+"""Writes events behind the pages' backs: in one thread of each process, in batches of one partition.
 
 A page puts its event into a queue in memory and goes on. What has waited is written every half second, so a crash loses at most the last
 second. When the queue is full, as while Cassandra is away, what comes is shed and counted: pages come first. An event has its id, its time and
@@ -49,14 +49,15 @@ SHUTDOWN_SECONDS = 3.0
 log = logging.getLogger(__name__)
 
 EVENT = write(
-    "A1",
+    "Q19",
     """INSERT INTO events (kind, hour, shard, event_id, source, visitor, product_id, category_id, words, found)
        VALUES (:kind, :hour, :shard, :event_id, :source, :visitor, :product_id, :category_id, :words, :found)
        USING TIMESTAMP :at""",
 )
 SALT = conditional_write(
-    "A1",
-    f"INSERT INTO visitor_salts (day, salt) VALUES (:day, :salt) IF NOT EXISTS USING TTL {26 * 3600}",
+    "Q19",
+    # It goes by the table's TTL.
+    "INSERT INTO visitor_salts (day, salt) VALUES (:day, :salt) IF NOT EXISTS",
 )
 
 

@@ -1,4 +1,4 @@
-"""What visitors do, as events: who loads a page, adds, checks out, orders (A1).
+"""What visitors do, as events: who loads a page, adds, checks out, orders.
 
 A view notes on its answer what a page load means; the answer may be kept for others (storefront.whole_pages), and each time that one is
 sent it is counted. Programs, prefetching browsers and people who ask not to be followed (DNT, Sec-GPC) are not counted, and no cookie is set.

@@ -73,7 +73,7 @@ _DAYS_KEPT = 90 * 24 * 3600
 
 
 class Event(Model):
-    """A1: what visitors did in an hour, newest first.
+    """Q19: what visitors did in an hour, newest first.
 
     Bound: 10 MB, some 65,000 events of 150 bytes; 8 shards (analytics.event_writer.EVENT_SHARDS) hold 145 a second of each kind.
     Writer: analytics.event_writer.EventWriter, with the event's own time, so that a batch may be sent again.
@@ -103,7 +103,7 @@ class Event(Model):
 
 
 class VisitorSalt(Model):
-    """A1: the random key of a day's pseudonyms; when it is gone, nobody can tell whose they were.
+    """Q19: the random key of a day's pseudonyms; when it is gone, nobody can tell whose they were.
 
     Bound: one row.
     Writer: analytics.event_writer.get_or_create_salt, if there is none; it goes by its TTL of 26 hours.
@@ -117,7 +117,7 @@ class VisitorSalt(Model):
 
 
 class HourlyVisit(Model):
-    """A1: what an hour's events come to, by what they are about; `*` is all of them.
+    """Q19: what an hour's events come to, by what they are about; `*` is all of them.
 
     Bound: the products, categories and words of an hour, at most 1 kB each: 10 MB with 10,000.
     Writer: analytics.roll_up.roll_up_hour, with the time of its read.
@@ -136,7 +136,7 @@ class HourlyVisit(Model):
 
 
 class ProductView(Model):
-    """Q19: how often a product was looked at, by day, the latest first; A3.
+    """Q19: how often a product was looked at, by day, the latest first.
 
     `visitors` is an estimate (standard error 3.25 %) within the day; nobody can be recognized on another one, so days are never merged.
     Bound: 90 rows, by their TTL.
@@ -153,7 +153,7 @@ class ProductView(Model):
 
 
 class TopProduct(Model):
-    """Q19: the products of a day that were looked at most, by category; the nil category is the whole shop. A4.
+    """Q19: the products of a day that were looked at most, by category; the nil category is the whole shop.
 
     Bound: 100 rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.

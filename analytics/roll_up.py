@@ -34,17 +34,17 @@ ANY_KIND = "visit"
 _AT_ONCE = 64
 
 EVENTS = read(
-    "A1",
+    "Q19",
     """SELECT visitor, product_id, category_id, words, found FROM events
        WHERE kind = :kind AND hour = :hour AND shard = :shard""",
 )
 HOURS = read(
-    "A1",
+    "Q19",
     """SELECT subject, category_id, events, empty, visitors FROM hourly_visits
        WHERE hour = :hour AND kind = :kind""",
 )
 HOURLY = write(
-    "A1",
+    "Q19",
     """INSERT INTO hourly_visits (hour, kind, subject, category_id, events, empty, visitors)
        VALUES (:hour, :kind, :subject, :category_id, :events, :empty, :visitors) USING TIMESTAMP :at""",
 )
@@ -86,7 +86,7 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
     Raises CassandraUnavailable.
     """
     oldest = floor_to_hour(now - OLDEST_HOUR)
-    hour = max(datetime.fromisoformat(position), oldest) if position else oldest
+    hour = max(datetime.fromisoformat(position), oldest) if position else floor_to_hour(now) - HOUR
     changed = []
     while hour <= now:
         if roll_up_hour(hour):

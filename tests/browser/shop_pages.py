@@ -204,6 +204,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "person": ShopPage("adminpanel:person", "/staff/people/{ann}/", "admin"),
         "audit log": ShopPage("adminpanel:log", "/staff/log/", "admin"),
         "sales": ShopPage("adminpanel:sales", "/staff/sales/", "admin"),
+        "visits": ShopPage("adminpanel:visits", "/staff/visits/", "admin"),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(
             "adminpanel:mail_allow", "/staff/mail/allow/", "admin", 422, _NOTHING
