@@ -168,6 +168,9 @@ def _context(
         "order": found,
         "customer": page_data.customer,
         "can_open_customer": has_permission(current_member(request), "adminpanel.customer"),
+        # What an erased person has ordered is added to by nobody.
+        "can_draft": has_permission(current_member(request), "adminpanel.draft")
+        and not page_data.order.is_erased,
         "lines": found.current_lines(page_data.items) or page_data.items,
         "attempts": [(each, queries.attempt_label(each.state)) for each in page_data.attempts],
         "events": queries.staff_history(found),

@@ -217,6 +217,8 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             return _("%(amount)s recorded") % {"amount": amount("amount")}
         case "tagged":
             return ", ".join(_tag_changes(event))
+        case "note" if details.get("added"):
+            return _("order %(number)s adds to it") % {"number": details["added"]}
         case "note":
             return _("note added")
     return event_label(event).lower()
@@ -239,6 +241,10 @@ def _event_details(event: Event, order: Order) -> str:
         parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
     if event.kind == "tagged":
         parts = _tag_changes(event)
+    if details.get("added"):
+        parts.append(_("order %(number)s adds to this one") % {"number": details["added"]})
+    if details.get("offered_by"):
+        parts.append(_("offered by %(name)s") % {"name": name_actor(details["offered_by"])})
     if event.kind == "changed":
         parts = [
             words % {"amount": format_money(from_minor_units(details["sums"][name], currency))}
@@ -258,9 +264,14 @@ def _tag_changes(event: Event) -> list[str]:
 
 def actor_label(event: Event) -> str:
     """Return who did it, in words: for one of the staff the name that was theirs then."""
-    if event.actor.startswith(_STAFF):
-        return event.actor.split(":", 2)[2]
-    return str(ACTORS.get(event.actor, event.actor))
+    return name_actor(event.actor)
+
+
+def name_actor(actor: str) -> str:
+    """Return an actor in words, as `actor_label`."""
+    if actor.startswith(_STAFF):
+        return actor.split(":", 2)[2]
+    return str(ACTORS.get(actor, actor))
 
 
 def staff_actor(user: User) -> str:

@@ -41,6 +41,7 @@ SETTINGS = _("Settings")
 # In the order in which they stand there. The first one that a role may open is where its work begins.
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
+    Entry("drafts", _("Draft orders"), "edit"),
     Entry("customers", _("Customers"), "user"),
     Entry("products", _("Products"), "bag"),
     Entry("stock", _("Stock"), "truck"),

@@ -82,6 +82,12 @@ class Order:
     )
 
     @property
+    def added_to(self) -> str:
+        """The number of the order that it adds to, "" if to none."""
+        placed = next((event for event in self.events if event.kind == "placed"), None)
+        return str(placed.details.get("added_to", "")) if placed else ""
+
+    @property
     def tax_added(self) -> Money:
         """The tax on top of the prices; zero where they include it. `tax` is in the total in either case."""
         return self.total - (self.subtotal + self.delivery - self.discount)

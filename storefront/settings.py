@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "payments",
     "orders",
     "checkout",
+    "drafts",
     "storefront",
     "adminpanel",
     "consistency",

@@ -40,6 +40,7 @@ urlpatterns = [
     path("staff/", include("adminpanel.urls")),
     path("", include("checkout.urls")),
     path("", include("orders.urls")),
+    path("", include("drafts.urls")),
     *(path("", include(f"{app}.urls")) for app in settings.EXTRA_APPS if find_spec(f"{app}.urls")),
 ]
 

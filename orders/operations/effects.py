@@ -21,6 +21,7 @@ from orders import parcels, queries, returns
 from orders.entities import Order
 from orders.errors import OrderChanged, SettlementUnstable
 from orders.items import Item
+from orders.operations.additions import note_addition
 from orders.operations.copies import write_copies
 from orders.operations.emails import queue_order_mails
 from orders.operations.pending_effects import clear_pending_effects, effects_under_way
@@ -130,6 +131,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         partial(record_order_sale, order, items),
         partial(inventory.copy_allocated_stock, order.list_allocations(items)),
         partial(remove_bought_items, order, items, now),
+        partial(note_addition, order),
         partial(queue_order_mails, order, items, now),
     )
     if stock_error:

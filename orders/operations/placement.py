@@ -116,6 +116,10 @@ class OrderDraft:
     is_email_confirmed: bool = True
     # where it was placed from, to count the units that nobody has paid for (web.rate_limits.list_networks)
     networks: Sequence[tuple[str, int]] = ()
+    # who places it, who of the staff has offered it, and the number of the order that it adds to (decision 058)
+    placed_by: str = "shopper"
+    offered_by: str = ""
+    added_to: str = ""
 
     @cached_property
     def sums(self) -> quotes.Quote:
@@ -275,15 +279,18 @@ def placed_events(draft: OrderDraft, gateway: str, now: datetime) -> tuple[Event
     details: dict[str, Any] = {} if draft.is_email_confirmed else {"email_confirmed": False}
     if draft.unpaid_unit_buckets:
         details["buckets"] = list(draft.unpaid_unit_buckets)
+    details |= {
+        name: value for name in ("offered_by", "added_to") if (value := getattr(draft, name))
+    }
     placed = make_event(
-        uuid_from_time(now), "placed", actor="shopper", board=board, details=details
+        uuid_from_time(now), "placed", actor=draft.placed_by, board=board, details=details
     )
     if not to_minor_units(draft.sums.total):
         return (placed,)
     payment_started = make_event(
         uuid_from_time(now + timedelta(milliseconds=1)),
         "payment_started",
-        actor="shopper",
+        actor=draft.placed_by,
         public=False,
         board=board,
         details=started_details(derive_payment_id(draft.order_id, 0), gateway, draft.sums.total),

@@ -27,6 +27,9 @@ LOOKS = {
         "papers",
         "paper_new",
         "paper",
+        "drafts",
+        "draft_new",
+        "draft",
         "customers",
         "customer",
         "order_mail",
@@ -69,6 +72,7 @@ SUBMITS = {
         ),
         *("received", "money_sent"),
     },
+    "draft": {"draft_send", "draft_order", "draft_delete"},
     "customer": {
         *("customer_note", "customer_block", "customer_unblock"),
         *("customer_export", "customer_erase"),

@@ -8,6 +8,7 @@ import mailbox
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from email.message import EmailMessage
 from uuid import UUID, uuid4
 
@@ -43,6 +44,9 @@ from checkout.form_cookie import save_typed_fields
 from demo import catalogue_data as data
 from demo.testbank.cards import CHALLENGED
 from demo.testbank.operations import submit_card
+from drafts.entities import DraftDiscount, DraftOrder
+from drafts.links import offer_url
+from drafts.operations import send_offer
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from inventory.queries import get_stock_numbers
@@ -64,11 +68,13 @@ from orders.operations import (
 )
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
+from promotions.rules import PERCENTAGE
 from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import (
+    find_delivery_method,
     make_category,
     make_draft,
     make_payment,
@@ -241,6 +247,20 @@ def _make_paper(order_id: UUID, ann: User, now: datetime) -> UUID:
     return task_id
 
 
+def _make_offer(product: Product, now: datetime) -> DraftOrder:
+    """A draft order with a discount that has been sent to its customer."""
+    draft = DraftOrder(
+        uuid_from_time(now),
+        "ann@example.org",
+        Address("Ann Other", "12 Harbour Street", "10115", "Berlin", "DE"),
+        (product.quote_line(product.variants[0], 2),),
+        "standard",
+        DraftDiscount(PERCENTAGE, Decimal(10), "Because the first one broke"),
+    )
+    method = find_delivery_method("DE", "standard")
+    return send_offer(draft, None, method, f"staff:{uuid4()}:Sue", now)
+
+
 def _make_order_change(order_id: UUID, ann: User, now: datetime) -> UUID:
     """A change of one order that is finished."""
     change_id: UUID = uuid_from_time(now)
@@ -272,7 +292,10 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         now,
     )
     bulk_changes.run_change(change, 1)
+    offered = _make_offer(present, now)
     return {
+        "draft": str(offered.draft_id),
+        "offer": _token(offer_url(offered)),
         "transfer": _send_one(present, ann, now),
         "spreadsheet": str(_make_import(present, ann, now)),
         "ordered": str(ordered.order_id),

@@ -80,6 +80,8 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "move": ShopPage("cart:move", "/carts/{cart}/lines/{line}/move/", "guest"),
         "a guest's people": ShopPage("cart:people", "/carts/{cart}/people/", "guest"),
         "a member's people": ShopPage("cart:people", "/carts/{shared}/people/", "ann"),
+        "offer": ShopPage("drafts:offer", "/offer/{offer}/"),
+        "offer that is gone": ShopPage("drafts:offer", "/offer/{forged}/", status=410),
         "cart behind a link": ShopPage("cart:shared", "/carts/shared/{link}/"),
         "link that is over": ShopPage("cart:shared", "/carts/shared/{forged}/", status=404),
         "invitation": ShopPage("cart:invitation", "/carts/invitation/{invitation}/"),
@@ -190,6 +192,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:paper_new", "/staff/orders/papers/new/?order={ordered}&kind=slips", "staff"
         ),
         "a paper": ShopPage("adminpanel:paper", "/staff/orders/papers/{paper}/", "staff"),
+        "draft orders": ShopPage("adminpanel:drafts", "/staff/drafts/", "admin"),
+        "draft order, new": ShopPage(
+            "adminpanel:draft_new", "/staff/drafts/new/?order={to_pack}", "admin"
+        ),
+        "draft order": ShopPage("adminpanel:draft", "/staff/drafts/{draft}/?q=mug", "admin"),
         "customers": ShopPage("adminpanel:customers", "/staff/customers/", "admin"),
         "customer": ShopPage("adminpanel:customer", "/staff/customers/{ann}/", "admin"),
         "second factor": ShopPage(
@@ -402,6 +409,7 @@ _STAFF_ACTIONS = (
         "received",
         "money_sent",
     ),
+    *("draft_send", "draft_order", "draft_delete"),
     *("customer_find", "customer_note", "customer_block", "customer_unblock"),
     *("customer_export", "customer_erase"),
     *("recovery_codes", "person_find", "person_role", "person_sessions_end", "person_factor_reset"),
@@ -470,6 +478,7 @@ URL_ARGUMENTS = {
     "<str:parcel_id>": "1",
     "<str:return_id>": "1",
     "<uuid:user_id>": "{ann}",
+    "<uuid:draft_id>": "{draft}",
     "<uuid:product_id>": "{product}",
     "<uuid:variant_id>": "{variant}",
     "<uuid:category_id>": "{category}",

@@ -68,6 +68,7 @@ RULES_BY_COPY = {
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.
 NO_COPIES = {
     "tracking_numbers",
+    "draft_orders",
     *(
         "leases",
         "rate_limit_slots",

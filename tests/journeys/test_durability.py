@@ -185,6 +185,7 @@ COPIES = {
     "orders_by_email",
     "orders_by_search_term",
     "search_terms_by_order",
+    "pending_user_stats_by_minute",
 }
 WRITE_COPIES = """
 import pickle, sys

@@ -55,6 +55,10 @@ from cassandra_db.session import get_session
 from catalogue import bulk_changes
 from catalogue.bulk_acts import BulkAct
 from catalogue.queries import list_root_categories
+from drafts.entities import DraftOrder
+from drafts.links import offer_url
+from drafts.operations import send_offer
+from drafts.queries import prefetch_draft
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from mail.queries import derive_mail_id
@@ -68,7 +72,14 @@ from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
-from tests.factories import make_order, make_product, make_stock, make_user, sign_in_staff
+from tests.factories import (
+    find_delivery_method,
+    make_order,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
 
 # ---- What is asked for. "{cart}" stands for Alice's cart and, the second time, for one that nobody has.
 
@@ -177,6 +188,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     ],
     "orders:request_return": [ask({"line_1": "1", "reason": "mind"}, **_ORDER)],
     "orders:track": [ask(token="{forged}")],
+    "drafts:offer": [ask({"payment": "card"}, token="{forged}")],
     "orders:confirm": [
         ask({"confirm": "yes"}, token="{forged}"),
         ask({"reject": "yes"}, token="{forged}"),
@@ -280,6 +292,10 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:front_page_row": [ask({"pin": "{product}"}, row="deals")],
     "adminpanel:promotion_end": [ask(trigger="code", name="{promotion}")],
     "adminpanel:promotion_resume": [ask(trigger="code", name="{promotion}")],
+    "adminpanel:draft": [ask({"version": "x"}, draft_id="{draft}")],
+    "adminpanel:draft_send": [ask({"version": "x"}, draft_id="{draft}")],
+    "adminpanel:draft_order": [ask({"version": "x"}, draft_id="{draft}")],
+    "adminpanel:draft_delete": [ask({"version": "x"}, draft_id="{draft}")],
     "adminpanel:customer": [ask(user_id="{user}")],
     "adminpanel:customer_note": [ask({"customer_note": ""}, user_id="{user}")],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
@@ -380,6 +396,7 @@ class World:
             cart_queries.SUMS.all(cart_id=self.cart),
             people.PEOPLE.all(cart_id=self.cart),
             accounts.USER.all(user_id=self.alice.pk),
+            prefetch_draft(UUID(self.theirs["draft"])).rows(),
             *(orders.ORDER.all(order_id=each) for each in self.orders),
             *(orders.PAYMENTS.all(order_id=each) for each in self.orders),
             [each.handle for each in list_sessions(self.alice.pk, None)],
@@ -601,6 +618,21 @@ def make_world() -> World:
     )
     paper_id = uuid_from_time(now)
     spreadsheets.start_order_file(paper_id, ORDER_FILES["labels"], [paid.order_id], uuid4(), now)
+    wanted = make_product()
+    draft = send_offer(
+        DraftOrder(
+            uuid_from_time(now),
+            alice.email,
+            paid.delivery_address,
+            (wanted.quote_line(wanted.variants[0], 1),),
+            "standard",
+            added_to=paid.number,
+        ),
+        None,
+        find_delivery_method("DE", "standard"),
+        "staff:1:Ann",
+        now,
+    )
     transfer = StockTransfer(
         *(uuid4(), line.product_id, make_stock(2, product_id=line.product_id), "berlin", "cork", 1),
         *("", LEAVING, str(alice.pk), now),
@@ -634,6 +666,7 @@ def make_world() -> World:
         "order_change": str(order_change_id),
         "order_id": str(paid.order_id),
         "paper": str(paper_id),
+        "draft": str(draft.draft_id),
         "transfer": str(transfer.transfer_id),
     }
     nobody = RemovedLine(
@@ -658,6 +691,7 @@ def make_world() -> World:
                 "order_change",
                 "order_id",
                 "paper",
+                "draft",
                 "transfer",
             )
         },
@@ -684,6 +718,7 @@ def make_world() -> World:
         .rstrip("/")
         .rpartition("/")[2],
         "orders:track": order_access_token(paid.order_id),
+        "drafts:offer": offer_url(draft).rstrip("/").rpartition("/")[2],
         "orders:confirm": confirmation_url(unpaid.order_id).rstrip("/").split("/")[-2],
     }
     return World(alice, theirs, nobodys, tokens, (paid.order_id, unpaid.order_id), cart_id)

@@ -1,0 +1,239 @@
+"""What the staff type on the page of a draft order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from moneyed import Money
+
+from accounts.addresses import Address, address_from_fields
+from accounts.forms import AddressFields, SingleLineField, email_field
+from cart.limits import MAX_QUANTITY
+from catalogue.entities import Variant
+from drafts.entities import DraftDiscount, DraftOrder
+from inventory.products_with_stock import ProductWithStock
+from pricing.delivery import DeliveryMethod, get_default_country, list_delivery_methods
+from pricing.quotes import QuotedLine, lines_weight
+from promotions.rules import AMOUNT, PERCENTAGE
+
+MAX_LINES = 100
+MAX_REASON = 100
+UNITS = "units:"
+_WHOLE = re.compile(r"[0-9]{1,3}")
+
+
+@dataclass(frozen=True)
+class DraftLine:
+    """A line of the form: what was typed, what is sold now, and what is wrong with it, if anything."""
+
+    product_id: UUID
+    variant_id: UUID
+    typed: str
+    product: ProductWithStock
+    variant: Variant | None
+    saved: QuotedLine | None = None
+    error: str = ""
+
+    @property
+    def field_name(self) -> str:
+        return f"{UNITS}{self.product_id}:{self.variant_id}"
+
+    @property
+    def units(self) -> int:
+        return int(self.typed) if _WHOLE.fullmatch(self.typed) else 0
+
+    @property
+    def quoted(self) -> QuotedLine | None:
+        """The line at the price in force; what it was saved as where it is no longer sold."""
+        if self.product.product and self.variant:
+            return self.product.product.quote_line(self.variant, self.units)
+        return self.saved
+
+    @property
+    def available(self) -> int:
+        stock = self.product.stock.get(self.variant_id)
+        return stock.available if stock else 0
+
+    @property
+    def total(self) -> Money | None:
+        return self.quoted.total if self.quoted and self.variant else None
+
+
+def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
+    """Return what was typed for each (product, variant); what nobody can have typed is left out."""
+    found: dict[tuple[UUID, UUID], str] = {}
+    for name, typed in data.items():
+        if not name.startswith(UNITS):
+            continue
+        try:
+            product_id, variant_id = map(UUID, name.removeprefix(UNITS).split(":"))
+        except ValueError:
+            continue
+        found[product_id, variant_id] = str(typed).strip()
+    return dict(list(found.items())[:MAX_LINES])
+
+
+def check_units(typed: str) -> str:
+    """Return what is wrong with so many units, "" if nothing."""
+    if _WHOLE.fullmatch(typed) and int(typed) <= MAX_QUANTITY:
+        return ""
+    return _("Enter a whole number from 0 to %(most)s") % {"most": MAX_QUANTITY}
+
+
+class DraftForm(AddressFields):
+    """Whom a draft is for, where it goes, and what is taken off. Saved it may be incomplete; offered or ordered (`is_final`) it may not."""
+
+    field_order = ("email",)
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+    added_to = forms.CharField(required=False, max_length=20, widget=forms.HiddenInput)
+    email = email_field("off")
+    delivery = forms.ChoiceField(label=gettext_lazy("Delivery"))
+    discount_kind = forms.ChoiceField(
+        label=gettext_lazy("Discount"),
+        required=False,
+        choices=[
+            ("", gettext_lazy("None")),
+            (PERCENTAGE, gettext_lazy("Per cent")),
+            (AMOUNT, gettext_lazy("Amount in euros")),
+        ],
+    )
+    discount_value = forms.DecimalField(
+        label=gettext_lazy("How much"),
+        required=False,
+        min_value=Decimal("0.01"),
+        max_value=Decimal(10_000),
+        decimal_places=2,
+        widget=forms.TextInput(
+            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
+        ),
+        error_messages=dict.fromkeys(
+            ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits"),
+            gettext_lazy("Enter a number such as 10 or 12.50"),
+        ),
+    )
+    discount_reason = SingleLineField(
+        label=gettext_lazy("Reason"),
+        required=False,
+        max_length=MAX_REASON,
+        help_text=gettext_lazy("The customer sees it beside the discount."),
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        draft: DraftOrder | None = None,
+        grams: int = 0,
+        is_final: bool = False,
+    ) -> None:
+        self.is_final = is_final
+        super().__init__(data, initial=_initial(draft), auto_id="draft-%s")
+        self.methods = [
+            each for each in list_delivery_methods(self.shipping_country) if each.takes(grams)
+        ]
+        choices = [(each.code, each.name) for each in self.methods]
+        self.fields["delivery"].choices = choices  # type: ignore[attr-defined]
+        self.fields["email"].help_text = gettext_lazy("The offer and the order’s mails go here.")
+        for name, field in self.fields.items():
+            if not field.widget.is_hidden:
+                field.widget.attrs["autocomplete"] = "off"  # it is not theirs
+            if not is_final and name != "version":
+                field.required = False
+
+    @property
+    def shipping_country(self) -> str:
+        """The country that is chosen now, or the default."""
+        return str(self["country"].value() or get_default_country())
+
+    @property
+    def method(self) -> DeliveryMethod | None:
+        """The delivery method that is chosen now, or the first one; None if none takes the order there."""
+        chosen = self["delivery"].value()
+        first = self.methods[0] if self.methods else None
+        return next((each for each in self.methods if each.code == chosen), first)
+
+    def _normalize_field(
+        self, cleaned: dict[str, Any], name: str, tidy: Callable[[str], str]
+    ) -> None:
+        if cleaned[name] or self.is_final:
+            super()._normalize_field(cleaned, name, tidy)
+
+    def clean_delivery(self) -> str:
+        """See that something takes the order there."""
+        if self.is_final and not self.methods:
+            raise forms.ValidationError(_("Nothing takes an order of this weight there."))
+        return str(self.cleaned_data["delivery"])
+
+    def clean(self) -> dict[str, Any]:
+        """See that a discount has all that it needs, and takes off no more than everything."""
+        cleaned = super().clean()
+        kind, value = cleaned.get("discount_kind"), cleaned.get("discount_value")
+        if kind and value is None and "discount_value" not in self.errors:
+            self.add_error("discount_value", _("Enter how much"))
+        if kind == PERCENTAGE and value and value > 100:
+            self.add_error("discount_value", _("Enter at most 100 per cent"))
+        if kind and not cleaned.get("discount_reason") and "discount_reason" not in self.errors:
+            self.add_error("discount_reason", _("Enter why, in words for the customer"))
+        if not kind and value:
+            self.add_error("discount_kind", _("Choose what the number is"))
+        return cleaned
+
+    def build_draft(
+        self, draft_id: UUID, lines: Iterable[QuotedLine], billing: Address | None
+    ) -> DraftOrder:
+        """Return the draft that the valid form describes."""
+        clean = self.cleaned_data
+        kind = clean["discount_kind"]
+        return DraftOrder(
+            draft_id=draft_id,
+            email=clean["email"],
+            address=address_from_fields({**clean, "country": self.shipping_country}),
+            lines=tuple(lines),
+            method_code=self.method.code if self.method else "",
+            discount=DraftDiscount(kind, clean["discount_value"], clean["discount_reason"])
+            if kind
+            else None,
+            billing_address=billing,
+            added_to=clean["added_to"],
+        )
+
+    def describe_values(self) -> dict[str, str]:
+        """Return what the fields say, by their labels, for a conflict."""
+        return {str(field.label): _shown(field) for field in self.visible_fields()}
+
+
+def _shown(field: forms.BoundField) -> str:
+    value = str(field.value() or "")
+    return str(dict(getattr(field.field, "choices", ())).get(value, value)) if value else ""
+
+
+def _initial(draft: DraftOrder | None) -> dict[str, Any]:
+    if draft is None:
+        return {"version": 0, "country": get_default_country()}
+    discount = draft.discount
+    address = draft.address.stored_fields()
+    return {
+        **address,
+        "country": address["country"] or get_default_country(),
+        "version": draft.version,
+        "added_to": draft.added_to,
+        "email": draft.email,
+        "delivery": draft.method_code,
+        "discount_kind": discount.kind if discount else "",
+        "discount_value": discount.value if discount else None,
+        "discount_reason": discount.reason if discount else "",
+    }
+
+
+def weigh(lines: Iterable[DraftLine]) -> int:
+    """Return what the lines weigh, in grams."""
+    return lines_weight(each.quoted for each in lines if each.quoted and each.variant)

@@ -1,0 +1,26 @@
+"""The links to offers in mails."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.urls import reverse
+
+from drafts.entities import DraftOrder
+from web.encryption import DecryptionError, decrypt_token, encrypt_token
+
+_PURPOSE = "drafts.offer"
+
+
+def offer_url(draft: DraftOrder) -> str:
+    """Return the address at which whoever reads the offer's mail orders it: as it is offered at this version, and no other."""
+    token = encrypt_token([draft.draft_id.hex, str(draft.version)], _PURPOSE)
+    return f"{settings.PUBLIC_URL}{reverse('drafts:offer', args=[token])}"
+
+
+def parse_offer_token(token: str) -> tuple[UUID, int] | None:
+    """Return the draft that a token of `offer_url` names, and its version then; None if the token is not ours."""
+    try:
+        draft_id, version = decrypt_token(token, _PURPOSE)
+        return UUID(hex=draft_id), int(version)
+    except (DecryptionError, ValueError):
+        return None

@@ -1,0 +1,368 @@
+"""Draft orders are saved, offered and ordered.
+
+Every save is a conditional write on the version that somebody has seen. An offer that is accepted is claimed first, by the same
+kind of write, so that no save slips between; then it is placed by orders.operations.place_order, as a checkout is. The order's id is
+derived from the draft, so whatever is submitted twice, or begun again after a crash, is one order. Who takes an accepted draft back
+abandons that order first: either it can no longer come into being, or it is one, and the draft stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from accounts import queries as accounts
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    applied_if,
+    conditional_write,
+    truncate_to_milliseconds,
+)
+from catalogue.queries import get_sellable_variant
+from drafts import queries
+from drafts.entities import (
+    ACCEPTED,
+    OPEN,
+    SENT,
+    DraftOrder,
+    Offer,
+    derive_order_id,
+    dump_discount,
+    dump_lines,
+    dump_offer,
+)
+from drafts.errors import DraftChanged, DraftOrdered, OfferOutdated
+from drafts.links import offer_url
+from inventory.products_with_stock import ProductWithStock
+from jobs.months import list_recent_months
+from mail.operations import queue_mail
+from orders import operations as orders
+from orders.entities import Order
+from orders.errors import CustomerRefused
+from orders.operations import OrderDraft
+from payments import gateways
+from pricing.delivery import DeliveryMethod
+from pricing.quotes import Quote, QuotedLine, compute_quote
+from pricing.tax import TaxRates, get_tax_rates
+from shop_settings.terms import get_terms
+
+# For so long the prices of an offer hold.
+OFFER_DAYS = 14
+# The units of an offer that was accepted stay reserved at least for so long without a payment: its customer has only just got to know it.
+PAY_WITHIN = timedelta(hours=24)
+
+_SET = """version = :version, state = :state, email = :email, user_id = :user_id, address = :address,
+          billing_address = :billing_address, lines = :lines, delivery_method = :delivery_method, discount = :discount,
+          added_to = :added_to, offer = :offer, order_id = :order_id, mailed = :mailed, changed_by = :changed_by,
+          changed_at = :changed_at"""
+_KEY = "month = :month AND draft_id = :draft_id"
+CREATE = conditional_write(
+    "drafts",
+    """INSERT INTO draft_orders (month, draft_id, version, state, email, user_id, address, billing_address, lines,
+                                 delivery_method, discount, added_to, offer, order_id, mailed, changed_by, changed_at)
+       VALUES (:month, :draft_id, :version, :state, :email, :user_id, :address, :billing_address, :lines,
+               :delivery_method, :discount, :added_to, :offer, :order_id, :mailed, :changed_by, :changed_at) IF NOT EXISTS""",
+)
+SAVE = conditional_write(
+    "drafts",
+    f"UPDATE draft_orders SET {_SET} WHERE {_KEY} IF version = :seen AND state = :seen_state",  # noqa: S608
+)
+ACCEPT = conditional_write(
+    "drafts",
+    f"UPDATE draft_orders SET state = 'accepted' WHERE {_KEY} IF version = :version AND state = 'sent'",  # noqa: S608
+)
+MAILED = conditional_write(
+    "drafts",
+    f"UPDATE draft_orders SET mailed = :version WHERE {_KEY} IF version = :version AND state = 'sent'",  # noqa: S608
+)
+DELETE = conditional_write(
+    "drafts",
+    f"DELETE FROM draft_orders WHERE {_KEY} IF version = :version AND state = :state",  # noqa: S608
+)
+
+
+# ---- What it comes to
+
+
+def price_lines(
+    units: Mapping[tuple[UUID, UUID], int], products: Mapping[UUID, ProductWithStock]
+) -> tuple[QuotedLine, ...]:
+    """Return lines at the prices in force, of so many units by (product, variant); what is no longer sold is left out."""
+    found = []
+    for (product_id, variant_id), quantity in units.items():
+        product = products[product_id].product
+        variant = get_sellable_variant(product, variant_id)
+        if product and variant and quantity:
+            found.append(product.quote_line(variant, quantity))
+    return tuple(found)
+
+
+def compute_sums(draft: DraftOrder, method: DeliveryMethod, rates: TaxRates) -> Quote:
+    """Return what a draft comes to, by the sums of every order. Raises ValueError without lines."""
+    return compute_quote(draft.lines, rates, method, draft.promotions)
+
+
+# ---- Saving
+
+
+def save_draft(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime) -> DraftOrder:
+    """Save a draft over the one that was seen, None for a new one; what was offered of it before is taken back.
+
+    Raises DraftChanged, DraftOrdered, CassandraUnavailable.
+    """
+    return _save(replace(draft, state=OPEN, offer=None, order_id=None), seen, actor, now)
+
+
+def send_offer(
+    draft: DraftOrder,
+    seen: DraftOrder | None,
+    method: DeliveryMethod,
+    actor: str,
+    now: datetime,
+) -> DraftOrder:
+    """Offer a draft to its customer, by mail, with a link to pay; the prices hold for OFFER_DAYS.
+
+    Raises CustomerRefused, DraftChanged, DraftOrdered, CassandraUnavailable.
+    """
+    _refuse_blocked(draft)
+    offered = replace(
+        draft, offer=_make_offer(draft, method, now), order_id=_next_order_id(draft, seen)
+    )
+    saved = _save(replace(offered, state=SENT), seen, actor, now)
+    mail_offer(saved, now)
+    return saved
+
+
+def order_draft(
+    draft: DraftOrder,
+    seen: DraftOrder | None,
+    method: DeliveryMethod,
+    actor: str,
+    now: datetime,
+) -> Order:
+    """Place a draft as an order that its customer pays by transfer; one that broke off is placed.
+
+    Raises CustomerRefused, DraftChanged, DraftOrdered, and what orders.operations.place_order does.
+    """
+    _refuse_blocked(draft)
+    accepted = replace(
+        draft,
+        state=ACCEPTED,
+        offer=_make_offer(draft, method, now),
+        order_id=_next_order_id(draft, seen),
+    )
+    return _place(_save(accepted, seen, actor, now), gateways.TRANSFER, now, placed_by=actor)
+
+
+def accept_offer(
+    draft: DraftOrder, payment_method: str, now: datetime, networks: Sequence[tuple[str, int]]
+) -> Order:
+    """Order what was offered, for its customer; accepted again it is the same order.
+
+    Raises CustomerRefused, OfferOutdated, DraftChanged, and what orders.operations.place_order does.
+    """
+    if draft.offer is None or draft.order_id is None or draft.state not in (SENT, ACCEPTED):
+        raise DraftChanged(draft)
+    if draft.state == SENT:
+        if now > draft.offer.until:
+            raise OfferOutdated
+        _refuse_blocked(draft)
+        if compute_sums(draft, draft.offer.method, _tax_rates(draft)).total != draft.offer.total:
+            raise OfferOutdated
+        # Sent again after a lost answer it is refused, and is as it should be.
+        accepted = ACCEPT.apply(
+            if_lost=applied_if(lambda row: (row.version, row.state) == (draft.version, ACCEPTED)),
+            **draft.key,
+            version=draft.version,
+        )
+        if not accepted:
+            current = queries.get_draft(draft.draft_id)
+            if not current or (current.version, current.state) != (draft.version, ACCEPTED):
+                raise DraftChanged(current)
+    return _place(draft, payment_method, now, networks=networks)
+
+
+def delete_draft(seen: DraftOrder) -> None:
+    """Delete a draft; its offer can no longer be accepted. Raises DraftChanged, DraftOrdered, CassandraUnavailable."""
+    _take_back(seen)
+    deleted = DELETE.apply(if_lost=SEND_AGAIN, **seen.key, version=seen.version, state=seen.state)
+    if not deleted and (current := queries.get_draft(seen.draft_id)):
+        raise DraftChanged(current)
+
+
+def erase_draft(draft: DraftOrder) -> None:
+    """Delete a draft of a person who is erased, whatever has become of it: their orders are erased for themselves. Raises CassandraUnavailable."""
+    current: DraftOrder | None = draft
+    while current:
+        if current.state == ACCEPTED and current.order_id:
+            orders.abandon_checkout(current.order_id)
+        if DELETE.apply(
+            if_lost=SEND_AGAIN, **current.key, version=current.version, state=current.state
+        ):
+            return
+        current = queries.get_draft(draft.draft_id)
+
+
+def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime) -> DraftOrder:
+    if seen:
+        _take_back(seen)
+    member = accounts.find_user_by_email(draft.email) if draft.email else None
+    saved = replace(
+        draft,
+        user_id=member.pk if member else None,
+        version=(seen.version if seen else 0) + 1,
+        mailed=0,
+        changed_by=actor,
+        changed_at=truncate_to_milliseconds(now),
+    )
+    values = _stored_values(saved)
+
+    # Sent again after a lost answer, and refused by itself: it is found to be ours below.
+    if seen is None:
+        outcome = CREATE.apply(if_lost=SEND_AGAIN, **saved.key, **values)
+    else:
+        outcome = SAVE.apply(
+            if_lost=SEND_AGAIN,
+            **saved.key,
+            **values,
+            seen=seen.version,
+            seen_state=seen.state,
+        )
+    if outcome:
+        return saved
+    current = queries.get_draft(draft.draft_id)
+    if current and (current.version, current.changed_by, current.changed_at) == (
+        saved.version,
+        saved.changed_by,
+        saved.changed_at,
+    ):
+        return saved
+    raise DraftChanged(current)
+
+
+def _take_back(seen: DraftOrder) -> None:
+    """See that an accepted draft becomes no order any more. Raises DraftOrdered if it is one, or is being placed."""
+    if seen.state == ACCEPTED and seen.order_id and not orders.abandon_checkout(seen.order_id):
+        raise DraftOrdered
+
+
+def _stored_values(draft: DraftOrder) -> dict[str, Any]:
+    billing = draft.billing_address
+    return {
+        "version": draft.version,
+        "state": draft.state,
+        "email": draft.email,
+        "user_id": draft.user_id,
+        "address": draft.address.stored_fields(),
+        "billing_address": billing.stored_fields() if billing else {},
+        "lines": dump_lines(draft.lines),
+        "delivery_method": draft.method_code,
+        "discount": dump_discount(draft.discount),
+        "added_to": draft.added_to,
+        "offer": dump_offer(draft.offer),
+        "order_id": draft.order_id,
+        "mailed": draft.mailed,
+        "changed_by": draft.changed_by,
+        "changed_at": draft.changed_at,
+    }
+
+
+# ---- Offering and ordering
+
+
+def mail_offer(draft: DraftOrder, now: datetime) -> None:
+    """Put the mail with the link into the outbox, once for each version that is offered. Raises CassandraUnavailable."""
+    if draft.state != SENT or draft.offer is None:
+        return
+    context = {
+        "name": draft.address.name,
+        "lines": draft.lines,
+        "total": draft.offer.total,
+        "until": draft.offer.until,
+        "url": offer_url(draft),
+        "added_to": draft.added_to,
+    }
+    event = f"offered {draft.version}"
+    queue_mail(draft.draft_id, event, draft.email, "offer", context, now, about=draft.user_id)
+    # Refused, it was taken back or accepted meanwhile.
+    MAILED.apply(if_lost=REFUSED_MEANS_DONE, **draft.key, version=draft.version)
+
+
+def mail_pending_offers(now: datetime) -> int:
+    """Mail the offers whose process died before it had; return how many. Raises CassandraUnavailable."""
+    count = 0
+    for month in list_recent_months(now):
+        for row in queries.UNMAILED.all(month=month):
+            if row.state != SENT or row.mailed == row.version:
+                continue
+            if draft := queries.get_draft(row.draft_id):
+                mail_offer(draft, now)
+                count += 1
+    return count
+
+
+def _refuse_blocked(draft: DraftOrder) -> None:
+    member = accounts.get_user(draft.user_id) if draft.user_id else None
+    if draft.email and member is None:
+        member = accounts.find_user_by_email(draft.email)
+    if member and member.blocked_at:
+        raise CustomerRefused(get_terms().email)
+
+
+def _make_offer(draft: DraftOrder, method: DeliveryMethod, now: datetime) -> Offer:
+    sums = compute_sums(draft, method, _tax_rates(draft))
+    # The price is what it costs for these lines: by their subtotal and weight, and whatever becomes of the method.
+    fixed = replace(method, price=sums.delivery, free_from=None, max_grams=None, bands=())
+    return Offer(fixed, sums.total, truncate_to_milliseconds(now) + timedelta(days=OFFER_DAYS))
+
+
+def _tax_rates(draft: DraftOrder) -> TaxRates:
+    return get_tax_rates(draft.address.country)
+
+
+def _next_order_id(draft: DraftOrder, seen: DraftOrder | None) -> UUID:
+    return derive_order_id(draft.draft_id, (seen.version if seen else 0) + 1)
+
+
+def _place(
+    draft: DraftOrder,
+    payment_method: str,
+    now: datetime,
+    *,
+    placed_by: str = "shopper",
+    networks: Sequence[tuple[str, int]] = (),
+) -> Order:
+    assert draft.offer
+    assert draft.order_id
+    values = _stored_values(draft)
+    content = json.dumps([str(values[name]) for name in ("email", "address", "lines", "discount")])
+    return orders.place_order(
+        OrderDraft(
+            order_id=draft.order_id,
+            owner_id=draft.user_id or draft.draft_id,
+            user_id=draft.user_id,
+            email=draft.email,
+            delivery_address=draft.address,
+            billing_address=draft.billing_address or draft.address,
+            method=draft.offer.method,
+            tax_rates=_tax_rates(draft),
+            lines=draft.lines,
+            cart_id=None,
+            # Whoever accepts it by another way to pay has the order that there is.
+            fingerprint=sha256(content.encode()).hexdigest(),
+            payment_method=payment_method,
+            promotions=draft.promotions,
+            networks=networks,
+            placed_by=placed_by,
+            offered_by=draft.changed_by,
+            added_to=draft.added_to,
+        ),
+        now,
+        max(gateways.METHODS[payment_method].pay_within, PAY_WITHIN),
+    )

@@ -1,0 +1,40 @@
+"""Personal data in draft orders."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from cassandra_db import current_time
+from drafts import queries
+from drafts.entities import DraftOrder
+from drafts.operations import erase_draft
+from mail.addresses import email_key
+from web.personal_data import DataSubject
+
+
+def export_personal_data(person: DataSubject) -> dict[str, Any]:
+    """Return what the staff have written down to be ordered by the person."""
+    return {
+        "draft_orders": [
+            {
+                "email": draft.email,
+                "address": draft.address.stored_fields(),
+                "lines": [f"{line.quantity} × {line.label}" for line in draft.lines],
+                "changed_at": draft.changed_at,
+            }
+            for draft in _iterate_drafts_of(person, current_time())
+        ]
+    }
+
+
+def erase_personal_data(person: DataSubject, now: datetime) -> None:
+    """Delete the person's drafts; what has become an order is the orders' own."""
+    for draft in _iterate_drafts_of(person, now):
+        erase_draft(draft)
+
+
+def _iterate_drafts_of(person: DataSubject, now: datetime) -> Iterator[DraftOrder]:
+    # There are some hundreds: they are looked through, so that no copy by person has to be kept.
+    for draft in queries.iterate_drafts(now):
+        if draft.user_id == person.user_id or email_key(draft.email) == email_key(person.email):
+            yield draft

@@ -1,0 +1,28 @@
+"""An order that adds to another one stands in the first one's history (decision 058)."""
+
+from cassandra.util import uuid_from_time
+
+from cassandra_db import applied_if, apply_batch
+from orders import queries
+from orders.entities import Order
+from orders.operations.transitions import event_statement, make_event
+
+_NODE_BITS = 48
+
+
+def note_addition(order: Order) -> None:
+    """Note in the history of the order that this one adds to, for the staff, that it does. Raises CassandraUnavailable."""
+    if not order.added_to:
+        return
+    first = queries.get_order_by_number(order.added_to)
+    if first is None or any(each.details.get("added") == order.number for each in first.events):
+        return
+    # Its id follows from this order, so that two who write it at once write one note.
+    event_id = uuid_from_time(order.placed_at, node=order.order_id.int % 2**_NODE_BITS, clock_seq=0)
+    event = make_event(
+        event_id, "note", actor="system", public=False, details={"added": order.number}
+    )
+    apply_batch(
+        event_statement(first.order_id, event, first.state),
+        if_lost=applied_if(lambda row: row.event_id == event_id),
+    )
