@@ -75,7 +75,9 @@ def post_worker_init(worker: Any) -> None:
 
 
 def worker_exit(server: Any, worker: Any) -> None:
-    """Leave the cluster in good order."""
+    """Write the events that wait, and leave the cluster in good order."""
+    from analytics.event_writer import WRITER
     from cassandra_db.session import close_session
 
+    WRITER.close()
     close_session()

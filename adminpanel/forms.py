@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
@@ -19,6 +21,8 @@ from accounts.forms import email_field
 from accounts.roles import ROLE_DUTIES
 from adminpanel.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.templatetags.roles import role_label
+from adminpanel.visits import MAX_VISITS_PERIOD
+from analytics.figures import ALL_CATEGORIES
 from catalogue.queries import get_category_tree
 from orders.errors import InvalidTag
 from orders.states import STAFF_TRANSITIONS
@@ -396,3 +400,61 @@ class SalesForm(Form):
         last = min(self.cleaned_data.get("last") or today, today)
         first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
         return max(first, last - min(MAX_REPORT_PERIOD, last - date.min)), last
+
+
+@dataclass(frozen=True)
+class VisitsSelection:
+    """Of which days visits are shown, both included, in which lines, and of what."""
+
+    first: date
+    last: date
+    by_week: bool = False
+    category_id: UUID = ALL_CATEGORIES
+    product_id: UUID | None = None
+
+    def to_initial(self) -> dict[str, Any]:
+        """Return it as the form shows it."""
+        return {
+            "first": self.first,
+            "last": self.last,
+            "by": "week" if self.by_week else "day",
+            "category": "" if self.category_id == ALL_CATEGORIES else str(self.category_id),
+        }
+
+    @property
+    def as_query(self) -> str:
+        """The address's query, without the product."""
+        return urlencode({name: value for name, value in self.to_initial().items() if value})
+
+
+class VisitsForm(SalesForm):
+    """Of which days the visits are shown, and how. Whatever is not understood is as if it were not there."""
+
+    by = forms.ChoiceField(
+        label=gettext_lazy("Lines"),
+        required=False,
+        choices=[("day", gettext_lazy("Days")), ("week", gettext_lazy("Weeks"))],
+    )
+    category = forms.ChoiceField(label=gettext_lazy("Products in"), required=False)
+    product = forms.UUIDField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        nodes = sorted(
+            (" › ".join(one.name for one in [*each.ancestors, each]), str(each.category_id))
+            for each in get_category_tree().by_id.values()
+        )
+        choices = [("", _("All categories")), *((category_id, name) for name, category_id in nodes)]
+        cast(forms.ChoiceField, self.fields["category"]).choices = choices
+
+    def parse(self, today: date) -> VisitsSelection:
+        """Return what is asked for, as far as it is kept."""
+        first, last = self.parse_selection(today)
+        found = self.cleaned_data
+        return VisitsSelection(
+            max(first, last - min(MAX_VISITS_PERIOD, last - date.min)),
+            last,
+            found.get("by") == "week",
+            UUID(found["category"]) if found.get("category") else ALL_CATEGORIES,
+            found.get("product"),
+        )

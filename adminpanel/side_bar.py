@@ -51,6 +51,7 @@ ENTRIES = (
     Entry("front_page", _("Front page"), "pin"),
     Entry("promotions", _("Promotions"), "tag"),
     Entry("sales", _("Reports"), "chart"),
+    Entry("visits", _("Visits"), "chart"),
     Entry("settings", _("The shop"), "truck", SETTINGS),
     Entry("people", _("People"), "user", SETTINGS),
     Entry("mails", _("Emails"), "mail", SETTINGS),

@@ -29,6 +29,7 @@ from adminpanel.views import (
     spreadsheets,
     stock,
     stock_items,
+    visits,
     worker,
 )
 
@@ -125,6 +126,7 @@ urlpatterns = [
         reviews.review_answer,
         name="review_answer",
     ),
+    path("visits/", visits.visits_report, name="visits"),
     path("mail/", mails.mail_trouble, name="mails"),
     path("mail/allow/", mails.allow_mail, name="mail_allow"),
     path("worker/", worker.worker_status, name="worker"),

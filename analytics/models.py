@@ -1,4 +1,4 @@
-"""What was sold, line by line, and what that comes to by day and category."""
+"""What was sold and what visitors did, and what both come to by day."""
 
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
@@ -66,3 +66,140 @@ class SalesDay(Model):
     shop = columns.Text(partition_key=True)  # always 'shop'
     day = columns.Date(primary_key=True)
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
+
+
+_PSEUDONYMS = "pseudonyms of a day: personal data until its salt is gone (visitor_salts, 26 hours), nobody's after that; no person can be looked up by them"
+_DAYS_KEPT = 90 * 24 * 3600
+
+
+class Event(Model):
+    """Q19: what visitors did in an hour, newest first.
+
+    Bound: 10 MB, some 65,000 events of 150 bytes; 8 shards (analytics.event_writer.EVENT_SHARDS) hold 145 a second of each kind.
+    Writer: analytics.event_writer.EventWriter, with the event's own time, so that a batch may be sent again.
+    """
+
+    __table_name__ = "events"
+    __options__ = {
+        "default_time_to_live": 3 * 24 * 3600,
+        "gc_grace_seconds": 3 * 3600,
+        "compaction": {
+            "class": "TimeWindowCompactionStrategy",
+            "compaction_window_unit": "HOURS",
+            "compaction_window_size": "3",
+        },
+    }
+    __personal_data__ = {"why": _PSEUDONYMS}
+    kind = columns.Text(partition_key=True)  # analytics.events.KINDS
+    hour = columns.DateTime(partition_key=True)
+    shard = columns.Integer(partition_key=True)
+    event_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    source = columns.Text()  # direct, own, search, social or other
+    visitor = columns.Blob()  # eight bytes
+    product_id = columns.UUID()
+    category_id = columns.UUID()
+    words = columns.Text()
+    found = columns.Integer()
+
+
+class VisitorSalt(Model):
+    """Q19: the random key of a day's pseudonyms; when it is gone, nobody can tell whose they were.
+
+    Bound: one row.
+    Writer: analytics.event_writer.get_or_create_salt, if there is none; it goes by its TTL of 26 hours.
+    """
+
+    __table_name__ = "visitor_salts"
+    __options__ = {"default_time_to_live": 26 * 3600, "gc_grace_seconds": 3600}
+    __personal_data__ = None
+    day = columns.Date(partition_key=True)  # in the shop's time zone
+    salt = columns.Blob()
+
+
+class HourlyVisit(Model):
+    """Q19: what an hour's events come to, by what they are about; `*` is all of them.
+
+    Bound: the products, categories and words of an hour, at most 1 kB each: 10 MB with 10,000.
+    Writer: analytics.roll_up.roll_up_hour, with the time of its read.
+    """
+
+    __table_name__ = "hourly_visits"
+    __options__ = {"default_time_to_live": 3 * 24 * 3600}
+    __personal_data__ = {"why": "sketches of " + _PSEUDONYMS}
+    hour = columns.DateTime(partition_key=True)
+    kind = columns.Text(partition_key=True)
+    subject = columns.Text(primary_key=True)  # a product's or category's id, or words
+    category_id = columns.UUID()
+    events = columns.Integer()
+    empty = columns.Integer()  # searches that found nothing
+    visitors = columns.Blob()  # analytics.sketches
+
+
+class ProductView(Model):
+    """Q19: how often a product was looked at, by day, the latest first.
+
+    `visitors` is an estimate (standard error 3.25 %) within the day; nobody can be recognized on another one, so days are never merged.
+    Bound: 90 rows, by their TTL.
+    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    """
+
+    __table_name__ = "product_views"
+    __options__ = {"default_time_to_live": _DAYS_KEPT}
+    __personal_data__ = None
+    product_id = columns.UUID(partition_key=True)
+    day = columns.Date(primary_key=True, clustering_order="DESC")
+    views = columns.Integer()
+    visitors = columns.Integer()
+
+
+class TopProduct(Model):
+    """Q19: the products of a day that were looked at most, by category; the nil category is the whole shop.
+
+    Bound: 100 rows.
+    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    """
+
+    __table_name__ = "top_products"
+    __options__ = {"default_time_to_live": _DAYS_KEPT}
+    __personal_data__ = None
+    day = columns.Date(partition_key=True)
+    category_id = columns.UUID(partition_key=True)
+    rank = columns.Integer(primary_key=True)
+    product_id = columns.UUID()
+    views = columns.Integer()
+    visitors = columns.Integer()
+
+
+class TopSearch(Model):
+    """Q19: what was searched for most on a day, and what of that found nothing.
+
+    Bound: 100 rows.
+    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    """
+
+    __table_name__ = "top_searches"
+    __options__ = {"default_time_to_live": _DAYS_KEPT}
+    __personal_data__ = {
+        "why": "words alone, without those that hold an address or a long number; nobody's name stands beside them"
+    }
+    day = columns.Date(partition_key=True)
+    rank = columns.Integer(primary_key=True)
+    words = columns.Text()
+    searches = columns.Integer()
+    empty = columns.Integer()
+
+
+class DailyVisit(Model):
+    """Q19: the way of a day's visitors: how many looked, added, went to the checkout, ordered. `visit` is any of these.
+
+    Bound: 31 days of seven rows.
+    Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
+    """
+
+    __table_name__ = "daily_visits"
+    __personal_data__ = None
+    month = columns.Date(partition_key=True)  # its first day
+    day = columns.Date(primary_key=True)
+    kind = columns.Text(primary_key=True)
+    events = columns.Integer()
+    visitors = columns.Integer()

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from analytics.days import SHARDS, month_start, order_shard
 from analytics.figures import DailySales, Fact, Figures, SoldLine
-from cassandra_db import Row, read
+from cassandra_db import PendingResult, Row, read
 
 _FACT = """SELECT order_id, line_number, product_id, variant_id, categories, currency, units, gross, net, refunded_units,
                   refunded_gross, refunded_net FROM sales_facts WHERE day = :day AND shard = :shard"""
@@ -100,3 +100,41 @@ def sum_by_category(sales: Iterable[DailySales]) -> dict[UUID, Figures]:
     for each in sales:
         found[each.category_id] = found.get(each.category_id, Figures()) + each.figures
     return found
+
+
+# Q19: a month's visits by day and kind, from a day to a day; the most viewed products and the searches of a day; a product's days.
+VISITS = read(
+    "Q19",
+    """SELECT day, kind, events, visitors FROM daily_visits
+       WHERE month = :month AND day >= :first AND day <= :last""",
+)
+TOP_PRODUCTS = read(
+    "Q19",
+    "SELECT product_id, views, visitors FROM top_products WHERE day = :day AND category_id = :category_id",
+)
+TOP_SEARCHES = read("Q19", "SELECT words, searches, empty FROM top_searches WHERE day = :day")
+PRODUCT_VIEWS = read(
+    "Q19",
+    """SELECT day, views, visitors FROM product_views
+       WHERE product_id = :product_id AND day >= :first AND day <= :last""",
+)
+
+
+def prefetch_visits(first: date, last: date) -> list[PendingResult]:
+    """Begin to read what visitors did from one day to another: rows of `daily_visits`, month by month."""
+    return [VISITS.start(month=month, first=first, last=last) for month in _months(first, last)]
+
+
+def prefetch_top_products(days: Iterable[date], category_id: UUID) -> list[PendingResult]:
+    """Begin to read the products that were looked at most in a category, day by day."""
+    return [TOP_PRODUCTS.start(day=day, category_id=category_id) for day in days]
+
+
+def prefetch_top_searches(days: Iterable[date]) -> list[PendingResult]:
+    """Begin to read what was searched for most, day by day."""
+    return [TOP_SEARCHES.start(day=day) for day in days]
+
+
+def prefetch_product_views(product_id: UUID, first: date, last: date) -> PendingResult:
+    """Begin to read how often a product was looked at, the latest day first."""
+    return PRODUCT_VIEWS.start(product_id=product_id, first=first, last=last)

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
+from analytics.events import NotedEvent, note_event
 from cart import owner
 from cart.errors import CartChanged, CartError
 from cart.middleware import without_badge_prefetch
@@ -141,13 +142,14 @@ def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpRes
         return _redirect_to_price_consent(request)
     if visit.is_too_early(step):
         return redirect(step_url(visit.first_incomplete_step))
-    return step_page(
+    response = step_page(
         request,
         visit,
         step,
         orderable,
         previous_snapshot=orderable_carts.cart_snapshot(visit.cart, visit.owner_id),
     )
+    return note_event(response, NotedEvent("checkout") if step == DETAILS else None)
 
 
 @orderable_cart_required
@@ -325,7 +327,7 @@ def _place_order(
             extra_messages=[str(refused)],
             status=409,
         )
-    return redirect_to_payment(request, order)
+    return note_event(redirect_to_payment(request, order), NotedEvent("order"))
 
 
 def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:

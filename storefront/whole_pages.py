@@ -28,6 +28,7 @@ from django.utils.translation import get_language
 from django_htmx.middleware import HtmxDetails
 
 from accounts.addresses import COUNTRIES
+from analytics.events import NotedEvent, get_noted_event, note_event, record_noted_event
 from storefront.recently_viewed import list_viewed_product_ids, remember_viewed
 from web.blanks import blank
 from web.compression import deflate, is_gzip_accepted, join_gzip, send_gzip, store
@@ -53,6 +54,7 @@ class WholePage:
     headers: tuple[tuple[str, str], ...]
     product_id: UUID | None
     counts_as_viewed: bool
+    noted_event: NotedEvent | None
     drawn_at: float
 
     def is_fresh(self) -> bool:
@@ -88,7 +90,7 @@ def note_product(
 
 
 class WholePageMiddleware:
-    """Answers from memory who has nothing of their own, and lets each browser remember the product that it was shown."""
+    """Answers from memory who has nothing of their own, lets each browser remember the product that it was shown, and counts what is sent."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -97,6 +99,7 @@ class WholePageMiddleware:
         response = self._answer(request)
         if getattr(response, "counts_as_viewed", False):
             remember_viewed(request, response, response.product_id)  # type: ignore[attr-defined]
+        record_noted_event(request, response)
         return response
 
     def _answer(self, request: HttpRequest) -> HttpResponse:
@@ -176,6 +179,7 @@ def _page_from_response(response: HttpResponse, drawn_at: float) -> WholePage:
         tuple(response.items()),
         getattr(response, "product_id", None),
         getattr(response, "counts_as_viewed", False),
+        get_noted_event(response),
         drawn_at,
     )
 
@@ -184,6 +188,7 @@ def _response_from_page(page: WholePage, request: HttpRequest) -> HttpResponse:
     response = HttpResponse(headers=dict(page.headers))
     _put_page(response, page, request)
     note_product(response, page.product_id, counts_as_viewed=page.counts_as_viewed)
+    note_event(response, page.noted_event)
     return response
 
 

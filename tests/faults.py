@@ -2669,6 +2669,42 @@ FAULTS = (
         "        at=time_ns() // 1000,",
         "tests/analytics/test_sales.py",
     ),
+    # ---- Visits
+    _fault(
+        "A page that is kept for all is counted once for all",
+        "storefront/whole_pages.py",
+        "    note_event(response, page.noted_event)\n",
+        "",
+        "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "Somebody who asks not to be tracked is counted",
+        "analytics/events.py",
+        ' or headers.get("HTTP_SEC_GPC") == "1":',
+        ":",
+        "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "A page waits when too many events wait",
+        "analytics/event_writer.py",
+        "self._waiting.put_nowait(event)",
+        "self._waiting.put(event)",
+        "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "An hour is not added up again when events come late",
+        "analytics/roll_up.py",
+        "floor_to_hour(now - LATEST_EVENT).isoformat()",
+        "floor_to_hour(now).isoformat()",
+        "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "A pseudonym is the same on each day",
+        "analytics/event_writer.py",
+        "digest_size=8, key=salt)",
+        "digest_size=8)",
+        "tests/analytics/test_visits.py",
+    ),
     # ---- Templates, style, documents, apps
     _fault(
         "A form has no method",

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 from moneyed import Money
 
+from analytics.events import NotedEvent, note_event
 from cart import operations, owner, people, queries
 from cart.access import EDIT, VIEW, require_access
 from cart.entities import CartBadge, Line
@@ -147,9 +148,10 @@ def add_line(request: HttpRequest) -> HttpResponse:
         "form": build_add_form(product.product_id, variant.sku),
         "quantity": quantity,
     }
-    return render_or_redirect(
+    response = render_or_redirect(
         request, reverse("cart:show"), "cart/add.html", context, part="answer"
     )
+    return note_event(response, NotedEvent("add", product.product_id, product.category_id))
 
 
 @post_only("cart:show")

@@ -28,6 +28,7 @@ from django.utils.timezone import localdate
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from analytics.events import NotedEvent, note_event
 from cart.forms import build_add_form
 from cart.shipping_country import get_shipping_country
 from cart.with_product import prefetch_units_in_carts, render_carts_with_product
@@ -131,7 +132,8 @@ def category(request: HttpRequest, slug: str) -> HttpResponse:
     )
     context = _category_context(node, cards) | {"after": after, "sort": sort, "next_url": next_url}
     if not after:
-        return render_page(request, "storefront/category.html", context)
+        response = render_page(request, "storefront/category.html", context)
+        return note_event(response, NotedEvent("category", category_id=node.category_id))
     address = list_url(request.path, sort=sort_param, show=str(card_count))
     return render_page(
         request, "storefront/category.html", context, part="more", replace_url=address
@@ -257,6 +259,8 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
     derived = _derived_context(found, stock, rating, chosen, shown, trail, country, preview, now)
     response = render_page(request, "storefront/product.html", context | derived, part="chosen")
     note_product(response, product_id, counts_as_viewed=not preview)
+    if not preview:
+        note_event(response, NotedEvent("product", product_id, found.category_id))
     return response
 
 

@@ -8,6 +8,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from analytics.events import NotedEvent, note_event
 from cassandra_db import page_key, page_token
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
@@ -45,7 +46,11 @@ def search_page(request: HttpRequest) -> HttpResponse:
     except InvalidPageToken as error:
         raise Http404 from error
     if not offset:
-        return render_page(request, "storefront/search.html", context)
+        response = render_page(request, "storefront/search.html", context)
+        found = context.get("total", len(context["cards"]))
+        return note_event(
+            response, NotedEvent("search", words=query, found=found) if query else None
+        )
     sort_param = "" if sort == "best" else sort
     address = list_url(request.path, q=query, sort=sort_param, show=str(card_count))
     return render_page(request, "storefront/search.html", context, part="more", replace_url=address)

@@ -42,6 +42,7 @@ LOOKS = {
         "person",
         "log",
         "sales",
+        "visits",
         "worker",
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),

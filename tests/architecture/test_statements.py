@@ -69,6 +69,8 @@ CQL_ELSEWHERE = {
     "accounts/known_devices.py": "ends all sessions by one column of the user",
     "accounts/second_factor.py": _STORE,
     "accounts/sessions.py": _STORE,
+    "analytics/event_writer.py": _STORE,
+    "analytics/roll_up.py": _STORE,
     "catalogue/bulk_changes.py": _STORE + ", and a product's marks",
     "orders/bulk_changes.py": _STORE + ", and whose a tracking number is",
     "cart/people.py": "who shares a cart: its two reads stand beside what they are made into",

@@ -1,0 +1,213 @@
+"""What the staff's page of visits puts together (Q19): the way from a look to a paid order, products and searches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from uuid import UUID
+
+from moneyed import Money
+
+from analytics import queries
+from analytics.events import PAGE_KINDS
+from analytics.figures import ALL_CATEGORIES, Figures
+from analytics.roll_up import ANY_KIND
+from cassandra_db import PendingResult
+from catalogue import queries as catalogue
+from pricing.money import from_minor_units
+
+# Roll-ups of products and searches are kept so long.
+MAX_VISITS_PERIOD = timedelta(days=89)
+SHOWN_PRODUCTS = 20
+SHOWN_SEARCHES = 20
+CHART_HEIGHT = 120
+CHART_STEP = 10
+
+
+@dataclass
+class VisitLine:
+    """A day, or a week by its first day in the period. Visitors of several days are the sum of each day's."""
+
+    day: date
+    visitors: int = 0
+    page_views: int = 0
+    adding: int = 0
+    at_checkout: int = 0
+    sales: Figures = field(default_factory=Figures)
+    currency: str = ""
+
+    @property
+    def conversion(self) -> float | None:
+        """Paid orders for a hundred visitors; None without visitors."""
+        return 100 * self.sales.orders / self.visitors if self.visitors else None
+
+    @property
+    def average_order(self) -> Money | None:
+        """What a paid order came to on average, tax included, without delivery; None without orders."""
+        if not self.sales.orders:
+            return None
+        return from_minor_units(round(self.sales.gross / self.sales.orders), self.currency)
+
+    def add(self, other: VisitLine) -> None:
+        self.visitors += other.visitors
+        self.page_views += other.page_views
+        self.adding += other.adding
+        self.at_checkout += other.at_checkout
+        self.sales += other.sales
+
+
+@dataclass(frozen=True)
+class ProductLine:
+    """How often a product was looked at, and by how many visitors of a day."""
+
+    product_id: UUID
+    name: str
+    views: int
+    visitors: int
+
+
+@dataclass(frozen=True)
+class SearchLine:
+    """How often words were searched for, and how often nothing was found."""
+
+    words: str
+    searches: int
+    empty: int
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A day in the chart, in units of the drawing."""
+
+    x: int
+    y: int
+    height: int
+    line: VisitLine
+
+
+@dataclass(frozen=True)
+class VisitsReport:
+    """What visitors did from one day to another, both included; lines are days or weeks, the latest first."""
+
+    first: date
+    last: date
+    total: VisitLine
+    lines: tuple[VisitLine, ...]
+    bars: tuple[Bar, ...]
+    products: tuple[ProductLine, ...]
+    searches: tuple[SearchLine, ...]
+    product_name: str
+    product_days: tuple[VisitLine, ...]
+
+    @property
+    def chart_width(self) -> int:
+        return CHART_STEP * len(self.bars)
+
+
+def get_visits_report(
+    first: date,
+    last: date,
+    currency: str,
+    *,
+    category_id: UUID = ALL_CATEGORIES,
+    product_id: UUID | None = None,
+    by_week: bool = False,
+) -> VisitsReport:
+    """Return what visitors did; products of one category, and the days of one product if it is named. Raises CassandraUnavailable."""
+    days = [first + timedelta(n) for n in range((last - first).days + 1)]
+    visits = queries.prefetch_visits(first, last)
+    products = queries.prefetch_top_products(days, category_id)
+    searches = queries.prefetch_top_searches(days)
+    looked_at = queries.prefetch_product_views(product_id, first, last) if product_id else None
+    lines = {day: VisitLine(day, currency=currency) for day in days}
+    for sold in queries.list_daily_sales(first, last):
+        if sold.currency == currency and sold.category_id == ALL_CATEGORIES:
+            lines[sold.day].sales += sold.figures
+    _add_visits(lines, visits)
+    views, visitors = _count_views(products)
+    most = [each for each, _ in views.most_common(SHOWN_PRODUCTS)]
+    named = catalogue.get_products({*most, product_id} - {None})
+    total = VisitLine(first, currency=currency)
+    for line in lines.values():
+        total.add(line)
+    return VisitsReport(
+        first,
+        last,
+        total,
+        tuple(_group(lines.values(), by_week=by_week))[::-1],
+        tuple(_list_bars(lines.values())),
+        tuple(
+            ProductLine(each, named[each].name, views[each], visitors[each])
+            for each in most
+            if each in named
+        ),
+        _list_searches(searches),
+        named[product_id].name if product_id in named else "",
+        tuple(
+            VisitLine(row.day.date(), row.visitors or 0, row.views or 0)
+            for row in (looked_at.rows() if looked_at else ())
+        ),
+    )
+
+
+def _add_visits(lines: Mapping[date, VisitLine], reading: Iterable[PendingResult]) -> None:
+    for pending in reading:
+        for row in pending.rows():
+            line = lines[row.day.date()]
+            if row.kind == ANY_KIND:
+                line.visitors = row.visitors
+            elif row.kind in PAGE_KINDS:
+                line.page_views += row.events
+            elif row.kind == "add":
+                line.adding = row.visitors
+            elif row.kind == "checkout":
+                line.at_checkout = row.visitors
+
+
+def _count_views(reading: Iterable[PendingResult]) -> tuple[Counter[UUID], Counter[UUID]]:
+    views: Counter[UUID] = Counter()
+    visitors: Counter[UUID] = Counter()
+    for pending in reading:
+        for row in pending.rows():
+            views[row.product_id] += row.views
+            visitors[row.product_id] += row.visitors
+    return views, visitors
+
+
+def _list_searches(reading: Iterable[PendingResult]) -> tuple[SearchLine, ...]:
+    searches: Counter[str] = Counter()
+    empty: Counter[str] = Counter()
+    for pending in reading:
+        for row in pending.rows():
+            searches[row.words] += row.searches
+            empty[row.words] += row.empty
+    return tuple(
+        SearchLine(words, count, empty[words])
+        for words, count in searches.most_common(SHOWN_SEARCHES)
+    )
+
+
+def _group(lines: Iterable[VisitLine], *, by_week: bool) -> Iterable[VisitLine]:
+    """Yield the days, or the weeks, which begin on Monday; the first one with the first day."""
+    if not by_week:
+        yield from lines
+        return
+    week: VisitLine | None = None
+    for line in lines:
+        if week is None or not line.day.weekday():
+            if week:
+                yield week
+            week = VisitLine(line.day, currency=line.currency)
+        week.add(line)
+    if week:
+        yield week
+
+
+def _list_bars(lines: Iterable[VisitLine]) -> Iterable[Bar]:
+    found = list(lines)
+    most = max((each.visitors for each in found), default=0) or 1
+    for n, line in enumerate(found):
+        height = round(CHART_HEIGHT * line.visitors / most)
+        yield Bar(CHART_STEP * n, CHART_HEIGHT - height, height, line)

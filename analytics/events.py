@@ -1,0 +1,106 @@
+"""What visitors do, as events: who loads a page, adds, checks out, orders.
+
+A view notes on its answer what a page load means; the answer may be kept for others (storefront.whole_pages), and each time that one is
+sent it is counted. Programs, prefetching browsers and people who ask not to be followed (DNT, Sec-GPC) are not counted, and no cookie is set.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from analytics.bots import is_bot
+from analytics.event_writer import WRITER, WaitingEvent
+from cassandra_db import current_time
+from web.rate_limits import network_address
+
+PAGE_KINDS = ("product", "category", "search")
+KINDS = (*PAGE_KINDS, "add", "checkout", "order")
+MAX_WORDS_LENGTH = 60
+# Words that name a person rather than a thing: an address, or a number of a telephone, a card or an order.
+_PERSONAL_WORDS = re.compile(r"@|(?:\d[ -]?){6}")
+_SEARCH_SITES = ("google.", "bing.", "duckduckgo.", "ecosia.", "qwant.", "yahoo.", "startpage.")
+_SOCIAL_SITES = ("facebook.", "instagram.", "pinterest.", "t.co", "x.com", "reddit.", "youtube.")
+
+
+@dataclass(frozen=True)
+class NotedEvent:
+    """What an answer means when it is sent: one of KINDS, and what it is about."""
+
+    kind: str
+    product_id: UUID | None = None
+    category_id: UUID | None = None
+    words: str = ""
+    found: int | None = None
+
+
+def note_event(response: HttpResponse, event: NotedEvent | None) -> HttpResponse:
+    """Note on an answer what sending it means."""
+    response.noted_event = event  # type: ignore[attr-defined]
+    return response
+
+
+def get_noted_event(response: HttpResponse) -> NotedEvent | None:
+    """Return what was noted on an answer."""
+    return getattr(response, "noted_event", None)
+
+
+def record_noted_event(request: HttpRequest, response: HttpResponse) -> None:
+    """Count what was noted on an answer that is being sent; never waits, and never fails for the database."""
+    noted = get_noted_event(response)
+    if noted is None or not _is_counted(request.META, noted):
+        return
+    WRITER.put(
+        WaitingEvent(
+            noted.kind,
+            current_time(),
+            network_address(request),
+            request.META["HTTP_USER_AGENT"],
+            classify_source(request.META.get("HTTP_REFERER", ""), request.get_host()),
+            noted.product_id,
+            noted.category_id,
+            normalize_words(noted.words),
+            noted.found,
+        )
+    )
+
+
+def _is_counted(headers: dict[str, Any], noted: NotedEvent) -> bool:
+    if headers["REQUEST_METHOD"] == "HEAD" or is_bot(headers.get("HTTP_USER_AGENT", "")):
+        return False
+    if headers.get("HTTP_DNT") == "1" or headers.get("HTTP_SEC_GPC") == "1":
+        return False
+    if "prefetch" in headers.get("HTTP_SEC_PURPOSE", headers.get("HTTP_PURPOSE", "")):
+        return False
+    # A part of a page that is open already is no page load.
+    is_part = "HTTP_HX_REQUEST" in headers and "HTTP_HX_BOOSTED" not in headers
+    return not (is_part and noted.kind in PAGE_KINDS)
+
+
+def classify_source(referrer: str, own_host: str) -> str:
+    """Return where somebody came from: direct, own, search, social or other. The address itself is not kept."""
+    try:
+        host = urlsplit(referrer).netloc.lower().removeprefix("www.")
+    except ValueError:
+        return "other"
+    if not host:
+        return "direct"
+    if host == own_host.lower().removeprefix("www."):
+        return "own"
+    if any(host.startswith(each) or f".{each}" in host for each in _SEARCH_SITES):
+        return "search"
+    if any(host.startswith(each) or f".{each}" in host for each in _SOCIAL_SITES):
+        return "social"
+    return "other"
+
+
+def normalize_words(words: str) -> str:
+    """Return what was searched for as it is counted; nothing of words that may name a person."""
+    if _PERSONAL_WORDS.search(words):
+        return ""
+    return " ".join(words.lower().split())[:MAX_WORDS_LENGTH]

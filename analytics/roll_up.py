@@ -1,0 +1,219 @@
+"""Adds up what visitors did, by hour and by day (Q19).
+
+An hour is added up from its events, and again as long as it may get any; a day from its hours. All of it is absolute and carries the time of its
+read, so it may be done twice, and a slower and older sum loses. A day's hours are those that begin on it, in the shop's time zone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from analytics.days import month_start, shop_day
+from analytics.event_writer import EVENT_SHARDS, MAX_EVENT_DELAY, floor_to_hour
+from analytics.events import KINDS
+from analytics.figures import ALL_CATEGORIES
+from analytics.sketches import VisitorSketch
+from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
+from catalogue import queries as catalogue
+
+HOUR = timedelta(hours=1)
+# An event may be written so long after it happened: its writer's patience, and the last try's own time.
+LATEST_EVENT = MAX_EVENT_DELAY + timedelta(minutes=5)
+# Older events are gone.
+OLDEST_HOUR = timedelta(days=2)
+TOP_COUNT = 100
+# The subject that stands for all of a kind, and the kind that stands for all kinds.
+ALL_SUBJECTS = "*"
+ANY_KIND = "visit"
+_AT_ONCE = 64
+
+EVENTS = read(
+    "Q19",
+    """SELECT visitor, product_id, category_id, words, found FROM events
+       WHERE kind = :kind AND hour = :hour AND shard = :shard""",
+)
+HOURS = read(
+    "Q19",
+    """SELECT subject, category_id, events, empty, visitors FROM hourly_visits
+       WHERE hour = :hour AND kind = :kind""",
+)
+HOURLY = write(
+    "Q19",
+    """INSERT INTO hourly_visits (hour, kind, subject, category_id, events, empty, visitors)
+       VALUES (:hour, :kind, :subject, :category_id, :events, :empty, :visitors) USING TIMESTAMP :at""",
+)
+VIEWS = write(
+    "Q19",
+    """INSERT INTO product_views (product_id, day, views, visitors)
+       VALUES (:product_id, :day, :views, :visitors) USING TIMESTAMP :at""",
+)
+TOP = write(
+    "Q19",
+    """INSERT INTO top_products (day, category_id, rank, product_id, views, visitors)
+       VALUES (:day, :category_id, :rank, :product_id, :views, :visitors) USING TIMESTAMP :at""",
+)
+SEARCHES = write(
+    "Q19",
+    """INSERT INTO top_searches (day, rank, words, searches, empty)
+       VALUES (:day, :rank, :words, :searches, :empty) USING TIMESTAMP :at""",
+)
+DAILY = write(
+    "Q19",
+    """INSERT INTO daily_visits (month, day, kind, events, visitors)
+       VALUES (:month, :day, :kind, :events, :visitors) USING TIMESTAMP :at""",
+)
+
+
+@dataclass
+class Tally:
+    """How often something happened, how often it found nothing, and the visitors."""
+
+    events: int = 0
+    empty: int = 0
+    category_id: UUID | None = None
+    visitors: VisitorSketch = field(default_factory=VisitorSketch)
+
+
+def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
+    """Add up the hours since the position, and their days; return in how many something happened, and the next position.
+
+    Raises CassandraUnavailable.
+    """
+    oldest = floor_to_hour(now - OLDEST_HOUR)
+    hour = max(datetime.fromisoformat(position), oldest) if position else floor_to_hour(now) - HOUR
+    changed = []
+    while hour <= now:
+        if roll_up_hour(hour):
+            changed.append(hour)
+        hour += HOUR
+    for day in sorted({shop_day(each) for each in changed}):
+        roll_up_visits_of_day(day)
+    return len(changed), floor_to_hour(now - LATEST_EVENT).isoformat()
+
+
+def roll_up_hour(hour: datetime) -> bool:
+    """Add an hour's events up anew; return whether there are any. Raises CassandraUnavailable."""
+    at = current_microseconds()
+    reading = [
+        (kind, EVENTS.start(kind=kind, hour=hour, shard=shard))
+        for kind in KINDS
+        for shard in range(EVENT_SHARDS)
+    ]
+    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
+    for kind, pending in reading:
+        for row in pending.rows():
+            subject = str(row.product_id or row.category_id or row.words or "")
+            for key in {subject, ALL_SUBJECTS} - {""}:
+                tally = tallies[kind, key]
+                tally.events += 1
+                tally.empty += row.found == 0
+                tally.category_id = row.category_id if key == subject else None
+                tally.visitors.add(row.visitor)
+    _write_all(
+        HOURLY,
+        (
+            {
+                "hour": hour,
+                "kind": kind,
+                "subject": subject,
+                "category_id": tally.category_id,
+                "events": tally.events,
+                "empty": tally.empty,
+                "visitors": tally.visitors.to_bytes(),
+                "at": at,
+            }
+            for (kind, subject), tally in tallies.items()
+        ),
+    )
+    return bool(tallies)
+
+
+def roll_up_visits_of_day(day: date) -> None:
+    """Add a day up anew, from its hours. What is counted only grows, so nothing has to go. Raises CassandraUnavailable."""
+    at = current_microseconds()
+    by_kind = {kind: _sum_hours(_hours_of(day), kind) for kind in KINDS}
+    everyone = Tally()
+    totals = {}
+    for kind, tallies in by_kind.items():
+        if whole := tallies.pop(ALL_SUBJECTS, None):
+            totals[kind] = whole
+            everyone.events += whole.events
+            everyone.visitors.merge(whole.visitors)
+    same_day: dict[str, Any] = {"day": day, "at": at}
+    _write_all(
+        DAILY,
+        (
+            same_day
+            | {"month": month_start(day), "kind": kind, "events": tally.events}
+            | {"visitors": tally.visitors.estimate()}
+            for kind, tally in (totals | {ANY_KIND: everyone}).items()
+        ),
+    )
+    _write_products(by_kind["product"], same_day)
+    most = sorted(by_kind["search"].items(), key=lambda each: (-each[1].events, each[0]))
+    _write_all(
+        SEARCHES,
+        (
+            same_day
+            | {"rank": rank, "words": words, "searches": tally.events, "empty": tally.empty}
+            for rank, (words, tally) in enumerate(most[:TOP_COUNT], 1)
+        ),
+    )
+
+
+def _write_products(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None:
+    views = [
+        {"product_id": UUID(subject), "views": each.events, "visitors": each.visitors.estimate()}
+        for subject, each in tallies.items()
+    ]
+    _write_all(VIEWS, (same_day | each for each in views))
+    by_category: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for each in views:
+        category_id = tallies[str(each["product_id"])].category_id
+        node = catalogue.get_category(category_id) if category_id else None
+        above = [one.category_id for one in [*node.ancestors, node]] if node else []
+        for counted_in in (ALL_CATEGORIES, *above):
+            by_category[counted_in].append(each)
+    _write_all(
+        TOP,
+        (
+            same_day | each | {"category_id": category_id, "rank": rank}
+            for category_id, found in by_category.items()
+            for rank, each in enumerate(sorted(found, key=_most_viewed)[:TOP_COUNT], 1)
+        ),
+    )
+
+
+def _most_viewed(views: dict[str, Any]) -> tuple[int, str]:
+    return -views["views"], str(views["product_id"])
+
+
+def _hours_of(day: date) -> list[datetime]:
+    """Return the hours (UTC) that begin on a day of the shop's time zone: 23, 24 or 25."""
+    noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    around = (noon + n * HOUR for n in range(-28, 28))
+    return [hour for hour in around if shop_day(hour) == day]
+
+
+def _sum_hours(hours: Sequence[datetime], kind: str) -> dict[str, Tally]:
+    sums: dict[str, Tally] = defaultdict(Tally)
+    for pending in [HOURS.start(hour=hour, kind=kind) for hour in hours]:
+        for row in pending.rows():
+            tally = sums[row.subject]
+            tally.events += row.events
+            tally.empty += row.empty
+            tally.category_id = row.category_id or tally.category_id
+            tally.visitors.merge(VisitorSketch(row.visitors))
+    return dict(sums)
+
+
+def _write_all(statement: Statement, rows: Iterable[dict[str, Any]]) -> None:
+    iterator = iter(rows)
+    while some := list(islice(iterator, _AT_ONCE)):
+        wait_for_all([statement.start(**row) for row in some])
