@@ -22,7 +22,7 @@ from inventory.warehouses import WAREHOUSE, Warehouse
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
 from pricing.weight_settings import WEIGHTS, ParcelWeights, WeightBand
-from reviews.rules import REVIEW_RULES, ReviewRules
+from reviews.rules import MAX_WORD, MAX_WORDS, REVIEW_RULES, ReviewRules
 from shop_settings.kinds import SettingKind
 from shop_settings.terms import TERMS, Terms
 from web.forms import Form
@@ -455,6 +455,7 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
         label=gettext_lazy("Words that hold a review"),
         help_text=gettext_lazy("One on each line."),
         required=False,
+        max_length=MAX_WORDS * (MAX_WORD + 1),
         widget=forms.Textarea({"rows": 10}),
     )
     keeps_erased_texts = forms.BooleanField(

@@ -128,7 +128,7 @@ def get_visits_report(
     _add_visits(lines, visits)
     views, visitors = _count_views(products)
     most = [each for each, _ in views.most_common(SHOWN_PRODUCTS)]
-    named = catalogue.get_products({*most, product_id} - {None})
+    named = catalogue.get_products({*most, product_id} if product_id else most)
     total = VisitLine(first, currency=currency)
     for line in lines.values():
         total.add(line)

@@ -29,7 +29,7 @@ def roll_up_visits(now: datetime) -> str:
 
 
 JOBS = [
-    Job("sales", timedelta(seconds=30), roll_up_sales, idle_every=timedelta(minutes=1)),
+    Job("sales", timedelta(seconds=30), roll_up_sales, idle_every=timedelta(minutes=2)),
     Job(
         VISITS,
         timedelta(minutes=5),

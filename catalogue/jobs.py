@@ -185,7 +185,7 @@ JOBS = [
         CATEGORIES,
         timedelta(seconds=5),
         follow_categories,
-        idle_every=timedelta(seconds=30),
+        idle_every=timedelta(minutes=1),
     ),
     Job(
         "bulk changes",

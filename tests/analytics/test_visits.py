@@ -1,6 +1,5 @@
 """Visits: counted where they are sent, written behind the pages' backs, added up by hour and day (Q19)."""
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 from threading import Event
@@ -215,7 +214,7 @@ def test_x202_a_sketch_is_right_within_its_error_and_merging_twice_changes_nothi
 
 
 @pytest.fixture
-def analyst(hour: datetime) -> Iterator[Client]:
+def analyst(hour: datetime) -> Client:
     client = Client()
     sign_in_staff(client, make_user(role="analyst"))
     return client

@@ -23,7 +23,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 from urllib.parse import quote, quote_plus
-from uuid import UUID, uuid4
+from uuid import UUID, uuid1, uuid4
 
 import pytest
 from cassandra.query import BatchStatement, BoundStatement
@@ -299,13 +299,18 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:draft_delete": [ask({"version": "x"}, draft_id="{draft}")],
     "adminpanel:customer": [ask(user_id="{user}")],
     "adminpanel:customer_note": [ask({"customer_note": ""}, user_id="{user}")],
-    "adminpanel:review": [ask(product_id="{product}", user_id="{user}")],
+    "adminpanel:review": [ask(product_id="{reviewed_id}", user_id="{user}")],
     "adminpanel:review_decide": [
-        ask({"act": "publish", "version": "1"}, product_id="{product}", user_id="{user}")
+        ask({"act": "publish", "version": "1"}, product_id="{reviewed_id}", user_id="{user}")
     ],
     "adminpanel:review_answer": [
-        ask({"answer": "x", "version": "1"}, product_id="{product}", user_id="{user}")
+        ask({"answer": "x", "version": "1"}, product_id="{reviewed_id}", user_id="{user}")
     ],
+    # One that waits for the staff, of a product that is for all.
+    "reviews:vote": [ask({"review": "{review}", "helpful": "1"}, slug="{reviewed}")],
+    "reviews:report": [ask({"review": "{review}"}, slug="{reviewed}")],
+    "reviews:write": [ask(slug="none")],
+    "reviews:withdraw": [ask({"version": "1"}, slug="{reviewed}")],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
     "adminpanel:customer_unblock": [ask({"seen": "x"}, user_id="{user}")],
     "adminpanel:customer_export": [ask(user_id="{user}")],
@@ -318,6 +323,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
 
 # Addresses without an id whose submits name one.
 BY_A_PRESS: dict[str, list[Ask]] = {
+    "adminpanel:review_rules": [ask({"words": "x" * 30_000})],
     "adminpanel:parcel_weights": [ask({"surcharge_0": "a lot"})],
     "adminpanel:order_changes_new": [ask({"orders": "{order_id}", "act": "tagged"})],
     "adminpanel:order_changes_preview": [ask({"orders": "{order_id}", "act": "held"})],
@@ -350,10 +356,6 @@ OPEN_TO_ALL = {
     "category": "the shop window",
     "product": "the shop window",
     "reviews:list": "the shop window",
-    "reviews:write": "one's own review of a product that is for all",
-    "reviews:withdraw": "one's own review of a product that is for all",
-    "reviews:vote": "one's own vote on a review that is for all",
-    "reviews:report": "a review that is for all",
     "picture": "a drawing",
     "picture_sheet": "drawings",
     "photo": "a picture that staff have uploaded",
@@ -718,10 +720,10 @@ def make_world() -> World:
         "forged": signed(uuid4().hex),
         "promotion": f"none-{uuid4().hex}",
     }
-    write_review(
-        *(line.product_id, alice.user_id),
+    review = write_review(
+        *(wanted.product_id, alice.user_id),
         stars=4,
-        title=f"{ALICE}’s opinion",
+        title="As it should be",
         body="Quite as it should be.",
         name="A.",
         verified=False,
@@ -730,6 +732,9 @@ def make_world() -> World:
         change_id=uuid4(),
         now=now,
     )
+    of_review = {"reviewed": wanted.slug, "reviewed_id": str(wanted.product_id)}
+    theirs |= {"review": str(review.review_id), **of_review}
+    nobodys |= {"review": str(uuid1()), **of_review}
     subscription = Subscription(line.product_id, line.variant_id, alice.email)
     tokens = {
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],

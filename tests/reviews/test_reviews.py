@@ -101,7 +101,8 @@ def test_x220_a_crowd_of_reviews_makes_exact_numbers_and_copies() -> None:
         rows = queries.prefetch_review_page(product_id, 0, token).rows()
         part = queries.review_page_from_rows(product_id, 0, token, rows)
         token, seen = part.next_token, seen + [each.review_id for each in part.reviews]
-    assert seen == sorted(seen, key=lambda each: (each.time, each.bytes), reverse=True)
+    times = [each.time for each in seen]  # those of one millisecond have no order
+    assert times == sorted(times, reverse=True)
     assert set(seen) == {each.review_id for each in made}
 
 
