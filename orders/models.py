@@ -188,19 +188,34 @@ class PendingUserStats(Model):
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
 
 
-class OrderByEmail(Model):
-    """Q15: the orders that were placed with an e-mail address, the newest first; a copy of the order.
+class OrderByEmailAndYear(Model):
+    """Q15: the orders that were placed with an e-mail address, the newest first, by year; a copy of the order.
 
-    Bound: the orders of one mailbox.
+    Bound: the orders of one mailbox in a year.
     Writer: orders.operations.write_copies.
     """
 
-    __table_name__ = "orders_by_email"
+    __table_name__ = "orders_by_email_and_year"
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
+    year = columns.Integer(partition_key=True)  # in which they were placed, in UTC
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
     number = columns.Text()
+
+
+class OrderYearByEmail(Model):
+    """Q15: in which years orders were placed with an e-mail address, so that no year is read in vain.
+
+    Bound: a row a year.
+    Writer: orders.operations.write_copies; orders.operations.anonymize_order takes out a year that has no order any more.
+    """
+
+    __table_name__ = "order_years_by_email"
+    __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
+    email = columns.Text(partition_key=True)  # casefolded
+    year = columns.Integer(primary_key=True, clustering_order="DESC")
+    order_id = columns.UUID()  # the last one of that year: its write's time is the row's
 
 
 class OrderBySearchTerm(Model):
