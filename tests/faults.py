@@ -2098,6 +2098,20 @@ FAULTS = (
         "tests/mail/test_fates.py",
     ),
     _fault(
+        "Two processes that send an order's mail again write two notes of it",
+        "orders/operations/resent_mails.py",
+        ", now=queued_at, once=submit_id)",
+        ", now=queued_at)",
+        "tests/orders/test_bulk_changes.py",
+    ),
+    _fault(
+        "A warehouse sends mails again to the customers of many orders",
+        "adminpanel/views/order_changes.py",
+        "if act not in PERMISSIONS or has_permission(member, PERMISSIONS[act])",
+        "if act",
+        "tests/adminpanel/test_order_changes.py",
+    ),
+    _fault(
         "Staff send one order's mail to the customer of another",
         "orders/operations/resent_mails.py",
         " and mail.order_number == order.number\n",
