@@ -442,12 +442,12 @@ class TrackingNumber(Model):
     """Whose parcel has a tracking number: taken before the parcel is shipped, so that no other order's gets it.
 
     Bound: one row a partition; gone after 400 days, when carriers begin to use numbers again.
-    Writer: orders.bulk_changes, by conditional writes alone.
+    Writer: orders.operations.tracking_numbers, by conditional writes alone.
     """
 
     __table_name__ = "tracking_numbers"
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
-    __personal_data__ = {"why": "a parcel's number and an order's id; the person is in orders"}
+    __personal_data__ = {"columns": ("tracking",), "on_erase": "deleted"}
     tracking = columns.Text(partition_key=True)
     order_id = columns.UUID()
 

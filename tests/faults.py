@@ -1804,9 +1804,23 @@ FAULTS = (
     _fault(
         "A tracking number is used for two orders",
         "orders/bulk_changes.py",
-        "                _take_tracking(tracking, order)\n",
+        "                take_tracking_number(tracking, order)\n",
         "                assert order\n",
         "tests/orders/test_bulk_changes.py",
+    ),
+    _fault(
+        "A tracking number that is typed on an order's own page is used for two orders",
+        "orders/operations/parcels.py",
+        "        take_tracking_number(tracking, order)\n",
+        "        assert order\n",
+        "tests/adminpanel/test_fulfilment.py",
+    ),
+    _fault(
+        "The tracking numbers of an erased person's parcels stay known",
+        "orders/operations/erasure.py",
+        "        release_tracking_numbers(order)\n",
+        "",
+        "tests/adminpanel/test_fulfilment.py",
     ),
     _fault(
         "A change of many orders takes what matches later, too",

@@ -17,6 +17,7 @@ from orders import queries
 from orders.entities import Order
 from orders.errors import OrderChanged
 from orders.operations.copies import copy_timestamp, write_copies
+from orders.operations.tracking_numbers import release_tracking_numbers
 from orders.operations.transitions import event_statement, make_event, new_event_id
 from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
 from orders.states import ERASED
@@ -80,6 +81,7 @@ def anonymize_order(order: Order, now: datetime) -> None:
     if not order.is_erased:
         _remove_from_email_list(order)
         _remove_search_terms(order)
+        release_tracking_numbers(order)
         outcome = apply_batch(
             *_blanking_statements(order, event_id := new_event_id(order, now)),
             if_lost=applied_if(lambda row: row.event_id == event_id),
