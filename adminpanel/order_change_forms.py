@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from adminpanel.order_forms import TRACKING
-from orders.bulk_acts import OrderAct
+from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.errors import InvalidTag
 from orders.numbers import derive_order_number, normalize_order_number
 from orders.queries import get_order_by_number
@@ -20,6 +20,12 @@ from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from web.forms import Form
 
 MAX_NOTE = 500
+MAIL_LABELS: dict[str, Any] = {
+    CONFIRMATION: gettext_lazy("Order confirmation"),
+    DISPATCH: gettext_lazy("The last about what was shipped"),
+}
+# Which page's roles may do an act, where not all may who change many orders.
+PERMISSIONS = {"mailed": "adminpanel.mail_again"}
 MAX_TRACKING_TEXT = 400_000
 
 
@@ -47,6 +53,7 @@ class OrderActForm(Form):
             carrier=sent.get("carrier", ""),
             tags=sent.get("tags", ()),
             note=sent.get("note", ""),
+            mail=sent.get("mail", ""),
         )
 
     def list_act_fields(self) -> list[tuple[str, str]]:
@@ -183,9 +190,25 @@ class UntagForm(TagsForm):
     act = "untagged"
 
 
+class MailForm(OrderActForm):
+    """An email that each of them had is sent again."""
+
+    act = "mailed"
+    mail = forms.ChoiceField(label=gettext_lazy("Email"), choices=list(MAIL_LABELS.items()))
+
+
 ACT_FORMS: dict[str, type[OrderActForm]] = {
     form.act: form
-    for form in (PackForm, ShipForm, HoldForm, ResumeForm, CancelForm, TagsForm, UntagForm)
+    for form in (
+        PackForm,
+        ShipForm,
+        HoldForm,
+        ResumeForm,
+        CancelForm,
+        TagsForm,
+        UntagForm,
+        MailForm,
+    )
 }
 TITLES: dict[str, Any] = {
     "packed": gettext_lazy("Pack"),
@@ -195,6 +218,7 @@ TITLES: dict[str, Any] = {
     "cancelled": gettext_lazy("Cancel"),
     "tagged": gettext_lazy("Add tags"),
     "untagged": gettext_lazy("Remove tags"),
+    "mailed": gettext_lazy("Send an email again"),
 }
 HINTS: dict[str, Any] = {
     "packed": gettext_lazy("All that is in stock of each order, a parcel for each warehouse."),
@@ -203,5 +227,8 @@ HINTS: dict[str, Any] = {
     ),
     "cancelled": gettext_lazy(
         "Their units go back on sale, what was paid is refunded, and the customers get an email. It can’t be undone."
+    ),
+    "mailed": gettext_lazy(
+        "With the words that it had, to each order’s present address. Emails are kept for 30 days."
     ),
 }

@@ -14,7 +14,7 @@ from accounts.queries import email_key, find_user_by_email
 from catalogue.entities import Product
 from catalogue.search import SearchIndexMissing, find_products_for_staff
 from orders.numbers import is_order_number, normalize_order_number
-from orders.queries import get_order_by_number
+from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
 
 if TYPE_CHECKING:
@@ -82,9 +82,11 @@ def find_everything(
     years: tuple[int, ...] = ()
     if has_permission(user, "adminpanel.order"):
         last = year or now.year
-        # An address leads to all its orders.
         years = () if email else tuple(range(last, last - YEARS_AT_ONCE, -1))
-        search = prefetch_order_search(typed, email, years)
+        # An address leads to all its orders.
+        search = prefetch_order_search(
+            typed, email, list_order_years_by_email(email) if email else years
+        )
     products, total = _find_products(typed, user)
     may_open_customers = has_permission(user, "adminpanel.customer")
     customer = find_user_by_email(email) if email and may_open_customers else None

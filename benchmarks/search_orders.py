@@ -133,7 +133,7 @@ def fill(orders: int) -> dict[str, list[float]]:
                     BY_TERM.bind(kind=kind, head=head, year=year, term=term, label=label, **place)
                 )
             email = TYPED["email"] if is_rare else f"ann{index}@example.com"
-            writer.send(BY_EMAIL.bind(email=email, **place))
+            writer.send(BY_EMAIL.bind(email=email, year=placed_at.year, **place))
     return {}
 
 

@@ -14,7 +14,9 @@ from orders import queries
 from orders.entities import Order
 from orders.operations import write_copies
 from orders.operations.copies import board_columns
+from orders.operations.erasure import ANY_WITH_EMAIL
 from orders.operations.repair import (
+    delete_email_year,
     delete_from_board,
     delete_from_email_list,
     delete_from_user_list,
@@ -40,7 +42,11 @@ BY_USER = read(
 YEAR = read("I3", "SELECT year FROM order_years_by_user WHERE user_id = :user_id AND year = :year")
 BY_EMAIL = read(
     "I3",
-    "SELECT number FROM orders_by_email WHERE email = :email AND placed_at = :placed_at AND order_id = :order_id",
+    """SELECT number FROM orders_by_email_and_year
+       WHERE email = :email AND year = :year AND placed_at = :placed_at AND order_id = :order_id""",
+)
+EMAIL_YEAR = read(
+    "I3", "SELECT year FROM order_years_by_email WHERE email = :email AND year = :year"
 )
 NUMBER = read("I3", "SELECT order_id FROM order_ids_by_number WHERE number = :number")
 
@@ -77,11 +83,13 @@ def _prefetch_copies(order: Order) -> Iterator[tuple[str, PendingResult, dict[st
     )
     yield "among the days of the board", DAY.start(status=order.board_column, day=day), {}
     if order.email:
+        whose = {"email": email_key(order.email), "year": day.year}
         yield (
             "in its address's list",
-            BY_EMAIL.start(email=email_key(order.email), **place),
+            BY_EMAIL.start(**whose, **place),
             {"number": order.number},
         )
+        yield "among its address's years", EMAIL_YEAR.start(**whose), {}
     if order.user_id:
         listed = {
             "customer_label": order.customer_label,
@@ -108,7 +116,12 @@ USER_ROWS = scan(
 )
 EMAIL_ROWS = scan(
     "I3",
-    """SELECT email, placed_at, order_id, writetime(number) AS written FROM orders_by_email
+    """SELECT email, year, placed_at, order_id, writetime(number) AS written FROM orders_by_email_and_year
+       WHERE token(email, year) > :start AND token(email, year) <= :end""",
+)
+EMAIL_YEAR_ROWS = scan(
+    "I3",
+    """SELECT email, year, order_id, writetime(order_id) AS written FROM order_years_by_email
        WHERE token(email) > :start AND token(email) <= :end""",
 )
 WRITTEN = read(
@@ -169,7 +182,13 @@ def _all_copies() -> Iterator[OrderCopy]:
             "user", (row.user_id, row.year), row.order_id, row.placed_at, row.written or 0
         )
     for row in EMAIL_ROWS.iterate_table():
-        yield OrderCopy("email", (row.email,), row.order_id, row.placed_at, row.written or 0)
+        yield OrderCopy(
+            "email", (row.email, row.year), row.order_id, row.placed_at, row.written or 0
+        )
+    for row in EMAIL_YEAR_ROWS.iterate_table():
+        yield OrderCopy(
+            "email years", (row.email, row.year), row.order_id, written=row.written or 0
+        )
     for row in NUMBER_ROWS.iterate_table():
         yield OrderCopy("number", (row.number,), row.order_id)
 
@@ -187,12 +206,17 @@ def _check_orphaned(copy: OrderCopy) -> Iterator[Violation]:
                     f"stands in the list of user {user_id}, {year}",
                     _fix_user_list(copy, user_id, year),
                 )
-        case "email", (str(email),):
-            if order is None or email_key(order.email) != email:
+        case "email", (str(email), int(year)):
+            if order is None or (email_key(order.email), order.placed_at.year) != (email, year):
                 fault, fix = (
-                    "stands in the list of an address that is not its own",
-                    _fix_email_list(copy, email),
+                    f"stands in the list of an address that is not its own, {year}",
+                    _fix_email_list(copy, email, year),
                 )
+        case "email years", (str(email), int(year)):
+            # The order that it names may have been erased since, and others have not.
+            if ANY_WITH_EMAIL.one(email=email, year=year) is None:
+                fault = f"keeps {year} as a year of an address without orders"
+                fix = _fix_email_year(copy, email, year)
         case "number", (str(number),):
             # A number without an order is one that was taken for a checkout that came to nothing.
             if order is not None and order.number != number:
@@ -217,8 +241,10 @@ def _is_still_there(copy: OrderCopy) -> bool:
             row = BY_STATUS.one(status=status, day=day, **place)
         case "user", (user_id, year):
             row = BY_USER.one(user_id=user_id, year=year, **place)
-        case "email", (email,):
-            row = BY_EMAIL.one(email=email, **place)
+        case "email", (email, year):
+            row = BY_EMAIL.one(email=email, year=year, **place)
+        case "email years", (email, year):
+            row = EMAIL_YEAR.one(email=email, year=year)
         case _:
             row = None
     return row is not None
@@ -236,10 +262,14 @@ def _fix_user_list(copy: OrderCopy, user_id: UUID, year: int) -> Fix:
     return lambda now: delete_from_user_list(user_id, year, placed_at, copy.order_id, copy.written)
 
 
-def _fix_email_list(copy: OrderCopy, email: str) -> Fix:
+def _fix_email_list(copy: OrderCopy, email: str, year: int) -> Fix:
     assert copy.placed_at
     placed_at = copy.placed_at
-    return lambda now: delete_from_email_list(email, placed_at, copy.order_id, copy.written)
+    return lambda now: delete_from_email_list(email, year, placed_at, copy.order_id, copy.written)
+
+
+def _fix_email_year(copy: OrderCopy, email: str, year: int) -> Fix:
+    return lambda now: delete_email_year(email, year, copy.written)
 
 
 CHECKS = (

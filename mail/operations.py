@@ -162,16 +162,19 @@ def queue_mail(
 
 def queue_mail_again(
     mail: Row, mail_id: UUID, to: str, now: datetime, *, about: UUID | None = None
-) -> None:
+) -> datetime:
     """Write a mail about an order once more under another id, with the words of `mail` (of `queries.open_mail`), to an address.
 
     Called again with the same id, it writes nothing again. The mail that failed is no longer listed among those that did.
-    Raises CassandraUnavailable.
+    Return when it was written first. Raises CassandraUnavailable.
     """
     _claim_mail(mail_id, to, mail.subject, mail.text, mail.html, about, mail.order_number, now)
-    note_fate(mail._replace(mail_id=mail_id, queued_at=now, failed_at=None), fates.WAITING)
+    stored = queries.get_mail(mail_id)
+    queued_at: datetime = stored.queued_at if stored and stored.queued_at else now
+    note_fate(mail._replace(mail_id=mail_id, queued_at=queued_at, failed_at=None), fates.WAITING)
     if mail.failed_at:
         DELETE_FAILED_ON_DAY.run(day=mail.failed_at.date(), mail_id=mail.mail_id)
+    return queued_at
 
 
 def _claim_mail(

@@ -16,8 +16,9 @@ from orders.states import TRANSITION_RULES
 from orders.tags import MAX_TAGS
 from orders.transitions import Transition
 
-# By the event that an order gets; an order may be tagged or untagged.
-KINDS = ("packed", "shipped", "held", "resumed", "cancelled", "tagged", "untagged")
+# By the event that an order gets; an order may be tagged or untagged, and "mailed" makes a note (orders.operations.resent_mails).
+KINDS = ("packed", "shipped", "held", "resumed", "cancelled", "tagged", "untagged", "mailed")
+CONFIRMATION, DISPATCH = "confirmation", "dispatch"
 # In which of them an act leaves an order, whoever has done it.
 _STATES = {"held": "on_hold", "resumed": "confirmed", "cancelled": "cancelled"}
 
@@ -35,6 +36,7 @@ class OrderAct:
     carrier: str = ""  # "": the one of each order's delivery method
     tags: tuple[str, ...] = ()
     note: str = ""
+    mail: str = ""  # which one is sent again: CONFIRMATION or DISPATCH
 
     def pack(self) -> str:
         """Return it as text, for `unpack_act`."""
@@ -48,7 +50,7 @@ def unpack_act(text: str) -> OrderAct:
 
 
 def plan_event(act: OrderAct, order: Order, tracking: str, now: datetime) -> Transition | None:
-    """Return the event that an act makes of an order; None if it is so already. `now` is in UTC. Raises ActRefused."""
+    """Return the event that an act makes of an order, "mailed" excepted; None if it is so already. `now` is in UTC. Raises ActRefused."""
     if act.kind in ("tagged", "untagged"):
         details = _plan_tags(act, order)
         kind = "tagged"

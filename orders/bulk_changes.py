@@ -13,23 +13,25 @@ from uuid import UUID, uuid5
 
 from django.utils.translation import gettext as _
 
-from cassandra_db import SEND_AGAIN, Row, applied_if, conditional_write, current_time, read
+from cassandra_db import SEND_AGAIN, Row, conditional_write, current_time
 from jobs import bulk_changes as shared
 from jobs.bulk_changes import ChangeStore, row_key
 from orders import queries
-from orders.bulk_acts import ActRefused, OrderAct, plan_event, unpack_act
+from orders.bulk_acts import DISPATCH, OrderAct, plan_event, unpack_act
 from orders.entities import Order
-from orders.errors import OrderChanged, OrderError
+from orders.errors import OrderChanged, OrderError, TrackingNumberTaken
 from orders.operations.effects import transition_order
+from orders.operations.resent_mails import (
+    check_resend,
+    find_confirmation_mail_id,
+    find_dispatch_mail_id,
+    resend_mail,
+)
+from orders.operations.tracking_numbers import find_tracking_owner, take_tracking_number
 from orders.operations.transitions import submit_under_way
 
 MAX_SAVE_TRIES = 5
 
-TAKE_TRACKING = conditional_write(
-    "Q1",
-    "INSERT INTO tracking_numbers (tracking, order_id) VALUES (:tracking, :order_id) IF NOT EXISTS",
-)
-TRACKING = read("Q1", "SELECT order_id FROM tracking_numbers WHERE tracking = :tracking")
 NOTE_RESULT = conditional_write(
     "Q1",
     """UPDATE order_change_rows SET result = :result, label = :label, reason = :reason
@@ -73,17 +75,32 @@ def preview_act(
         order = queries.order_from_rows(pending.rows())
         if order is None:
             continue
-        number = tracking.get(order.order_id, "")
-        owner = TRACKING.one(tracking=number) if number else None
         try:
-            event = plan_event(act, order, number, now)
-            if event and owner and owner.order_id != order.order_id:
-                raise ActRefused(describe_taken(number))
-        except ActRefused as refused:
+            is_changed = _check_act(act, order, tracking.get(order.order_id, ""), now)
+        except OrderError as refused:
             found.append(PreviewedOrder(order, reason=str(refused)))
         else:
-            found.append(PreviewedOrder(order, is_changed=event is not None))
+            found.append(PreviewedOrder(order, is_changed))
     return found
+
+
+def _check_act(act: OrderAct, order: Order, tracking: str, now: datetime) -> bool:
+    """Return whether an act changes an order. Raises OrderError."""
+    if act.kind == "mailed":
+        check_resend(order, _find_mail_id(act, order, now))
+        return True
+    event = plan_event(act, order, tracking, now)
+    owner = find_tracking_owner(tracking) if event and tracking else None
+    if owner and owner != order.order_id:
+        raise TrackingNumberTaken(tracking)
+    return event is not None
+
+
+def _find_mail_id(act: OrderAct, order: Order, until: datetime) -> UUID:
+    """Return which mail an act sends again: of what was dispatched, the last one until then. Raises MailRefused."""
+    if act.mail == DISPATCH:
+        return find_dispatch_mail_id(order, until)
+    return find_confirmation_mail_id(order)
 
 
 def start_change(
@@ -134,12 +151,22 @@ def _change_order(change: OrderChange, row: Row) -> None:
             STORE.note_done(change, row.position, order.number)
             return
         try:
+            if change.act.kind == "mailed":
+                order = resend_mail(
+                    order,
+                    # A second try sends the same one, whatever was dispatched in between.
+                    _find_mail_id(change.act, order, change.started_at),
+                    actor=change.act.actor,
+                    submit_id=_derive_submit_id(change, order),
+                    now=current_time(),
+                )
+                continue
             transition = plan_event(change.act, order, tracking, current_time())
             if transition is None:
                 _note_result(row, "unchanged", order.number)
                 return
             if tracking:
-                _take_tracking(tracking, order)
+                take_tracking_number(tracking, order)
             with submit_under_way(_derive_submit_id(change, order)):
                 order = transition_order(order, transition)
         except OrderChanged as stale:
@@ -150,22 +177,6 @@ def _change_order(change: OrderChange, row: Row) -> None:
             _note_result(row, result, order.number, str(refused))
             return
     _note_result(row, "changed", order.number, _("Somebody else keeps changing it."))
-
-
-def _take_tracking(tracking: str, order: Order) -> None:
-    """Take a tracking number for an order for good. Raises ActRefused if it is another's."""
-    outcome = TAKE_TRACKING.apply(
-        if_lost=applied_if(lambda row: bool(row.order_id == order.order_id)),
-        tracking=tracking,
-        order_id=order.order_id,
-    )
-    if not outcome and TRACKING.one(tracking=tracking).order_id != order.order_id:  # type: ignore[union-attr]
-        raise ActRefused(describe_taken(tracking))
-
-
-def describe_taken(tracking: str) -> str:
-    """Return in words that a tracking number is another order's."""
-    return _("The tracking number %(tracking)s is used on another order.") % {"tracking": tracking}
 
 
 def _note_result(row: Row, result: str, label: str, reason: str = "") -> None:

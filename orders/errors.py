@@ -105,6 +105,15 @@ class TooManyTags(OrderError):
         )
 
 
+class TrackingNumberTaken(OrderError):
+    """Another order's parcel has this tracking number."""
+
+    def __init__(self, tracking: str) -> None:
+        super().__init__(
+            _("The tracking number %(tracking)s is used on another order.") % {"tracking": tracking}
+        )
+
+
 class MailRefused(OrderError):
     """A mail about an order cannot be sent again. The text says why."""
 

@@ -188,19 +188,34 @@ class PendingUserStats(Model):
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
 
 
-class OrderByEmail(Model):
-    """Q15: the orders that were placed with an e-mail address, the newest first; a copy of the order.
+class OrderByEmailAndYear(Model):
+    """Q15: the orders that were placed with an e-mail address, the newest first, by year; a copy of the order.
 
-    Bound: the orders of one mailbox.
+    Bound: the orders of one mailbox in a year.
     Writer: orders.operations.write_copies.
     """
 
-    __table_name__ = "orders_by_email"
+    __table_name__ = "orders_by_email_and_year"
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
+    year = columns.Integer(partition_key=True)  # in which they were placed, in UTC
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")
     order_id = columns.UUID(primary_key=True, clustering_order="DESC")
     number = columns.Text()
+
+
+class OrderYearByEmail(Model):
+    """Q15: in which years orders were placed with an e-mail address, so that no year is read in vain.
+
+    Bound: a row a year.
+    Writer: orders.operations.write_copies; orders.operations.anonymize_order takes out a year that has no order any more.
+    """
+
+    __table_name__ = "order_years_by_email"
+    __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
+    email = columns.Text(partition_key=True)  # casefolded
+    year = columns.Integer(primary_key=True, clustering_order="DESC")
+    order_id = columns.UUID()  # the last one of that year: its write's time is the row's
 
 
 class OrderBySearchTerm(Model):
@@ -427,12 +442,12 @@ class TrackingNumber(Model):
     """Whose parcel has a tracking number: taken before the parcel is shipped, so that no other order's gets it.
 
     Bound: one row a partition; gone after 400 days, when carriers begin to use numbers again.
-    Writer: orders.bulk_changes, by conditional writes alone.
+    Writer: orders.operations.tracking_numbers, by conditional writes alone.
     """
 
     __table_name__ = "tracking_numbers"
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
-    __personal_data__ = {"why": "a parcel's number and an order's id; the person is in orders"}
+    __personal_data__ = {"columns": ("tracking",), "on_erase": "deleted"}
     tracking = columns.Text(partition_key=True)
     order_id = columns.UUID()
 

@@ -308,8 +308,11 @@ BY_USER_SINCE = read(
 )
 # Q11: the years in which a person has ordered.
 YEARS = read("Q11", "SELECT year FROM order_years_by_user WHERE user_id = :user_id")
-# Q15: the orders that were placed with an e-mail address.
-BY_EMAIL = read("Q15", "SELECT order_id FROM orders_by_email WHERE email = :email")
+# Q15: the orders that were placed with an e-mail address in a year, and in which years there are any.
+BY_EMAIL = read(
+    "Q15", "SELECT order_id FROM orders_by_email_and_year WHERE email = :email AND year = :year"
+)
+EMAIL_YEARS = read("Q15", "SELECT year FROM order_years_by_email WHERE email = :email")
 
 
 def list_orders_by_year(user_id: UUID, years: Iterable[int]) -> dict[int, list[OrderSummary]]:
@@ -384,7 +387,14 @@ def list_orders_between(
 
 def list_order_ids_by_email(email: str) -> list[UUID]:
     """Return the orders that were placed with an e-mail address, the newest first. Raises CassandraUnavailable."""
-    return [row.order_id for row in BY_EMAIL.all(email=email_key(email))]
+    key = email_key(email)
+    reading = [BY_EMAIL.start(email=key, year=year) for year in list_order_years_by_email(key)]
+    return [row.order_id for pending in reading for row in pending.rows()]
+
+
+def list_order_years_by_email(email: str) -> list[int]:
+    """Return the years in which orders were placed with an e-mail address, the last one first. Raises CassandraUnavailable."""
+    return [row.year for row in EMAIL_YEARS.all(email=email_key(email))]
 
 
 def _order_summary(row: Row) -> OrderSummary:

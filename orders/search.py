@@ -23,7 +23,8 @@ BY_TERM = read(
 )
 BY_EMAIL = read(
     "order search",
-    "SELECT placed_at, order_id, number FROM orders_by_email WHERE email = :email LIMIT :most",
+    """SELECT placed_at, order_id, number FROM orders_by_email_and_year
+       WHERE email = :email AND year = :year LIMIT :most""",
 )
 
 
@@ -61,8 +62,8 @@ def prefetch_order_search(typed: str, email: str, years: Collection[int]) -> Ord
     Numbers and words of names are looked for by their beginnings, all else as a whole.
     """
     if email:
-        reading = BY_EMAIL.start(email=email, most=MAX_ROWS)
-        return OrderSearch((), email, (("email", reading),))
+        reading = [BY_EMAIL.start(email=email, year=year, most=MAX_ROWS) for year in years]
+        return OrderSearch((), email, tuple(("email", pending) for pending in reading))
     words = tuple(split_words(typed))
     wanted: dict[str, str] = {
         NUMBER: fold_number(typed) if may_begin_order_number(fold_number(typed)) else "",

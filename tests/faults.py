@@ -1804,9 +1804,23 @@ FAULTS = (
     _fault(
         "A tracking number is used for two orders",
         "orders/bulk_changes.py",
-        "                _take_tracking(tracking, order)\n",
+        "                take_tracking_number(tracking, order)\n",
         "                assert order\n",
         "tests/orders/test_bulk_changes.py",
+    ),
+    _fault(
+        "A tracking number that is typed on an order's own page is used for two orders",
+        "orders/operations/parcels.py",
+        "        take_tracking_number(tracking, order)\n",
+        "        assert order\n",
+        "tests/adminpanel/test_fulfilment.py",
+    ),
+    _fault(
+        "The tracking numbers of an erased person's parcels stay known",
+        "orders/operations/erasure.py",
+        "        release_tracking_numbers(order)\n",
+        "",
+        "tests/adminpanel/test_fulfilment.py",
     ),
     _fault(
         "A change of many orders takes what matches later, too",
@@ -2098,6 +2112,20 @@ FAULTS = (
         "tests/mail/test_fates.py",
     ),
     _fault(
+        "Two processes that send an order's mail again write two notes of it",
+        "orders/operations/resent_mails.py",
+        ", now=queued_at, once=submit_id)",
+        ", now=queued_at)",
+        "tests/orders/test_bulk_changes.py",
+    ),
+    _fault(
+        "A warehouse sends mails again to the customers of many orders",
+        "adminpanel/views/order_changes.py",
+        "if act not in PERMISSIONS or has_permission(member, PERMISSIONS[act])",
+        "if act",
+        "tests/adminpanel/test_order_changes.py",
+    ),
+    _fault(
         "Staff send one order's mail to the customer of another",
         "orders/operations/resent_mails.py",
         " and mail.order_number == order.number\n",
@@ -2322,7 +2350,7 @@ FAULTS = (
     _fault(
         "An erased person's orders are still found by the address",
         "orders/operations/erasure.py",
-        "        OFF_EMAIL.run(\n            email=email_key(order.email),\n            placed_at=order.placed_at,\n            order_id=order.order_id,\n            at=copy_timestamp(order) + 1,\n        )\n",
+        "        _remove_from_email_list(order)\n",
         "",
         "tests/accounts/test_privacy.py",
     ),
@@ -3693,6 +3721,20 @@ FAULTS = (
         "orders/operations/erasure.py",
         "    at = copy_timestamp(order) + 1\n",
         "    at = copy_timestamp(order) - 1\n",
+        "tests/adminpanel/test_search.py",
+    ),
+    _fault(
+        "The year of an address's last order that is erased stays known",
+        "orders/operations/erasure.py",
+        "    if year is None or ANY_WITH_EMAIL.one(**key):\n",
+        "    if year:\n",
+        "tests/adminpanel/test_search.py",
+    ),
+    _fault(
+        "The first order of an address that is erased takes the others of its year out of its list",
+        "orders/operations/erasure.py",
+        "    if year is None or ANY_WITH_EMAIL.one(**key):\n",
+        "    if year is None:\n",
         "tests/adminpanel/test_search.py",
     ),
     _fault(

@@ -42,7 +42,7 @@ from cassandra_db import current_time
 from orders import operations
 from orders.balance import refundable_amount
 from orders.entities import Order
-from orders.errors import NotPayable, OrderChanged, TransitionRefused
+from orders.errors import NotPayable, OrderChanged, TrackingNumberTaken, TransitionRefused
 from orders.items import Item
 from orders.queries import list_items
 from shop_settings.terms import get_terms
@@ -270,6 +270,9 @@ def _handle_submit(
         return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     try:
         changed = apply(order, form, queries.staff_actor(current_member(request)), current_time())
+    except TrackingNumberTaken as taken:
+        form.add_error("tracking", str(taken))
+        return render_order_page(request, queries.get_order_page(order), form=form, status=422)
     except (OrderChanged, TransitionRefused, NotPayable) as refused:
         return render_conflict(request, _conflict_error(refused, order), typed=form.typed_values)
     return answer_submit(request, changed, before=order)

@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from accounts.access import current_member, note_changes, staff_required
+from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.change_pages import (
     RESULT_LABELS,
@@ -23,7 +23,14 @@ from adminpanel.change_pages import (
     parse_change_id,
     parse_page,
 )
-from adminpanel.order_change_forms import ACT_FORMS, HINTS, TITLES, OrderActForm
+from adminpanel.order_change_forms import (
+    ACT_FORMS,
+    HINTS,
+    MAIL_LABELS,
+    PERMISSIONS,
+    TITLES,
+    OrderActForm,
+)
 from adminpanel.order_selection import list_selected_orders, list_selection_fields
 from adminpanel.queries import staff_actor
 from cassandra_db import current_time
@@ -48,7 +55,7 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
     change_id = parse_change_id(data.get("change_id", ""), now)
     if change_id and bulk_changes.STORE.get_change(change_id):
         return redirect("adminpanel:order_change", change_id=change_id)
-    form = _build_form(data, ids)
+    form = _build_form(request, data, ids)
     if form is None or not form.is_valid():
         return _choice_page(request, data, form, ids)
     if change_id is None or data.get("seen") != _fingerprint(form, ids):
@@ -73,7 +80,7 @@ def order_changes_preview(request: HttpRequest) -> HttpResponse:
     ids, total = list_selected_orders(request.POST)
     if refused := _refuse_selection(request, total):
         return refused
-    form = _build_form(request.POST, ids)
+    form = _build_form(request, request.POST, ids)
     if form is None or not form.is_valid():
         return _choice_page(request, request.POST, form, ids)
     return _preview_page(request, request.POST, form, ids)
@@ -81,7 +88,7 @@ def order_changes_preview(request: HttpRequest) -> HttpResponse:
 
 def describe_act(act: OrderAct) -> str:
     """Return in words what is done to each order."""
-    more = ", ".join(act.tags) or act.carrier
+    more = ", ".join(act.tags) or act.carrier or (MAIL_LABELS[act.mail] if act.mail else "")
     return f"{TITLES[act.kind]}: {more}" if more else str(TITLES[act.kind])
 
 
@@ -94,8 +101,18 @@ def _refuse_selection(request: HttpRequest, total: int) -> HttpResponse | None:
     return redirect("adminpanel:board")
 
 
-def _build_form(data: QueryDict, ids: list[UUID]) -> OrderActForm | None:
-    chosen = ACT_FORMS.get(data.get("act", ""))
+def _list_act_forms(request: HttpRequest) -> dict[str, type[OrderActForm]]:
+    """Return the forms of the acts that the role of who asks may do."""
+    member = current_member(request)
+    return {
+        act: form
+        for act, form in ACT_FORMS.items()
+        if act not in PERMISSIONS or has_permission(member, PERMISSIONS[act])
+    }
+
+
+def _build_form(request: HttpRequest, data: QueryDict, ids: list[UUID]) -> OrderActForm | None:
+    chosen = _list_act_forms(request).get(data.get("act", ""))
     return chosen(data, ids) if chosen else None
 
 
@@ -108,7 +125,7 @@ def _fingerprint(form: OrderActForm, ids: list[UUID]) -> str:
 def _choice_page(
     request: HttpRequest, data: QueryDict, refused: OrderActForm | None, ids: list[UUID]
 ) -> HttpResponse:
-    act_forms = {act: form() for act, form in ACT_FORMS.items()}
+    act_forms = {act: form() for act, form in _list_act_forms(request).items()}
     if refused:
         act_forms[refused.act] = refused
     context = {

@@ -44,7 +44,12 @@ YEAR = write(
 )
 BY_EMAIL = write(
     "Q15",
-    """INSERT INTO orders_by_email (email, placed_at, order_id, number) VALUES (:email, :placed_at, :order_id, :number)
+    """INSERT INTO orders_by_email_and_year (email, year, placed_at, order_id, number)
+       VALUES (:email, :year, :placed_at, :order_id, :number) USING TIMESTAMP :at""",
+)
+EMAIL_YEAR = write(
+    "Q15",
+    """INSERT INTO order_years_by_email (email, year, order_id) VALUES (:email, :year, :order_id)
        USING TIMESTAMP :at""",
 )
 BY_TERM = write(
@@ -130,15 +135,14 @@ def copy_statements(order: Order) -> list[BoundStatement]:
         )
         batch.append(TERM.bind(at=at, **found))
     if order.email:  # an order whose person was erased has none
-        batch.append(
-            BY_EMAIL.bind(
-                email=email_key(order.email),
-                placed_at=placed_at,
-                order_id=order.order_id,
-                number=order.number,
-                at=at,
-            )
-        )
+        listed = {
+            "email": email_key(order.email),
+            "year": day.year,
+            "order_id": order.order_id,
+            "at": at,
+        }
+        batch.append(EMAIL_YEAR.bind(**listed))
+        batch.append(BY_EMAIL.bind(placed_at=placed_at, number=order.number, **listed))
     if order.user_id:
         if order.captured.amount:
             batch.append(mark_statement(order.user_id))

@@ -67,11 +67,8 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
     ]
     mails: dict[str, tuple[Event, MailContent]] = {}
     for event in fresh:
-        event_key = (
-            "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
-        )
         if content := compose_mail(order, event, items):
-            mails.setdefault(event_key, (event, content))
+            mails.setdefault(mail_event_key(event), (event, content))
     missing = list_unmailed_events(order.order_id, mails)
     if not missing:
         return
@@ -91,6 +88,11 @@ def queue_order_mails(order: Order, items: tuple[Item, ...], now: datetime) -> N
             about=order.user_id,
             order_number=order.number,
         )
+
+
+def mail_event_key(event: Event) -> str:
+    """Return the event of which the mail about this one is, for `mail.queries.derive_mail_id`: an order is confirmed once."""
+    return "confirmed" if event.kind in CONFIRMING_EVENTS else f"{event.kind} {event.event_id}"
 
 
 def has_plain_mail(order: Order) -> bool:

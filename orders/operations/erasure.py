@@ -17,6 +17,7 @@ from orders import queries
 from orders.entities import Order
 from orders.errors import OrderChanged
 from orders.operations.copies import copy_timestamp, write_copies
+from orders.operations.tracking_numbers import release_tracking_numbers
 from orders.operations.transitions import event_statement, make_event, new_event_id
 from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
 from orders.states import ERASED
@@ -40,9 +41,23 @@ DELETE_YEARS = write("Q11", "DELETE FROM order_years_by_user WHERE user_id = :us
 # Dated like a copy of the blanked order: a copy of the order as it was before, written late, loses.
 OFF_EMAIL = write(
     "Q15",
-    """DELETE FROM orders_by_email USING TIMESTAMP :at
-       WHERE email = :email AND placed_at = :placed_at AND order_id = :order_id""",
+    """DELETE FROM orders_by_email_and_year USING TIMESTAMP :at
+       WHERE email = :email AND year = :year AND placed_at = :placed_at AND order_id = :order_id""",
 )
+ANY_WITH_EMAIL = read(
+    "Q15",
+    "SELECT order_id FROM orders_by_email_and_year WHERE email = :email AND year = :year LIMIT 1",
+)
+EMAIL_YEAR_WRITTEN = read(
+    "Q15",
+    "SELECT writetime(order_id) AS written FROM order_years_by_email WHERE email = :email AND year = :year",
+)
+OFF_EMAIL_YEAR = write(
+    "Q15",
+    "DELETE FROM order_years_by_email USING TIMESTAMP :at WHERE email = :email AND year = :year",
+)
+# Copies are dated in microseconds, "placed + version", and orders are placed in milliseconds: so many are one order's.
+_VERSIONS = 1000
 TERMS = read(
     "order search", "SELECT kind, term FROM search_terms_by_order WHERE order_id = :order_id"
 )
@@ -64,13 +79,9 @@ def anonymize_order(order: Order, now: datetime) -> None:
     `now` is in UTC. Raises OrderChanged when something else happened to the order meanwhile, CassandraUnavailable.
     """
     if not order.is_erased:
-        OFF_EMAIL.run(
-            email=email_key(order.email),
-            placed_at=order.placed_at,
-            order_id=order.order_id,
-            at=copy_timestamp(order) + 1,
-        )
+        _remove_from_email_list(order)
         _remove_search_terms(order)
+        release_tracking_numbers(order)
         outcome = apply_batch(
             *_blanking_statements(order, event_id := new_event_id(order, now)),
             if_lost=applied_if(lambda row: row.event_id == event_id),
@@ -82,6 +93,22 @@ def anonymize_order(order: Order, now: datetime) -> None:
             raise OrderChanged(fresh)
         order = fresh
     write_copies(order)
+
+
+def _remove_from_email_list(order: Order) -> None:
+    key = {"email": email_key(order.email), "year": order.placed_at.astimezone(UTC).year}
+    OFF_EMAIL.run(
+        **key,
+        placed_at=order.placed_at,
+        order_id=order.order_id,
+        at=copy_timestamp(order) + 1,
+    )
+    year = EMAIL_YEAR_WRITTEN.one(**key)
+    if year is None or ANY_WITH_EMAIL.one(**key):
+        return
+    # As the last version of the order that was placed last: none of their copies brings it back, and an order that is
+    # placed meanwhile does.
+    OFF_EMAIL_YEAR.run(**key, at=year.written // _VERSIONS * _VERSIONS + _VERSIONS - 1)
 
 
 def _remove_search_terms(order: Order) -> None:

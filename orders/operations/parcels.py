@@ -9,6 +9,7 @@ from datetime import datetime
 
 from orders.entities import Order
 from orders.operations.effects import transition_order
+from orders.operations.tracking_numbers import take_tracking_number
 from orders.transitions import Transition
 
 
@@ -42,7 +43,13 @@ def ship_parcel(
     now: datetime,
     note: str = "",
 ) -> Order:
-    """Ship a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none."""
+    """Ship a packed parcel; return the order. `tracking` is the carrier's number for it, '' if it has none.
+
+    Raises TrackingNumberTaken, too.
+    """
+    if tracking:
+        # A process that dies here leaves the number with the order that will be shipped with it.
+        take_tracking_number(tracking, order)
     details = {
         "parcel": parcel_id,
         "carrier": carrier or order.method.carrier,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from cassandra_db import write
 from orders.operations.copies import OFF_BOARD
-from orders.operations.erasure import OFF_EMAIL
+from orders.operations.erasure import OFF_EMAIL, OFF_EMAIL_YEAR
 
 OFF_USER = write(
     "Q11",
@@ -37,7 +37,14 @@ def delete_from_user_list(
 
 
 def delete_from_email_list(
-    email: str, placed_at: datetime, order_id: UUID, write_timestamp: int
+    email: str, year: int, placed_at: datetime, order_id: UUID, write_timestamp: int
 ) -> None:
     """Delete an order from an e-mail address's list, as of the copy's timestamp. Raises CassandraUnavailable."""
-    OFF_EMAIL.run(email=email, placed_at=placed_at, order_id=order_id, at=write_timestamp)
+    OFF_EMAIL.run(
+        email=email, year=year, placed_at=placed_at, order_id=order_id, at=write_timestamp
+    )
+
+
+def delete_email_year(email: str, year: int, write_timestamp: int) -> None:
+    """Delete a year in which no order was placed with an e-mail address, as of the row's timestamp. Raises CassandraUnavailable."""
+    OFF_EMAIL_YEAR.run(email=email, year=year, at=write_timestamp)

@@ -30,6 +30,8 @@ from pricing.quotes import Discount
 from pricing.tax import TaxPart
 from web.logs import current_request_id
 
+# The parts of a UUID of version 1 that are no time.
+_NODE, _CLOCK_SEQUENCE = 2**48 - 1, 2**14 - 1
 # The form that this thread works on (orders.submits).
 _submit_id: ContextVar[UUID | None] = ContextVar("submit_id", default=None)
 
@@ -237,12 +239,26 @@ def serialize_discounts(discounts: Iterable[Discount]) -> str:
     )
 
 
-def add_note(order: Order, text: str, *, actor: str, now: datetime, public: bool = False) -> Order:
+def add_note(
+    order: Order,
+    text: str,
+    *,
+    actor: str,
+    now: datetime,
+    public: bool = False,
+    once: UUID | None = None,
+) -> Order:
     """Write a note into the order's history, for staff unless `public`; return the order with it.
 
-    A note changes nothing else, so it makes no open page stale. Raises CassandraUnavailable.
+    A note changes nothing else, so it makes no open page stale. Of those with the same `now` and `once` there is one, however
+    many write it. Raises CassandraUnavailable.
     """
-    event = make_event(new_event_id(order, now), "note", actor=actor, note=text, public=public)
+    event_id = (
+        uuid_from_time(now, node=once.int & _NODE, clock_seq=once.int >> 48 & _CLOCK_SEQUENCE)
+        if once
+        else new_event_id(order, now)
+    )
+    event = make_event(event_id, "note", actor=actor, note=text, public=public)
     apply_batch(
         event_statement(order.order_id, event, order.state),
         if_lost=applied_if(lambda row: row.event_id == event.event_id),

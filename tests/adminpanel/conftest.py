@@ -29,7 +29,11 @@ _minutes = count()
 
 
 def make_order_with_events(
-    *moves: str, now: datetime | None = None, name: str = "Sam Shopper", quantity: int = 2
+    *moves: str,
+    now: datetime | None = None,
+    name: str = "Sam Shopper",
+    email: str = "",
+    quantity: int = 2,
 ) -> Order:
     """An order of one line, to which these things have happened since: "paid", "packed" …"""
     now = now or _LONG_AGO + timedelta(minutes=next(_minutes))
@@ -44,7 +48,7 @@ def make_order_with_events(
         order_id=uuid4(),
         owner_id=uuid4(),
         user_id=None,
-        email=f"sam-{uuid4().hex}@example.com",
+        email=email or f"sam-{uuid4().hex}@example.com",
         delivery_address=address,
         billing_address=address,
         method=find_delivery_method("DE", "standard"),

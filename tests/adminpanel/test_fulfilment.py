@@ -20,6 +20,8 @@ from accounts.sessions import PASSED_AT
 from adminpanel import queries as staff_queries
 from orders import operations, queries
 from orders.entities import Order
+from orders.operations.erasure import anonymize_order
+from orders.operations.tracking_numbers import find_tracking_owner
 from orders.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
@@ -151,6 +153,30 @@ def test_an_empty_parcel_and_a_wrong_number_of_a_carrier_are_explained(
     assert "Enter the tracking number with letters" in wrong.content.decode()
     assert 'value="&lt;b&gt;"' in wrong.content.decode()
     assert now_of(order).version == order.version
+
+
+def test_x198_a_tracking_number_of_another_order_is_refused_beside_its_field(
+    staff_client: Client,
+) -> None:
+    one, other = (make_order_with_events("paid", "packed") for _ in range(2))
+    number = f"JD {uuid4().hex[:12]}"
+    first = seen(one, event="shipped", tracking=number)
+    for _ in range(2):
+        assert staff_client.post(url("parcel", one, "1"), first).status_code == 303
+    assert find_tracking_owner(number) == one.order_id
+    for headers in ({}, HTMX):
+        refused = staff_client.post(
+            url("parcel", other, "1"),
+            seen(other, event="shipped", tracking=number),
+            headers=headers,
+        )
+        text = refused.content.decode()
+        assert refused.status_code == 422
+        assert f"{number} is used on another order" in text
+        assert f'value="{number}"' in text
+    assert now_of(other).version == other.version
+    anonymize_order(now_of(one), datetime.now(UTC))
+    assert find_tracking_owner(number) is None
 
 
 def test_x73_a_stale_submit_shows_who_was_faster_and_what_it_had_typed(

@@ -53,6 +53,21 @@ def test_x172_orders_are_looked_at_shipped_and_answered_for_each(ann: Client) ->
     assert "Ann" in ann.get(reverse("adminpanel:order_changes")).content.decode()
 
 
+def test_x197_mails_are_sent_again_by_those_who_may_on_an_orders_page(ann: Client) -> None:
+    order = make_order(paid=True)
+    sent = {"orders": str(order.order_id), "act": "mailed", "mail": "confirmation"}
+    # A warehouse sends none, not even by a form of its own.
+    assert "Send an email again" not in ann.post(PREVIEW, sent).content.decode()
+    sam = sign_in_staff(Client(), make_user("Sam", role="support"))
+    page = sam.post(PREVIEW, sent).content.decode()
+    assert "Send an email again: Order confirmation" in page
+    fields = sent | list_fields(page)
+    assert "1 order" not in ann.post(NEW, fields).content.decode()
+    assert not fresh(order).events[0].note
+    assert sam.post(NEW, fields).status_code == 303
+    assert "Email sent again" in fresh(order).events[0].note
+
+
 def test_x172_what_was_not_looked_at_is_not_done(ann: Client) -> None:
     order, other = make_order(paid=True), make_order(paid=True)
     sent = {"orders": str(order.order_id), "act": "held"}

@@ -248,15 +248,24 @@ def test_i3_copies_without_an_order_are_named_and_removed() -> None:
         now,
         order_id,
     )
+    email = f"{uuid4().hex}@example.com"
     cql(
-        "INSERT INTO orders_by_email (email, placed_at, order_id, number) VALUES (%s, %s, %s, 'NONE-NONE')",
-        f"{uuid4().hex}@example.com",
+        """INSERT INTO orders_by_email_and_year (email, year, placed_at, order_id, number)
+           VALUES (%s, %s, %s, %s, 'NONE-NONE')""",
+        email,
+        now.year,
         now,
+        order_id,
+    )
+    cql(
+        "INSERT INTO order_years_by_email (email, year, order_id) VALUES (%s, %s, %s)",
+        email,
+        now.year - 1,
         order_id,
     )
     only = Scope(orders=frozenset({order_id}))
     named = found(only, "I3")
-    assert len(named) == 3
+    assert len(named) == 4
     assert all(f"order {order_id}, which is none," in each for each in named)
     assert repair(only).is_clean
 

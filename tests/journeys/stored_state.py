@@ -89,8 +89,16 @@ def list_stored_orders(
             connected.execute(f"SELECT {columns} FROM {KEYSPACE}.{table} WHERE {key} = %s", [value])  # noqa: S608
         )
 
+    by_year = (
+        f"SELECT order_id FROM {KEYSPACE}.orders_by_email_and_year WHERE email = %s AND year = %s"  # noqa: S608
+    )
+    order_ids = [
+        order_id
+        for (year,) in rows("year", "order_years_by_email", "email", email)
+        for (order_id,) in connected.execute(by_year, [email, year])
+    ]
     found = []
-    for (order_id,) in rows("order_id", "orders_by_email", "email", email):
+    for order_id in order_ids:
         assert isinstance(order_id, UUID)
         number, state, payment, total, captured = rows(
             "number, state, payment, total, captured", "orders", "order_id", order_id

@@ -5,14 +5,17 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID, uuid4
 
+import pytest
 from cassandra.util import uuid_from_time
 
-from cassandra_db import SEND_AGAIN
+from cassandra_db import SEND_AGAIN, Row
 from consistency.findings import Scope
+from mail.queries import order_mails_from_rows, prefetch_order_mails
 from orders import bulk_changes, jobs, queries
-from orders.bulk_acts import OrderAct
+from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.bulk_changes import OrderChange
 from orders.entities import Order
+from orders.operations import resent_mails
 from tests.consistency.test_check_consistency import found as find_violations
 from tests.consistency.test_check_consistency import repair
 from tests.factories import make_order
@@ -138,6 +141,45 @@ def test_x172_orders_are_tagged_packed_and_cancelled_and_what_is_so_already_stay
         change = start(act, [order])
         bulk_changes.run_change(change, 100)
         assert [each[0] for each in results(change)] == [expected], act
+
+
+def test_x197_a_mail_is_sent_again_once_whatever_dies_and_whoever_sends_it_too() -> None:
+    paid, unpaid = make_order(paid=True), make_order()
+    act = OrderAct("mailed", ANN, mail=CONFIRMATION)
+    now = datetime.now(UTC)
+    seen = bulk_changes.preview_act(act, [paid.order_id, unpaid.order_id], {}, now)
+    assert [(each.is_changed, bool(each.reason)) for each in seen] == [(True, False), (False, True)]
+    change = start(act, [paid, unpaid])
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda each: bulk_changes.run_change(each, 100), [change, change]))
+    assert results(change) == [("done", ""), ("refused", seen[1].reason)]
+    assert (len(mails_of(paid)), len(mails_of(unpaid))) == (1, 0)
+    assert kinds(paid).count("note") == 1
+    # What was dispatched last before the change is mailed again, whatever is since.
+    shipped = start(OrderAct("shipped", ANN), [paid])
+    bulk_changes.run_change(shipped, 100)
+    before = {each.mail_id for each in mails_of(paid)}
+    again = start(OrderAct("mailed", ANN, mail=DISPATCH), [paid, unpaid])
+    rows = bulk_changes.STORE.read_rows(again, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resent_mails, "add_note", raise_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            bulk_changes._change_order(again, rows[0])
+    bulk_changes.run_change(again, 100)
+    assert [each[0] for each in results(again)] == ["done", "refused"]
+    (mail,) = (each for each in mails_of(paid) if each.mail_id not in before)
+    assert kinds(paid).count("note") == 2
+    assert mail.subject in fresh(paid).events[0].note
+    only = Scope(changes=frozenset({change.change_id, again.change_id}))
+    assert find_violations(only, "I33") == []
+
+
+def mails_of(order: Order) -> list[Row]:
+    return order_mails_from_rows(prefetch_order_mails(order.number).rows())
+
+
+def raise_interrupt(*args: object, **more: object) -> None:
+    raise KeyboardInterrupt
 
 
 def test_i33_a_result_that_the_order_does_not_know_is_named() -> None:

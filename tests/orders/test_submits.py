@@ -119,7 +119,11 @@ FORMS: dict[str, list[Form]] = {
     "adminpanel:tags": [Form(paid, lambda order: {"add": "gift", "seen": seen(order)})],
     "adminpanel:pack": [Form(paid, {"line_1": "1"}, ("berlin",))],
     "adminpanel:parcel": [
-        Form(lambda: pack_parcel(paid()), {"event": "shipped", "tracking": "123"}, ("1",)),
+        Form(
+            lambda: pack_parcel(paid()),
+            lambda order: {"event": "shipped", "tracking": f"T {order.number}"},
+            ("1",),
+        ),
         Form(lambda: pack_parcel(paid()), {"event": "unpacked"}, ("1",)),
     ],
     "adminpanel:sent_back": [
