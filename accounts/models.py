@@ -232,6 +232,56 @@ class EmailProof(Model):
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
 
 
+class UserBySearchTerm(Model):
+    """The staff's search: which customers have a name with a word that begins so; a copy of the user's row.
+
+    Bound: the users whose names have a word with the same first two letters. Of 1,000,000 every tenth are 100,000 rows of 100
+    bytes: 10 MB.
+    Writer: accounts.operations.search_terms.
+    """
+
+    __table_name__ = "users_by_search_term"
+    __personal_data__ = {"columns": ("term", "user_id", "name"), "on_erase": "deleted"}
+    head = columns.Text(partition_key=True)  # the term's first two letters
+    term = columns.Text(primary_key=True)  # a word of the name, without case and accents
+    user_id = columns.UUID(primary_key=True)
+    name = columns.Text()
+    since = columns.DateTime()  # when the account was made
+
+
+class SearchTermByUser(Model):
+    """Under which words a customer stands in the staff's search, also those of a former name: they are taken out by it.
+
+    Bound: 12 words, and those of former names.
+    Writer: accounts.operations.search_terms.
+    """
+
+    __table_name__ = "search_terms_by_user"
+    __personal_data__ = {"columns": ("user_id", "term", "name"), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    term = columns.Text(primary_key=True)
+    name = columns.Text()
+
+
+class NamedUser(Model):
+    """Whose name is being written, by the hour: if the request dies, the worker sees to it that the search follows the name.
+
+    Bound: the registrations and changes of name of one hour, which are gone when they are done.
+    Writer: accounts.operations.search_terms; gone after a week.
+    """
+
+    __table_name__ = "named_users_by_hour"
+    __options__ = {"default_time_to_live": 7 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "expires",
+        "why": "an id alone, for the worker; it goes after a week",
+    }
+    hour = columns.DateTime(partition_key=True)
+    user_id = columns.UUID(primary_key=True)
+    written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal
+
+
 class StaffMember(Model):
     """Everybody who works here, or once did; makes sure that there is always an admin.
 

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from accounts import audit_log, queries
 from accounts.operations.customers import delete_customer_notes
 from accounts.operations.erasure import remove_access
+from accounts.operations.search_terms import forget_name
 from accounts.second_factor import get_second_factor
 from accounts.sessions import list_sessions
 from cassandra_db import current_time
@@ -119,3 +120,4 @@ def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """End all sessions, and whatever else lets the person in; remove what the staff have noted. A block goes with the user's row."""
     remove_access(person.user_id)
     delete_customer_notes(person.user_id)
+    forget_name(person.user_id, person.name)

@@ -175,6 +175,18 @@ def list_erasures(minutes: Iterable[datetime]) -> list[tuple[datetime, UUID]]:
     return [(row.minute, row.user_id) for pending in reading for row in pending.rows()]
 
 
+# Whose name is being written, by the hour.
+NAMED_USERS = read(
+    "customer search", "SELECT hour, user_id, written FROM named_users_by_hour WHERE hour = :hour"
+)
+
+
+def list_named_users(hours: Iterable[datetime]) -> list[Row]:
+    """Return the notes of these hours about names that are being written: (hour, user_id, written). Raises CassandraUnavailable."""
+    reading = [NAMED_USERS.start(hour=hour) for hour in hours]
+    return [row for pending in reading for row in pending.rows()]
+
+
 # Who has just proved an address or come back, by minute.
 EMAIL_PROOFS = read(
     "Q7", "SELECT user_id, written FROM verified_users_by_minute WHERE minute = :minute"

@@ -9,6 +9,11 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access import has_permission
+from accounts.customer_search import (
+    FoundCustomer,
+    found_customers,
+    prefetch_customer_search,
+)
 from accounts.models import User
 from accounts.queries import email_key, find_user_by_email
 from catalogue.entities import Product
@@ -38,13 +43,15 @@ class SearchAnswers:
 
     orders: tuple[tuple[StrOrPromise, FoundOrders], ...] = ()
     customer: User | None = None
+    customers: tuple[FoundCustomer, ...] = ()
+    has_more_customers: bool = False
     products: tuple[Product, ...] = ()
     has_more_products: bool = False
     years: tuple[int, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not (self.orders or self.customer or self.products)
+        return not (self.orders or self.customer or self.customers or self.products)
 
     @property
     def first_year(self) -> int:
@@ -87,13 +94,17 @@ def find_everything(
         search = prefetch_order_search(
             typed, email, list_order_years_by_email(email) if email else years
         )
-    products, total = _find_products(typed, user)
     may_open_customers = has_permission(user, "adminpanel.customer")
+    by_name = prefetch_customer_search("" if email or not may_open_customers else typed)
+    products, total = _find_products(typed, user)
     customer = find_user_by_email(email) if email and may_open_customers else None
     orders = found_orders(search) if search else []
+    customers, has_more_customers = found_customers(by_name)
     return SearchAnswers(
         tuple((TITLES[each.kind], each) for each in orders),
         customer,
+        tuple(customers),
+        has_more_customers,
         products,
         total > len(products),
         years,

@@ -32,6 +32,8 @@ STAMPED: dict[str, Statement] = {
         ("undeliverable_addresses", "failure", "bucket", "bucket, email"),
         ("subscriptions_by_email", "product_id", "email_key", "variant_id"),
         ("subscribed_variants", "product_id", "bucket", "bucket, variant_id"),
+        ("users_by_search_term", "name", "head", "head, term, user_id"),
+        ("search_terms_by_user", "name", "user_id", "user_id, term"),
         ("audit_log", "act", "book, day", "book, day, at, part"),
         ("audit_log_by_actor", "act", "actor_id, month", "actor_id, month, at, part"),
         ("order_items", "sku", "order_id", "order_id, line_number"),

@@ -1,4 +1,4 @@
-"""I8: one user for an e-mail address."""
+"""I8: one user for an e-mail address. I32: staff find a customer by each word of their name, and by no others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from uuid import UUID
 
 from accounts import queries
 from accounts.operations.email_claims import claim_email
-from cassandra_db import read, scan
+from accounts.operations.search_terms import (
+    HOUR,
+    TERMS,
+    delete_search_terms,
+    floor_to_hour,
+    save_search_terms,
+)
+from accounts.search_terms import HEAD, list_name_terms
+from cassandra_db import Row, current_time, read, scan
 from consistency.findings import Check, Scope, Violation
 
 USERS = scan(
@@ -43,4 +51,74 @@ def _check_user(user_id: UUID) -> Iterator[Violation]:
         yield Violation("I8", what, f"the address is that of user {claim.user_id}")
 
 
-CHECKS = (Check("users", ("I8",), _iterate_user_ids, _check_user),)
+SEARCH_ROW = read(
+    "I32",
+    """SELECT name, since FROM users_by_search_term
+       WHERE head = :head AND term = :term AND user_id = :user_id""",
+)
+SEARCH_ROWS = scan(
+    "I32",
+    """SELECT term, user_id, writetime(name) AS written FROM users_by_search_term
+       WHERE token(head) > :start AND token(head) <= :end""",
+)
+LISTED = scan(
+    "I32",
+    """SELECT DISTINCT user_id FROM search_terms_by_user
+       WHERE token(user_id) > :start AND token(user_id) <= :end""",
+)
+
+
+def _iterate_named(scope: Scope | None) -> Iterator[UUID]:
+    yield from _iterate_user_ids(scope)
+    if scope is None:
+        yield from (row.user_id for row in LISTED.iterate_table())
+
+
+def _check_search(user_id: UUID) -> Iterator[Violation]:
+    user = queries.get_user(user_id)
+    name = user.name or "" if user and not user.erasing_at else ""
+    wanted, since = set(list_name_terms(name)), user.created_at if user else None
+    stored = {row.term for row in TERMS.all(user_id=user_id)}
+    reading = [
+        SEARCH_ROW.start(head=term[:HEAD], term=term, user_id=user_id) for term in wanted & stored
+    ]
+    found = [pending.one() for pending in reading]
+    if wanted == stored and all(row and (row.name, row.since) == (name, since) for row in found):
+        return
+    now = current_time()
+    hours = [floor_to_hour(now) - HOUR, floor_to_hour(now)]
+    if any(each.user_id == user_id for each in queries.list_named_users(hours)):
+        return  # the worker is about to look after it
+    yield Violation(
+        "I32",
+        f"user {user_id}",
+        "is found by other words than those of their name",
+        fix=lambda now: save_search_terms(user_id),
+    )
+
+
+def _iterate_search_rows(scope: Scope | None) -> Iterator[Row]:
+    if scope is None:
+        yield from SEARCH_ROWS.iterate_table()
+
+
+def _check_search_row(row: Row) -> Iterator[Violation]:
+    """A row that the user's own list of terms does not name."""
+    if row.term in {each.term for each in TERMS.all(user_id=row.user_id)}:
+        return
+    if SEARCH_ROW.one(head=row.term[:HEAD], term=row.term, user_id=row.user_id) is None:
+        return
+    yield Violation(
+        "I32",
+        f"user {row.user_id}",
+        "is found by a word that is not their own",
+        fix=lambda now: delete_search_terms(row.user_id, [row.term], row.written),
+        written=row.written,
+    )
+
+
+CHECKS = (
+    Check("users", ("I8",), _iterate_user_ids, _check_user),
+    Check("customers’ search terms", ("I32",), _iterate_named, _check_search),
+    Check("the search for customers", ("I32",), _iterate_search_rows, _check_search_row),
+)

@@ -3738,6 +3738,20 @@ FAULTS = (
         "tests/adminpanel/test_search.py",
     ),
     _fault(
+        "A customer is still found by a former name",
+        "accounts/operations/search_terms.py",
+        "    delete_search_terms(user_id, {each.term for each in TERMS.all(user_id=user_id)} - {*terms}, at)\n",
+        "",
+        "tests/adminpanel/test_search.py",
+    ),
+    _fault(
+        "A search shows customers to who may not open them",
+        "adminpanel/search.py",
+        'prefetch_customer_search("" if email or not may_open_customers else typed)',
+        "prefetch_customer_search(typed)",
+        "tests/adminpanel/test_search.py",
+    ),
+    _fault(
         "A search shows orders to who may not open them",
         "adminpanel/search.py",
         '    if has_permission(user, "adminpanel.order"):\n',

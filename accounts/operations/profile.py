@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.errors import NoSuchUser
+from accounts.operations.search_terms import name_under_way
 from cassandra_db import SEND_AGAIN, conditional_write
 
 NAMED = conditional_write("Q6", "UPDATE users SET name = :name WHERE user_id = :user_id IF EXISTS")
@@ -25,14 +26,16 @@ LOW_STOCK_MAIL = conditional_write(
 
 def save_name(user_id: UUID, name: str) -> None:
     """Change a member's name. Raises NoSuchUser, CassandraUnavailable."""
-    if not NAMED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name):
-        raise NoSuchUser
+    with name_under_way(user_id):
+        if not NAMED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name):
+            raise NoSuchUser
 
 
 def save_profile(user_id: UUID, name: str, phone: str) -> None:
     """Change a member's name and telephone number ('' for none). Raises NoSuchUser, CassandraUnavailable."""
-    if not DETAILED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name, phone=phone):
-        raise NoSuchUser
+    with name_under_way(user_id):
+        if not DETAILED.apply(if_lost=SEND_AGAIN, user_id=user_id, name=name, phone=phone):
+            raise NoSuchUser
 
 
 def record_login(user_id: UUID, now: datetime) -> None:

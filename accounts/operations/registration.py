@@ -11,6 +11,7 @@ from accounts import queries
 from accounts.errors import EmailTaken, NoSuchUser
 from accounts.models import User
 from accounts.operations.email_claims import claim_email
+from accounts.operations.search_terms import name_under_way
 from accounts.operations.staff import record_staff_role
 from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 from mail.operations import allow_address, queue_mail
@@ -87,22 +88,23 @@ def register_user(
     if role:
         record_staff_role(new_id, role)
     hashed = make_password(password)
-    written = USER_WRITTEN.apply(
-        # No two are alike, not even of one password or of none: another user's row must not be removed below.
-        if_lost=applied_if(lambda row: bool(row.password == hashed)),
-        user_id=new_id,
-        email=email.strip(),
-        name=name,
-        password=hashed,
-        role=role,
-        demo=demo,
-        now=now,
-        verified_at=now if verified else None,
-    )
-    if not claim_email(key, new_id, now):
-        if written:
-            USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
-        raise EmailTaken
+    with name_under_way(new_id):
+        written = USER_WRITTEN.apply(
+            # No two are alike, not even of one password or of none: another user's row must not be removed below.
+            if_lost=applied_if(lambda row: bool(row.password == hashed)),
+            user_id=new_id,
+            email=email.strip(),
+            name=name,
+            password=hashed,
+            role=role,
+            demo=demo,
+            now=now,
+            verified_at=now if verified else None,
+        )
+        if not claim_email(key, new_id, now):
+            if written:
+                USER_DROPPED.apply(if_lost=SEND_AGAIN, user_id=new_id)
+            raise EmailTaken
     if verified:
         allow_address(email)
     made = queries.get_user(new_id)

@@ -27,6 +27,7 @@ from accounts.operations import (
     save_profile,
 )
 from accounts.operations.erasure import RETRY_AFTER
+from accounts.operations.search_terms import TERMS
 from adminpanel.queries import get_order_page, staff_history
 from cart import people
 from cart import queries as carts
@@ -306,6 +307,7 @@ def test_s53_s86_erasing_leaves_numbers_and_sums_and_no_person(
         assert word not in text
     assert orders.list_orders_by_year(alice.pk, range(2020, 2040)) == {}
     assert orders.list_order_ids_by_email(alice.email) == []
+    assert TERMS.all(user_id=alice.pk) == []
     assert list_subscriptions(alice.email) == []
     assert get_mail(unsent) is None
     # One last mail, which is the only one left.

@@ -1,6 +1,7 @@
 """One field finds orders, customers and products: by what staff know, and no more than their role may open."""
 
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 from uuid import UUID, uuid4
 
 import pytest
@@ -8,10 +9,16 @@ from django.test import Client
 from django.urls import reverse
 from lxml import html
 
+from accounts import jobs
+from accounts.operations import request_erasure, save_name, search_terms
+from accounts.operations.search_terms import INSERT_TERM, TERMS, floor_to_hour, save_search_terms
+from accounts.queries import list_named_users
 from accounts.roles import ROLES
-from cassandra_db import count_statements, current_time, write_batch
+from cassandra_db import count_statements, current_microseconds, current_time, write_batch
 from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
+from jobs.leases import hold_lease
+from jobs.minutes import MINUTE
 from orders.operations import write_copies
 from orders.operations.copies import TERM, copy_timestamp
 from orders.operations.erasure import anonymize_order, off_search_statement
@@ -127,6 +134,50 @@ def test_x196_an_address_leads_to_its_orders_of_all_years_until_its_person_is_er
         write_copies(order)
         assert list_order_years_by_email(email) == years
         assert check(order.order_id, "I3").is_clean
+
+
+def test_x199_customers_are_found_by_any_word_of_their_name_as_it_is_now(client: Client) -> None:
+    word, other = (f"q{uuid4().hex[:12]}" for _ in range(2))
+    mia = make_user(f"Mia de {word.title()}")
+
+    def is_found(typed: str, role: str = "support") -> bool:
+        sign_in_staff(client, make_user(password=None, role=role))
+        return reverse("adminpanel:customer", args=[mia.pk]) in ask(client, typed).content.decode()
+
+    assert [is_found(each) for each in (word[:6], f"mi {word}", f"mo {word}")] == [
+        True,
+        True,
+        False,
+    ]
+    assert not is_found(word, "warehouse")
+    assert check_user(mia.pk).is_clean
+    # The request dies after the name was written: the worker finishes it.
+    with (
+        patch.object(search_terms, "save_search_terms", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        save_name(mia.pk, f"Mia {other}")
+    assert not is_found(other)
+    later = current_time() + jobs.WAIT + MINUTE
+    with hold_lease(jobs.SEARCH), patch.object(search_terms, "save_search_terms") as saved:
+        saved.side_effect = lambda each: save_search_terms(each) if each == mia.pk else None
+        jobs.follow_names(later)
+    assert mia.pk not in {each.user_id for each in list_named_users([floor_to_hour(later)])}
+    assert [is_found(word), is_found(other)] == [False, True]
+    # A word that is not theirs is named and taken out; one who is erased is found no more.
+    INSERT_TERM.run(user_id=mia.pk, term="zzz", name="zzz", at=current_microseconds())
+    with patch("consistency.users.queries.list_named_users", return_value=[]):
+        assert len(check_user(mia.pk).violations) == 1
+        assert check_user(mia.pk, repair=True).is_clean
+    request_erasure(mia.pk, current_time())
+    save_search_terms(mia.pk)
+    assert not is_found(other)
+    assert TERMS.all(user_id=mia.pk) == []
+
+
+def check_user(user_id: UUID, *, repair: bool = False) -> Report:
+    only = Scope(users=frozenset({user_id}))
+    return check_consistency(only, ("I32",), repair=repair, recheck_after=())
 
 
 def test_s92_each_role_finds_what_it_may_open(client: Client) -> None:

@@ -66,6 +66,7 @@ BULK = {scale.HEAD.cql, scale.VARIANT.cql}
 _STORE = "reads and writes a table of its own, which nobody else touches"
 CQL_ELSEWHERE = {
     "accounts/audit_log.py": _STORE,
+    "accounts/customer_search.py": "its one read stands beside what it is made into",
     "accounts/known_devices.py": "ends all sessions by one column of the user",
     "accounts/second_factor.py": _STORE,
     "accounts/sessions.py": _STORE,

@@ -52,6 +52,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("orders_by_email_and_year", "order_years_by_email"), "I3"),
     **dict.fromkeys(("orders_by_status", "order_days_by_status", "order_ids_by_number"), "I3"),
     **dict.fromkeys(("orders_by_search_term", "search_terms_by_order"), "I32"),
+    **dict.fromkeys(("users_by_search_term", "search_terms_by_user"), "I32"),
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "users_by_email": "I8",
     "user_stats": "I35",
@@ -91,7 +92,7 @@ NO_COPIES = {
     *("pending_cart_moves_by_minute", "users", "sessions", "verified_users_by_minute", "staff"),
     *("second_factors", "audit_log", "erasures", "orders", "order_items", "payments"),
     *("payment_webhooks", "pending_effects_by_minute", "testbank_payments", "testbank_notices"),
-    *("customer_notes", "customer_looks", "pending_user_stats_by_minute"),
+    *("customer_notes", "customer_looks", "pending_user_stats_by_minute", "named_users_by_hour"),
     *("ratings_by_product", "votes_by_review", "pending_reviews_by_period"),
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.
     *("events", "visitor_salts", "hourly_visits", "product_views", "top_products"),

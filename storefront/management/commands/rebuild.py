@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from accounts.operations.search_terms import rebuild_account_search
 from cassandra_db import current_time
 from catalogue import jobs, search
 from orders.rebuild import rebuild_order_lists, rebuild_user_stats
@@ -21,11 +22,12 @@ REBUILDS: dict[str, Callable[[datetime], str]] = {
     "sitemap": rebuild_sitemap,
     "order-lists": rebuild_order_lists,
     "customer-sums": rebuild_user_stats,
+    "account-search": rebuild_account_search,
 }
 
 
 class Command(BaseCommand):
-    help = "Make the search index, suggestions, front page, related products, the sitemap, the lists of orders or the sums of customers anew; without a name, all."
+    help = "Make the search index, suggestions, front page, related products, the sitemap, the lists of orders, the sums of customers or the search for customers anew; without a name, all."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", nargs="*", choices=[*REBUILDS, []], metavar="|".join(REBUILDS))

@@ -1,0 +1,64 @@
+"""How staff find customers by a word of their name: one bounded read."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from accounts.search_terms import HEAD
+from cassandra_db import PendingResult, read
+from catalogue.words import split_words
+
+# The read returns so many rows at most; of all that were found so many are shown.
+MAX_ROWS, MAX_SHOWN = 200, 20
+_LAST_LETTER = chr(0x10FFFF)
+
+BY_TERM = read(
+    "customer search",
+    """SELECT user_id, name, since FROM users_by_search_term
+       WHERE head = :head AND term >= :first AND term <= :last LIMIT :most""",
+)
+
+
+@dataclass(frozen=True)
+class FoundCustomer:
+    """A customer with a name that was looked for; `since` is when the account was made, in UTC."""
+
+    user_id: UUID
+    name: str
+    since: datetime
+
+
+@dataclass(frozen=True)
+class CustomerSearch:
+    """A search under way: the words that were typed, and what is being read; None for too few letters."""
+
+    words: tuple[str, ...]
+    reading: PendingResult | None
+
+
+def prefetch_customer_search(typed: str) -> CustomerSearch:
+    """Start looking for customers who have words that begin like those typed, for `found_customers`."""
+    words = tuple(split_words(typed))
+    # The longest word leads to the fewest; the others are compared with the names that it leads to.
+    term = max(words, key=len, default="")
+    if len(term) < HEAD:
+        return CustomerSearch(words, None)
+    reading = BY_TERM.start(head=term[:HEAD], first=term, last=term + _LAST_LETTER, most=MAX_ROWS)
+    return CustomerSearch(words, reading)
+
+
+def found_customers(search: CustomerSearch) -> tuple[list[FoundCustomer], bool]:
+    """Return the customers that a search has found, MAX_SHOWN at most by name, and whether there are more. Raises CassandraUnavailable."""
+    rows = list(search.reading.rows()) if search.reading else []
+    found = {
+        row.user_id: FoundCustomer(row.user_id, row.name, row.since)
+        for row in rows
+        if _has_words(row.name, search.words)
+    }
+    ordered = sorted(found.values(), key=lambda each: (each.name.casefold(), each.since))
+    return ordered[:MAX_SHOWN], len(rows) == MAX_ROWS or len(ordered) > MAX_SHOWN
+
+
+def _has_words(name: str, typed: tuple[str, ...]) -> bool:
+    words = split_words(name)
+    return all(any(word.startswith(each) for word in words) for each in typed)
