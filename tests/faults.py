@@ -3738,6 +3738,13 @@ FAULTS = (
         "tests/adminpanel/test_search.py",
     ),
     _fault(
+        "An e-mail address that staff looked for stays in the address bar",
+        "adminpanel/views/search.py",
+        "        if is_address and not sealed:\n            return redirect(_sealed_url(typed))\n",
+        "",
+        "tests/adminpanel/test_search.py",
+    ),
+    _fault(
         "A customer is still found by a former name",
         "accounts/operations/search_terms.py",
         "    delete_search_terms(user_id, {each.term for each in TERMS.all(user_id=user_id)} - {*terms}, at)\n",

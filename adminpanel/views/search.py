@@ -1,9 +1,11 @@
 """One field for all that staff look for."""
 
 import re
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
@@ -12,20 +14,30 @@ from adminpanel.forms import SearchForm
 from adminpanel.product_forms import CATALOGUE_STAFF
 from adminpanel.search import SearchAnswers, find_everything, find_order_number
 from cassandra_db import current_time
+from web.encryption import DecryptionError, decrypt_token, encrypt_token
 from web.rendering import render_page
+
+_PURPOSE = "adminpanel.search"
+# For so long one can go back to what was found by an e-mail address.
+_SEALED_SECONDS = 24 * 3600
 
 
 @staff_required((*ORDER_STAFF, *CATALOGUE_STAFF))
 @require_safe
 def search(request: HttpRequest) -> HttpResponse:
     """Show what was found, by kind. A whole order's number leads to the order at once, but not while it is being typed."""
-    form = SearchForm(request.GET, auto_id="bar_%s")
+    sealed = request.GET.get("sealed", "")
+    form = SearchForm({"q": _unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
     member = current_member(request)
     is_valid = form.is_valid()
     typed = form.cleaned_data.get("q", "")
-    is_submitted = is_valid and not getattr(request, "htmx", None)
-    if is_submitted and (number := find_order_number(typed, member)):
-        return redirect("adminpanel:order", number)
+    is_typing = bool(getattr(request, "htmx", None))
+    is_address = "@" in typed
+    if is_valid and not is_typing:
+        if number := find_order_number(typed, member):
+            return redirect("adminpanel:order", number)
+        if is_address and not sealed:
+            return redirect(_sealed_url(typed))
     asked = request.GET.get("year", "")
     year = int(asked) if re.fullmatch("20[0-9]{2}", asked) else None
     found = find_everything(typed, member, current_time(), year) if is_valid else SearchAnswers()
@@ -34,7 +46,26 @@ def search(request: HttpRequest) -> HttpResponse:
         "typed": typed or request.GET.get("q", ""),
         "found": found,
         "is_valid": is_valid,
+        "is_address": is_address,
     }
-    return render_page(
+    answer = render_page(
         request, "adminpanel/search.html", context, part="results", status=200 if is_valid else 422
     )
+    if is_typing and is_address:
+        answer["HX-Replace-Url"] = _sealed_url(typed)
+    return answer
+
+
+def _sealed_url(typed: str) -> str:
+    """Return where this is looked for, in an address that shows none of it: an e-mail address stays in no browser's history."""
+    sealed = encrypt_token([typed], _PURPOSE)
+    return f"{reverse('adminpanel:search')}?{urlencode({'sealed': sealed})}"
+
+
+def _unseal(sealed: str) -> str:
+    """Return what a sealed address looks for; "" if it is not ours or older than a day."""
+    try:
+        (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)
+    except DecryptionError:
+        return ""
+    return typed

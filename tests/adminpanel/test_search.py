@@ -1,11 +1,14 @@
 """One field finds orders, customers and products: by what staff know, and no more than their role may open."""
 
+from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 from uuid import UUID, uuid4
 
 import pytest
-from django.test import Client
+import time_machine
+from django.test import Client, override_settings
 from django.urls import reverse
 from lxml import html
 
@@ -14,19 +17,22 @@ from accounts.operations import request_erasure, save_name, search_terms
 from accounts.operations.search_terms import INSERT_TERM, TERMS, floor_to_hour, save_search_terms
 from accounts.queries import list_named_users
 from accounts.roles import ROLES
+from adminpanel.views.search import _unseal
 from cassandra_db import count_statements, current_microseconds, current_time, write_batch
+from catalogue.search import build_index
 from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
 from jobs.leases import hold_lease
 from jobs.minutes import MINUTE
-from orders.operations import write_copies
+from orders.operations import ship_parcel, transition_order, write_copies
 from orders.operations.copies import TERM, copy_timestamp
 from orders.operations.erasure import anonymize_order, off_search_statement
 from orders.queries import list_order_ids_by_email, list_order_years_by_email
 from orders.search import found_orders, prefetch_order_search
 from orders.search_terms import NAME, list_terms
+from orders.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
-from tests.factories import make_user, sign_in_staff
+from tests.factories import make_product, make_user, sign_in_staff
 
 if TYPE_CHECKING:
     from django.test.client import _MonkeyPatchedWSGIResponse
@@ -35,7 +41,9 @@ SEARCH = reverse("adminpanel:search")
 
 
 def ask(client: Client, typed: str, **more: str) -> "_MonkeyPatchedWSGIResponse":
-    return client.get(SEARCH, {"q": typed} | more)
+    answer = client.get(SEARCH, {"q": typed} | more)
+    leads_on = answer.get("Location", "").startswith(SEARCH)
+    return client.get(answer["Location"]) if leads_on else answer
 
 
 def numbers_in(answer: "_MonkeyPatchedWSGIResponse") -> set[str]:
@@ -80,6 +88,49 @@ def test_x164_an_order_is_found_by_what_staff_know_of_it(staff_client: Client) -
     beginning = order.number[:5]
     for typed in (beginning, beginning.lower(), order.email.upper(), order.skus[0].lower()):
         assert order.number in numbers_in(ask(staff_client, typed)), typed
+    order = transition_order(
+        order, Transition("packed", actor="Ann", at=order.events[0].at + MINUTE)
+    )
+    tracking = f"JD {uuid4().hex[:12]}"
+    ship_parcel(order, "1", "DHL", tracking, actor="Ann", now=order.events[0].at + MINUTE)
+    for typed in (tracking, tracking.lower().replace(" ", "")):
+        assert order.number in numbers_in(ask(staff_client, typed)), typed
+
+
+def test_x164_a_product_is_found_beside_orders(
+    client: Client, staff_client: Client, tmp_path: Path
+) -> None:
+    product = make_product(f"Teapot {uuid4().hex[:8]}")
+    address = reverse("adminpanel:product", args=[product.product_id])
+    with override_settings(SEARCH_INDEX_DIR=tmp_path):
+        build_index([product])
+        for role, is_found in (("catalogue", True), ("admin", True), ("support", False)):
+            sign_in_staff(client, make_user(password=None, role=role))
+            assert (address in ask(client, product.name).content.decode()) is is_found, role
+
+
+def test_s92_an_address_that_was_looked_for_stays_in_no_browsers_history(
+    staff_client: Client,
+) -> None:
+    order = make_order_with_events(now=current_time())
+    submitted = staff_client.get(SEARCH, {"q": order.email})
+    typing = staff_client.get(
+        SEARCH, {"q": order.email}, headers={"HX-Request": "true", "HX-Target": "results"}
+    )
+    assert submitted.status_code == 302
+    for url in (submitted["Location"], typing["HX-Replace-Url"]):
+        assert order.email.split("@")[0] not in url
+        page = staff_client.get(url)
+        assert order.number in numbers_in(page)
+        assert order.email not in page.content.decode().split("</title>")[0]
+    foreign = staff_client.get(SEARCH, {"sealed": "x" * 40})
+    assert (foreign.status_code, numbers_in(foreign)) == (200, set())
+    with time_machine.travel(current_time() + timedelta(hours=25), tick=True):
+        assert _unseal(submitted["Location"].split("sealed=")[1]) == ""
+    # What is no address stands in the URL as it was typed.
+    assert "HX-Replace-Url" not in staff_client.get(
+        SEARCH, {"q": "ann"}, headers={"HX-Request": "true"}
+    )
 
 
 @pytest.mark.parametrize(

@@ -64,10 +64,15 @@ def test_x87_the_row_keeps_the_focus_when_the_board_refreshes_itself(open_page: 
     page.route(
         "**/staff/?*seen=*", lambda route: route.continue_(url=route.request.url.split("&seen")[0])
     )
+    tick = rows.nth(0).locator("input[name=order]")
+    tick.check()
+    rows.nth(0).focus()
     page.evaluate("document.querySelector('#board').dataset.old = 'yes'")
     page.clock.run_for(5000)
     expect(page.locator("#board[data-old]")).to_have_count(0)
     expect(rows.nth(0)).to_be_focused()
+    # What was ticked stays so.
+    expect(tick).to_be_checked()
 
 
 def test_x87_no_key_counts_in_a_field_with_others_held_or_once_they_are_off(
@@ -144,6 +149,12 @@ def test_x178_a_scanner_counts_what_goes_into_a_parcel(
     fold = page.locator("details[id^=pack-]").first
     fold.locator("summary").click()
     lines, field = fold.locator("[data-sku]"), fold.locator("[data-scan]")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        room, taken = (
+            each.evaluate("e => e.clientWidth") for each in (fold.locator("form"), field)
+        )
+        assert taken > min(room, 400) * 0.9, width
     sku, said = lines.first.get_attribute("data-sku") or "", fold.get_by_role("status")
     field.fill("NOBODYS")
     field.press("Enter")
