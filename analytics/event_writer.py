@@ -34,8 +34,7 @@ from cassandra_db import (
     write,
 )
 from cassandra_db.configuration import WRITE
-from cassandra_db.session import get_session
-from cassandra_db.statements import DRIVER_ERRORS
+from cassandra_db.session import DRIVER_ERRORS, get_session
 
 # A partition is a kind's hour in one of so many: some 65,000 events of 150 bytes fill 10 MB, so 8 hold 145 a second of each kind.
 EVENT_SHARDS = 8
@@ -231,7 +230,8 @@ def make_batches(events: Sequence[WaitingEvent]) -> list[EventBatch]:
 
 def _event_id(event: WaitingEvent) -> UUID:
     # Its node is by chance: several processes, and several events of a millisecond.
-    return uuid_from_time(event.at, secrets.randbits(48), secrets.randbits(14))
+    made: UUID = uuid_from_time(event.at, secrets.randbits(48), secrets.randbits(14))
+    return made
 
 
 def floor_to_hour(moment: datetime) -> datetime:
