@@ -69,7 +69,6 @@ def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
         "stars": which if 1 <= which <= 5 else 0,
         "by_helpfulness": which == HELPFUL,
         "next_url": _list_url(product.slug, which, page.next_token) if page.next_token else "",
-        "is_first": not after,
         "voted": request.GET.get("voted", ""),
     }
     return render_page(request, "reviews/list.html", context)

@@ -503,6 +503,7 @@ URL_ARGUMENTS = {
     "<uuid:change_id>": "{change}",
     "<uuid:payment_id>": "{card}",
     "<str:gateway>": "testbank",
+    "<slug:slug>": "{reviewed}",
     "<slug:trigger>": "code",
     "<slug:key>": "standard-de",
     "<slug:layout>": "products",

@@ -511,7 +511,9 @@ def test_x48_nobody_gets_to_the_checkout_before_a_rise_is_agreed_to(mug: Product
     shopper = Shopper((mug, 1))
     save_at(mug, "24.00")
     looks = [shopper.client.get(reverse(f"checkout:{step}")) for step in STEPS]
-    for answer in (*looks, shopper.typed("details"), shopper.typed()):
+    # Who has typed nothing is led to the first step, which says so.
+    assert {each["Location"] for each in looks[1:]} == {reverse("checkout:details")}
+    for answer in (looks[0], shopper.typed("details"), shopper.typed()):
         assert (answer.status_code, answer["Location"]) in [
             (302, reverse("cart:show")),
             (303, reverse("cart:show")),
