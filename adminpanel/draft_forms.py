@@ -92,6 +92,8 @@ class DraftForm(AddressFields):
     """Whom a draft is for, where it goes, and what is taken off. Saved it may be incomplete; offered or ordered (`is_final`) it may not."""
 
     field_order = ("email",)
+    # "optional" beside each of them would say nothing: the page says what a link or an order needs.
+    hides_needs = True
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
     added_to = forms.CharField(required=False, max_length=20, widget=forms.HiddenInput)
     email = email_field("off")

@@ -140,7 +140,11 @@ def roll_up_hour(hour: datetime) -> bool:
 def roll_up_visits_of_day(day: date) -> None:
     """Add a day up anew, from its hours. What is counted only grows, so nothing has to go. Raises CassandraUnavailable."""
     at = current_microseconds()
-    by_kind = {kind: _sum_hours(_hours_of(day), kind) for kind in KINDS}
+    write_visits_of_day(day, {kind: _sum_hours(_hours_of(day), kind) for kind in KINDS}, at)
+
+
+def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int) -> None:
+    """Write what a day comes to, by kind and subject, as it was read `at` microseconds since 1970. Raises CassandraUnavailable."""
     everyone = Tally()
     totals = {}
     for kind, tallies in by_kind.items():

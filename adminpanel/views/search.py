@@ -48,12 +48,14 @@ def search(request: HttpRequest) -> HttpResponse:
         "is_valid": is_valid,
         "is_address": is_address,
     }
-    answer = render_page(
-        request, "adminpanel/search.html", context, part="results", status=200 if is_valid else 422
+    return render_page(
+        request,
+        "adminpanel/search.html",
+        context,
+        part="results",
+        status=200 if is_valid else 422,
+        replace_url=_sealed_url(typed) if is_address else "",
     )
-    if is_typing and is_address:
-        answer["HX-Replace-Url"] = _sealed_url(typed)
-    return answer
 
 
 def _sealed_url(typed: str) -> str:

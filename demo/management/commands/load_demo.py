@@ -87,6 +87,7 @@ class Command(BaseCommand):
                 showroom_orders.load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
             )
             loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))
+            loader.load_visits(now, bar("Visits", loader.VISIT_DAYS))
             loader.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(
