@@ -11,8 +11,8 @@ from uuid import UUID
 from moneyed import Money
 
 from analytics import queries
-from analytics.events import PAGE_KINDS
 from analytics.figures import ALL_CATEGORIES, Figures
+from analytics.kinds import PAGE_KINDS
 from analytics.roll_up import ANY_KIND
 from cassandra_db import PendingResult
 from catalogue import queries as catalogue

@@ -26,6 +26,7 @@ from cassandra.query import UNSET_VALUE, BatchStatement, BatchType
 from cassandra.util import uuid_from_time
 
 from analytics.days import shop_day
+from analytics.live import LiveCounter
 from cassandra_db import (
     LOCAL_QUORUM,
     CassandraUnavailable,
@@ -98,6 +99,7 @@ class EventWriter:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._salts: dict[date, bytes] = {}
+        self._live = LiveCounter()
 
     def put(self, event: WaitingEvent) -> None:
         """Let an event be written soon, or shed it if too many wait. Never waits."""
@@ -173,7 +175,19 @@ class EventWriter:
                 future.result()
             except DRIVER_ERRORS:
                 failed.append(batch)
+            else:
+                self._count_live(batch)
+        try:
+            self._live.write()
+        except CassandraUnavailable as error:
+            # The events stand; the minutes are written with the next ones.
+            log.info("live figures wait: %s", error)
         return failed
+
+    def _count_live(self, batch: EventBatch) -> None:
+        for _, event in batch.events:
+            pseudonym = make_pseudonym(self._salt(shop_day(event.at)), event)
+            self._live.add(batch.kind, event.at.astimezone(UTC), pseudonym)
 
     def _send(self, batch: EventBatch) -> ResponseFuture:
         sent = BatchStatement(BatchType.UNLOGGED, consistency_level=LOCAL_QUORUM)

@@ -16,11 +16,10 @@ from django.http import HttpRequest, HttpResponse
 
 from analytics.bots import is_bot
 from analytics.event_writer import WRITER, WaitingEvent
+from analytics.kinds import PAGE_KINDS
 from cassandra_db import current_time
 from web.rate_limits import network_address
 
-PAGE_KINDS = ("product", "category", "search")
-KINDS = (*PAGE_KINDS, "add", "checkout", "order")
 MAX_WORDS_LENGTH = 60
 # Words that name a person rather than a thing: an address, or a number of a telephone, a card or an order.
 _PERSONAL_WORDS = re.compile(r"@|(?:\d[ -]?){6}")
@@ -30,7 +29,7 @@ _SOCIAL_SITES = ("facebook.", "instagram.", "pinterest.", "t.co", "x.com", "redd
 
 @dataclass(frozen=True)
 class NotedEvent:
-    """What an answer means when it is sent: one of KINDS, and what it is about."""
+    """What an answer means when it is sent: one of analytics.kinds.KINDS, and what it is about."""
 
     kind: str
     product_id: UUID | None = None

@@ -16,8 +16,8 @@ from uuid import UUID
 
 from analytics.days import month_start, shop_day
 from analytics.event_writer import EVENT_SHARDS, MAX_EVENT_DELAY, floor_to_hour
-from analytics.events import KINDS
 from analytics.figures import ALL_CATEGORIES
+from analytics.kinds import KINDS
 from analytics.sketches import VisitorSketch
 from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
 from catalogue import queries as catalogue

@@ -23,7 +23,7 @@ from moneyed import Money
 from accounts.operations import register_user
 from accounts.second_factor import enrol_demo_second_factor
 from analytics.days import shop_day
-from analytics.events import KINDS
+from analytics.kinds import KINDS
 from analytics.queries import prefetch_visits
 from analytics.roll_up import ALL_SUBJECTS, Tally, write_visits_of_day
 from cassandra_db import CassandraUnavailable, current_microseconds, truncate_to_milliseconds

@@ -43,6 +43,7 @@ LOOKS = {
         "log",
         "sales",
         "visits",
+        "live",
         "worker",
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),

@@ -71,6 +71,7 @@ CQL_ELSEWHERE = {
     "accounts/second_factor.py": _STORE,
     "accounts/sessions.py": _STORE,
     "analytics/event_writer.py": _STORE,
+    "analytics/live.py": _STORE,
     "analytics/roll_up.py": _STORE,
     "catalogue/bulk_changes.py": _STORE + ", and a product's marks",
     "orders/bulk_changes.py": _STORE,

@@ -225,6 +225,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "rules for reviews": ShopPage(
             "adminpanel:review_rules", "/staff/settings/reviews/", "admin"
         ),
+        "live": ShopPage("adminpanel:live", "/staff/live/", "admin"),
         "visits": ShopPage("adminpanel:visits", "/staff/visits/", "admin"),
         "failed mails": ShopPage("adminpanel:mails", "/staff/mail/", "admin"),
         "mails, refused": ShopPage(

@@ -1,0 +1,63 @@
+"""What the staff's live page shows: the last half hour of the shop, minute by minute."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from analytics.live import LIVE_MINUTES, LiveTally, list_live_minutes
+
+CHART_HEIGHT = 120
+CHART_STEP = 10
+
+
+@dataclass(frozen=True)
+class LiveLine:
+    """A minute, and its bar in the chart in units of the drawing."""
+
+    at: datetime
+    visitors: int
+    pages: int
+    orders: int
+    x: int
+    y: int
+    height: int
+
+
+@dataclass(frozen=True)
+class LiveView:
+    """The last thirty minutes, oldest first. A visitor is counted once in all of them."""
+
+    visitors: int
+    pages: int
+    orders: int
+    minutes: tuple[LiveLine, ...]
+
+    @property
+    def lines(self) -> list[LiveLine]:
+        """The minutes in which something happened, the latest first."""
+        return [each for each in reversed(self.minutes) if each.visitors]
+
+    @property
+    def chart_width(self) -> int:
+        return CHART_STEP * LIVE_MINUTES
+
+    @property
+    def fingerprint(self) -> str:
+        """By this a page can see whether it shows all this already."""
+        return hashlib.sha256(repr((self.visitors, self.minutes)).encode()).hexdigest()[:16]
+
+
+def get_live_view(now: datetime) -> LiveView:
+    """Return what the live page shows at a moment. Raises CassandraUnavailable."""
+    minutes, total = list_live_minutes(now), LiveTally()
+    for tally in minutes.values():
+        total.merge(tally)
+    most = max(each.pages for each in minutes.values()) or 1
+    lines = []
+    for n, (at, tally) in enumerate(minutes.items()):
+        height = round(CHART_HEIGHT * tally.pages / most)
+        numbers = tally.visitors.estimate(), tally.pages, tally.orders
+        lines.append(LiveLine(at, *numbers, CHART_STEP * n, CHART_HEIGHT - height, height))
+    return LiveView(total.visitors.estimate(), total.pages, total.orders, tuple(lines))

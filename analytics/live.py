@@ -1,0 +1,98 @@
+"""What visitors do in these minutes, for the staff's live page.
+
+Each process adds up its own minutes in memory and writes what they come to, over and over: absolute, so a write may be done twice.
+The page adds the processes up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+from analytics.kinds import ORDER, PAGE_KINDS
+from analytics.sketches import VisitorSketch
+from cassandra_db import PendingResult, read, wait_for_all, write
+
+MINUTE = timedelta(minutes=1)
+LIVE_MINUTES = 30
+MINUTES_OF_HOUR = read(
+    "Q19", "SELECT minute, pages, orders, visitors FROM live_minutes WHERE hour = :hour"
+)
+WRITE_MINUTE = write(
+    "Q19",
+    """INSERT INTO live_minutes (hour, minute, process, pages, orders, visitors)
+       VALUES (:hour, :minute, :process, :pages, :orders, :visitors)""",
+)
+
+
+@dataclass
+class LiveTally:
+    """What happened in some time: loads of pages, orders placed, and the visitors."""
+
+    pages: int = 0
+    orders: int = 0
+    visitors: VisitorSketch = field(default_factory=VisitorSketch)
+
+    def merge(self, other: LiveTally) -> None:
+        """Add all that happened in another."""
+        self.pages += other.pages
+        self.orders += other.orders
+        self.visitors.merge(other.visitors)
+
+
+class LiveCounter:
+    """The minutes of a process, used by its writer's thread alone."""
+
+    def __init__(self) -> None:
+        self._process = uuid4()
+        self._minutes: dict[datetime, LiveTally] = {}
+        self._changed: set[datetime] = set()
+
+    def add(self, kind: str, at: datetime, visitor: bytes) -> None:
+        """Count an event of a visitor, who is eight bytes."""
+        minute = at.replace(second=0, microsecond=0)
+        tally = self._minutes.setdefault(minute, LiveTally())
+        tally.pages += kind in PAGE_KINDS
+        tally.orders += kind == ORDER
+        tally.visitors.add(visitor)
+        self._changed.add(minute)
+
+    def write(self) -> None:
+        """Write the minutes that have changed since they were written. Raises CassandraUnavailable; they are then written next time."""
+        if not self._changed:
+            return
+        wait_for_all(
+            [
+                WRITE_MINUTE.start(
+                    hour=minute.replace(minute=0),
+                    minute=minute.minute,
+                    process=self._process,
+                    pages=tally.pages,
+                    orders=tally.orders,
+                    visitors=tally.visitors.to_bytes(),
+                )
+                for minute in self._changed
+                if (tally := self._minutes[minute])
+            ]
+        )
+        self._changed.clear()
+        oldest = max(self._minutes) - LIVE_MINUTES * MINUTE
+        self._minutes = {each: t for each, t in self._minutes.items() if each >= oldest}
+
+
+def list_live_minutes(now: datetime) -> dict[datetime, LiveTally]:
+    """Return the last thirty minutes, oldest first, of all processes; a moment of UTC. Raises CassandraUnavailable."""
+    last = now.replace(second=0, microsecond=0)
+    first = last - (LIVE_MINUTES - 1) * MINUTE
+    found = {first + n * MINUTE: LiveTally() for n in range(LIVE_MINUTES)}
+    hours = {each.replace(minute=0) for each in (first, last)}
+    reading: list[tuple[datetime, PendingResult]] = [
+        (hour, MINUTES_OF_HOUR.start(hour=hour)) for hour in hours
+    ]
+    for hour, pending in reading:
+        for row in pending.rows():
+            minute = hour + row.minute * MINUTE
+            if minute in found:
+                found[minute].merge(LiveTally(row.pages, row.orders, VisitorSketch(row.visitors)))
+    return found
