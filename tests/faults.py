@@ -2447,6 +2447,13 @@ FAULTS = (
         "tests/reviews/test_reviews.py",
     ),
     _fault(
+        "A refused review is published once its writer withdraws it and writes it anew",
+        "reviews/views.py",
+        "own.state == REFUSED or (own.state == WITHDRAWN and own.queued_at)",
+        "own.state == REFUSED",
+        "tests/reviews/test_pages.py",
+    ),
+    _fault(
         "A crash after a review leaves its copies as they were",
         "reviews/operations.py",
         "    mark_pending(after.product_id, after.user_id)\n",

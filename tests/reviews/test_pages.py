@@ -161,6 +161,13 @@ def test_x231_staff_decide_undo_and_answer(client: Client, product: Product, ali
     assert (own(product, alice).state, own(product, alice).held_for) == (HELD, "again")
     send(client, product, version=str(own(product, alice).version))
     assert (own(product, alice).state, own(product, alice).held_for) == (HELD, "again")
+    # Nor by taking it back and writing it anew.
+    client.post(
+        address("withdraw", product),
+        {"version": str(own(product, alice).version), "operation": str(uuid4())},
+    )
+    send(client, product, version=str(own(product, alice).version))
+    assert (own(product, alice).state, own(product, alice).held_for) == (HELD, "again")
     stale = act(409, act="publish", version="1")
     assert "has changed since you opened the page" in stale
     act(act="publish")
