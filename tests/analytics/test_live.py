@@ -33,6 +33,7 @@ def totals(view: LiveView) -> tuple[int, int, int]:
     return view.visitors, view.pages, view.orders
 
 
+@pytest.mark.usefixtures("told_apart")
 def test_x206_processes_are_added_up_and_somebody_is_one_visitor_in_all(hour: datetime) -> None:
     one, other = EventWriter(), EventWriter()
     at = hour + 40 * MINUTE

@@ -168,6 +168,7 @@ def test_x201_what_is_too_much_is_shed_and_counted(
     assert writer.shed_count == 9
 
 
+@pytest.mark.usefixtures("told_apart")
 def test_x202_late_events_are_counted_and_a_second_sum_changes_nothing(hour: datetime) -> None:
     writer, product = EventWriter(), make_product("Mug")
     day = shop_day(hour)
@@ -220,6 +221,7 @@ def analyst(hour: datetime) -> Client:
     return client
 
 
+@pytest.mark.usefixtures("told_apart")
 def test_x203_analysts_see_visits_products_and_searches_and_take_them_along(
     analyst: Client, hour: datetime
 ) -> None:
