@@ -154,7 +154,7 @@ class ReviewRequestStop(Model):
     """Whose mailbox gets no mails that ask for a review.
 
     Bound: one row a partition.
-    Writer: reviews.requests.
+    Writer: reviews.operations.
     """
 
     __table_name__ = "review_request_stops"

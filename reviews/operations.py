@@ -33,6 +33,7 @@ from cassandra_db import (
 )
 from catalogue.operations import set_rating
 from catalogue.queries import get_product_at_quorum
+from mail.addresses import email_key
 from mail.operations import queue_mail
 from orders.queries import get_order
 from reviews import queries
@@ -148,6 +149,10 @@ DELETE_PENDING = write(
     """DELETE FROM pending_reviews_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND user_id = :user_id""",
 )
+STOP_REQUESTS = write(
+    "R3", "INSERT INTO review_request_stops (email, stopped_at) VALUES (:email, :stopped_at)"
+)
+ALLOW_REQUESTS = write("R3", "DELETE FROM review_request_stops WHERE email = :email")
 _NUMBER_NAMES = ("one", "two", "three", "four", "five")
 
 
@@ -572,6 +577,16 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             return
         review = present  # it was changed meanwhile
     raise ReviewsBusy
+
+
+def stop_requests(email: str, now: datetime) -> None:
+    """Send an address no more mails that ask for reviews. Raises CassandraUnavailable."""
+    STOP_REQUESTS.run(email=email_key(email), stopped_at=now)
+
+
+def allow_requests(email: str) -> None:
+    """Forget that an address wants no such mails. Raises CassandraUnavailable."""
+    ALLOW_REQUESTS.run(email=email_key(email))
 
 
 def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:

@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any
 
 from reviews import operations, queries
-from reviews.requests import allow_requests, get_stop_time
 from reviews.rules import get_review_rules
 from web.personal_data import DataSubject
 
@@ -12,7 +11,7 @@ from web.personal_data import DataSubject
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return what the person has written about products, and what became of it."""
     return {
-        "asks_for_no_review_mails_since": get_stop_time(person.email),
+        "asks_for_no_review_mails_since": queries.get_stop_time(person.email),
         "reviews": [
             {
                 "product_id": each.product_id,
@@ -38,4 +37,4 @@ def erase_personal_data(person: DataSubject, now: datetime) -> None:
     keeps_texts = get_review_rules().keeps_erased_texts
     for writer_id in (person.user_id, *queries.guest_ids(person.email)):
         operations.erase_reviews(writer_id, keeps_texts=keeps_texts)
-    allow_requests(person.email)
+    operations.allow_requests(person.email)

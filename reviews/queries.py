@@ -65,6 +65,8 @@ BY_USER = read(
     "R2",
     "SELECT product_id, review_id, version, state FROM reviews_by_user WHERE user_id = :user_id",
 )
+# R3: whether an address wants no mails that ask for reviews.
+STOPPED = read("R3", "SELECT stopped_at FROM review_request_stops WHERE email = :email")
 # R4: how many found a review helpful.
 VOTES = read("R4", "SELECT helpful_count FROM votes_by_review WHERE review_id = :review_id LIMIT 1")
 VOTE = read(
@@ -236,6 +238,12 @@ def list_reviews_of(user_id: UUID) -> list[Review]:
 def list_product_ids_of(user_id: UUID) -> list[UUID]:
     """Return which products a person has reviewed, as their list says. Raises CassandraUnavailable."""
     return [row.product_id for row in BY_USER.all(user_id=user_id)]
+
+
+def get_stop_time(email: str) -> datetime | None:
+    """Return since when an address wants no mails that ask for reviews, None if it may get them. Raises CassandraUnavailable."""
+    row = STOPPED.one(email=email_key(email))
+    return row.stopped_at if row else None
 
 
 def guest_ids(email: str) -> list[UUID]:

@@ -14,9 +14,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from accounts.queries import find_user_by_email, get_user
-from cassandra_db import read, write
 from catalogue.queries import get_product_at_quorum
-from mail.addresses import email_key
 from mail.operations import queue_mail
 from mail.queries import get_undeliverable_address, list_unmailed_events
 from orders import queries as orders
@@ -29,12 +27,6 @@ ASKED_AFTER = timedelta(days=14)
 # So many of an order's products are asked about.
 MAX_PRODUCTS = 10
 _EVENT = "review"
-
-STOP = write(
-    "R3", "INSERT INTO review_request_stops (email, stopped_at) VALUES (:email, :stopped_at)"
-)
-ALLOW = write("R3", "DELETE FROM review_request_stops WHERE email = :email")
-STOPPED = read("R3", "SELECT stopped_at FROM review_request_stops WHERE email = :email")
 
 
 def ask_for_reviews_of(day: date, now: datetime) -> int:
@@ -55,7 +47,7 @@ def ask_for_review(order_id: UUID, now: datetime) -> bool:
         return False
     if order.fulfilment != "delivered" or not list_unmailed_events(order_id, [_EVENT]):
         return False
-    if get_stop_time(order.email) or get_undeliverable_address(order.email):
+    if queries.get_stop_time(order.email) or get_undeliverable_address(order.email):
         return False
     products = _list_products(order, now)
     if not products:
@@ -101,22 +93,6 @@ def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
     account = None if user_id else find_user_by_email(email)
     member_id = account.user_id if account else user_id
     return [*([member_id] if member_id else []), *queries.guest_ids(email)]
-
-
-def stop_requests(email: str, now: datetime) -> None:
-    """Send an address no more mails that ask for reviews. Raises CassandraUnavailable."""
-    STOP.run(email=email_key(email), stopped_at=now)
-
-
-def allow_requests(email: str) -> None:
-    """Forget that an address wants no such mails. Raises CassandraUnavailable."""
-    ALLOW.run(email=email_key(email))
-
-
-def get_stop_time(email: str) -> datetime | None:
-    """Return since when an address wants no such mails, None if it may get them. Raises CassandraUnavailable."""
-    row = STOPPED.one(email=email_key(email))
-    return row.stopped_at if row else None
 
 
 def floor_to_day(moment: datetime) -> datetime:

@@ -30,7 +30,7 @@ from catalogue.queries import (
 from catalogue.words import fold_text
 from orders.entities import Order
 from orders.queries import get_order, list_items
-from reviews import links, operations, queries, requests
+from reviews import links, operations, queries
 from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
@@ -166,7 +166,7 @@ def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
         return _link_over(request)
     if request.method != "POST":
         return render_page(request, "reviews/stop.html", {"email": email, "token": token})
-    requests.stop_requests(email, current_time())
+    operations.stop_requests(email, current_time())
     messages.success(
         request, _("You’ve unsubscribed. We won’t ask you for reviews by email any more.")
     )
