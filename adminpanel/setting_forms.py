@@ -447,7 +447,7 @@ class TaxForm(SettingForm[TaxSetting]):
 
 
 class ReviewRulesForm(SettingForm[ReviewRules]):
-    """Which words hold a review, and what stays of the reviews of somebody who was erased."""
+    """Which words hold a review, what stays of the reviews of somebody who was erased, and whether buyers are asked."""
 
     kind = REVIEW_RULES
     template = "adminpanel/review_rules.html"
@@ -462,19 +462,25 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
         label=gettext_lazy("Keep a review’s text when its writer’s account is deleted"),
         required=False,
     )
+    asks_buyers = forms.BooleanField(
+        label=gettext_lazy("Ask buyers for a review by email"),
+        help_text=gettext_lazy("Two weeks after an order has arrived, once."),
+        required=False,
+    )
 
     def get_fields(self, setting: ReviewRules) -> dict[str, Any]:
         """Return the rules by the names of the fields."""
         return {
             "words": "\n".join(setting.words),
             "keeps_erased_texts": setting.keeps_erased_texts,
+            "asks_buyers": setting.asks_buyers,
         }
 
     def build_setting(self, key: str) -> ReviewRules:
         """Return the rules that the valid form describes."""
         clean = self.cleaned_data
         words = dict.fromkeys(each.strip() for each in clean["words"].splitlines() if each.strip())
-        return ReviewRules(tuple(words), clean["keeps_erased_texts"])
+        return ReviewRules(tuple(words), clean["keeps_erased_texts"], clean["asks_buyers"])
 
 
 class WeightsForm(SettingForm[ParcelWeights]):

@@ -36,6 +36,8 @@ def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiA
             "Auto-Submitted": "auto-generated",
         },
     )
+    if mail.unsubscribe_url:
+        message.extra_headers["List-Unsubscribe"] = f"<{mail.unsubscribe_url}>"
     if mail.html:
         message.attach_alternative(mail.html, "text/html")
     return message

@@ -34,6 +34,9 @@ class Mail(Model):
     )  # how it failed for good: mail.fates; null while it waits, and once it is sent
     failed_at = columns.DateTime()
     failure = columns.Text()  # what the mail server said of it last
+    unsubscribe_url = (
+        columns.Text()
+    )  # where its reader ends mails of this kind; of those that nobody has to get
 
 
 class MailByOrder(Model):

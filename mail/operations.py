@@ -52,8 +52,9 @@ DELETE_ABOUT_PERSON = write("mail", "DELETE FROM mails_by_person WHERE person_id
 DROPPED = conditional_write("mail", "DELETE FROM mails WHERE mail_id = :mail_id IF EXISTS")
 CLAIM = conditional_write(
     "mail",
-    """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at, order_number)
-       VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now, :order_number) IF NOT EXISTS""",
+    """INSERT INTO mails (mail_id, recipient, subject, text, html, attempts, queued_at, order_number,
+       unsubscribe_url) VALUES (:mail_id, :recipient, :subject, :text, :html, 0, :now, :order_number, :unsubscribe_url)
+       IF NOT EXISTS""",
 )
 # The worker that counts the attempt up is the one that makes it; until `due_at` no worker makes another, not even after a crash.
 ATTEMPT = conditional_write(
@@ -138,12 +139,14 @@ def queue_mail(
     plain: bool = False,
     about: UUID | None = None,
     order_number: str = "",
+    unsubscribe_url: str = "",
 ) -> UUID:
     """Write a mail that the worker will send, once for each subject and event however often this is called.
 
     `template` names templates/mail/<template>.subject.txt, .txt and .html, which is left out of a `plain` one. `about` is the
     member whom a mail to another mailbox may name: to erase that person drops it. One about an order (`order_number`) is kept
-    for 30 days, to be read and sent again from there. Return the mail's id.
+    for 30 days, to be read and sent again from there. `unsubscribe_url` is the page on which its reader ends mails of its kind;
+    mail programs offer it beside the mail. Return the mail's id.
     Raises CassandraUnavailable; then call it again: nothing is sent twice.
     """
     mail_id = queries.derive_mail_id(subject_id, event)
@@ -156,6 +159,7 @@ def queue_mail(
         about,
         order_number,
         now,
+        unsubscribe_url,
     )
     return mail_id
 
@@ -168,7 +172,10 @@ def queue_mail_again(
     Called again with the same id, it writes nothing again. The mail that failed is no longer listed among those that did.
     Return when it was written first. Raises CassandraUnavailable.
     """
-    _claim_mail(mail_id, to, mail.subject, mail.text, mail.html, about, mail.order_number, now)
+    _claim_mail(
+        *(mail_id, to, mail.subject, mail.text, mail.html, about, mail.order_number, now),
+        mail.unsubscribe_url or "",
+    )
     stored = queries.get_mail(mail_id)
     queued_at: datetime = stored.queued_at if stored and stored.queued_at else now
     note_fate(mail._replace(mail_id=mail_id, queued_at=queued_at, failed_at=None), fates.WAITING)
@@ -186,6 +193,7 @@ def _claim_mail(
     about: UUID | None,
     order_number: str,
     now: datetime,
+    unsubscribe_url: str,
 ) -> None:
     # `now` may be when a long run began, and the sender does not look that far back.
     leading_here = [
@@ -207,6 +215,7 @@ def _claim_mail(
         html=queries.encrypt_part(html, mail_id) if html else None,
         now=now,
         order_number=order_number or None,
+        unsubscribe_url=unsubscribe_url or None,
     )
 
 

@@ -134,13 +134,15 @@ def _notify_variant_subscribers(
         return 0
     subscribers = queries.SUBSCRIBERS.all(variant_id=row.variant_id)
     for subscriber in subscribers:
+        context = _mail_context(product_with_stock.product, variant, subscriber.email)
         queue_mail(
             uuid5(row.variant_id, subscriber.email_key),
             f"back:{subscriber.asked_at.isoformat()}",
             subscriber.email,
             "back_in_stock",
-            _mail_context(product_with_stock.product, variant, subscriber.email),
+            context,
             now,
+            unsubscribe_url=context["end_url"],
         )
         # In this order: an address that subscribes again in between can still be found.
         DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)

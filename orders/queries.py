@@ -201,6 +201,23 @@ FULFILMENT = read(
 )
 
 
+# Q15: which orders had arrived on a day, by their ids; from one on.
+DELIVERED = read(
+    "Q15",
+    "SELECT order_id FROM delivered_orders_by_day WHERE day = :day AND order_id > :after LIMIT :most",
+)
+_DELIVERED_AT_ONCE = 500
+
+
+def iterate_delivered(day: date) -> Iterator[UUID]:
+    """Yield the ids of the orders that had arrived on a day (UTC). Raises CassandraUnavailable."""
+    after: UUID | None = UUID(int=0)
+    while after:
+        rows = DELIVERED.all(day=day, after=after, most=_DELIVERED_AT_ONCE)
+        yield from (row.order_id for row in rows)
+        after = rows[-1].order_id if len(rows) == _DELIVERED_AT_ONCE else None
+
+
 def prefetch_fulfilment(order_id: UUID) -> PendingResult:
     """Start reading whose an order is and whether it has arrived, for `is_delivered_to`."""
     return FULFILMENT.start(order_id=order_id)

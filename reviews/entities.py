@@ -34,6 +34,7 @@ class Review:
     decided_at: datetime | None = None
     answer: str = ""
     answered_at: datetime | None = None
+    order_id: UUID | None = None
 
     @property
     def is_counted(self) -> bool:

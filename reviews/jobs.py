@@ -10,8 +10,9 @@ from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
 from reviews import operations, queries
 from reviews.queries import floor_to_period, list_periods
+from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
 
-NAME = "reviews"
+NAME, REQUESTS = "reviews", "review requests"
 # A row may be written a little after its time.
 MAX_WRITE_DELAY = timedelta(minutes=5)
 # Younger rows may be of reviews that are still being written: cleared now, they would be missing after a crash.
@@ -52,7 +53,32 @@ def finish_reviews(periods: list[datetime], until: datetime) -> int:
     return len(reviews)
 
 
+def ask_buyers(now: datetime) -> str:
+    """Ask the buyers of orders that arrived two weeks ago for a review, day by day."""
+    position, until = get_position(REQUESTS), floor_to_day(now - ASKED_AFTER)
+    day = datetime.fromisoformat(position) if position else until
+    asked = 0
+    while day <= until:
+        asked += ask_for_reviews_of(day.date(), now)
+        # Only now: cut off before, the day is done again, and nobody gets a second mail.
+        day += timedelta(days=1)
+        save_position(REQUESTS, day.isoformat())
+    return describe_count(
+        ngettext(
+            "%(count)s buyer asked for a review", "%(count)s buyers asked for a review", asked
+        ),
+        asked,
+    )
+
+
 JOBS = [
+    Job(
+        REQUESTS,
+        timedelta(minutes=10),
+        ask_buyers,
+        normal_lag=ASKED_AFTER,
+        idle_every=timedelta(hours=1),
+    ),
     Job(
         NAME,
         timedelta(seconds=30),
@@ -60,5 +86,5 @@ JOBS = [
         normal_lag=timedelta(minutes=30),
         # Only a crash leaves it anything that readers would miss.
         idle_every=timedelta(minutes=10),
-    )
+    ),
 ]

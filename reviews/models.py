@@ -47,6 +47,7 @@ class RatingByProduct(Model):
     decided_at = columns.DateTime()
     answer = columns.Text()
     answered_at = columns.DateTime()
+    order_id = columns.UUID()  # of a guest's review: the order by whose mail it was written
 
 
 class ReviewByProduct(Model):
@@ -147,6 +148,19 @@ class ModerationDay(Model):
     __personal_data__ = None
     shop = columns.Text(partition_key=True)
     day = columns.Date(primary_key=True)
+
+
+class ReviewRequestStop(Model):
+    """Whose mailbox gets no mails that ask for a review.
+
+    Bound: one row a partition.
+    Writer: reviews.operations.
+    """
+
+    __table_name__ = "review_request_stops"
+    __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
+    email = columns.Text(partition_key=True)  # casefolded
+    stopped_at = columns.DateTime()
 
 
 class PendingReview(Model):

@@ -33,10 +33,13 @@ from cassandra_db import (
 )
 from catalogue.operations import set_rating
 from catalogue.queries import get_product_at_quorum
+from mail.addresses import email_key
 from mail.operations import queue_mail
+from orders.queries import get_order
 from reviews import queries
 from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Rating, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
+from reviews.links import guest_url
 from reviews.queries import ALL, HELPFUL, MAX_HELPFUL, SHOP, floor_to_period
 
 ATTEMPTS = 8
@@ -44,9 +47,9 @@ ATTEMPTS = 8
 INSERT_REVIEW = conditional_write(
     "R3",
     """INSERT INTO ratings_by_product (product_id, user_id, review_id, stars, title, body, name, state, verified, version,
-       change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at)
+       change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at, order_id)
        VALUES (:product_id, :user_id, :review_id, :stars, :title, :body, :name, :state, :verified, :version,
-       :change_id, :written_at, :edited_at, :queued_at, :held_for, :refusal, :decided_at, :answer, :answered_at)
+       :change_id, :written_at, :edited_at, :queued_at, :held_for, :refusal, :decided_at, :answer, :answered_at, :order_id)
        IF NOT EXISTS""",
 )
 UPDATE_REVIEW = conditional_write(
@@ -54,7 +57,7 @@ UPDATE_REVIEW = conditional_write(
     """UPDATE ratings_by_product SET review_id = :review_id, stars = :stars, title = :title, body = :body, name = :name,
        state = :state, verified = :verified, version = :version, change_id = :change_id, written_at = :written_at,
        edited_at = :edited_at, queued_at = :queued_at, held_for = :held_for, refusal = :refusal, decided_at = :decided_at,
-       answer = :answer, answered_at = :answered_at
+       answer = :answer, answered_at = :answered_at, order_id = :order_id
        WHERE product_id = :product_id AND user_id = :user_id IF version = :seen AND change_id != :change_id""",
 )
 DELETE_REVIEW = conditional_write(
@@ -146,6 +149,10 @@ DELETE_PENDING = write(
     """DELETE FROM pending_reviews_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND user_id = :user_id""",
 )
+STOP_REQUESTS = write(
+    "R3", "INSERT INTO review_request_stops (email, stopped_at) VALUES (:email, :stopped_at)"
+)
+ALLOW_REQUESTS = write("R3", "DELETE FROM review_request_stops WHERE email = :email")
 _NUMBER_NAMES = ("one", "two", "three", "four", "five")
 
 
@@ -162,11 +169,12 @@ def write_review(
     seen: int,
     change_id: UUID,
     now: datetime,
+    order_id: UUID | None = None,
 ) -> Review:
     """Write a person's review of a product, or change it; return it as it is then.
 
     `seen` is the version that its editor has read, 0 for none. `held_for` says why it waits for the staff, "" if nothing speaks
-    against it. Sent again with the same `change_id` it is written once. Raises ReviewChanged if it is another one than was read,
+    against it. `order_id` is the order by whose mail a guest writes. Sent again with the same `change_id` it is written once. Raises ReviewChanged if it is another one than was read,
     ReviewsBusy, CassandraUnavailable.
     """
     now, before = truncate_to_milliseconds(now), queries.get_review(product_id, user_id)
@@ -184,6 +192,7 @@ def write_review(
         "state": HELD if held_for else PUBLISHED,
         "held_for": held_for,
         "change_id": change_id,
+        "order_id": order_id,
     }
     after = (
         replace(before, **text, version=seen + 1, edited_at=now, refusal="", decided_at=None)
@@ -443,23 +452,39 @@ def _refresh_queue(review: Review, at: int) -> None:
 
 
 def _mail_refusal(review: Review) -> None:
-    product, writer = get_product_at_quorum(review.product_id), get_user(review.user_id)
-    if product is None or writer is None or review.decided_at is None:
+    product = get_product_at_quorum(review.product_id)
+    if product is None or review.decided_at is None:
         return
     # Long after, the mail's claim has gone: what the check repairs then is no news.
     if current_time() - review.decided_at > queries.NEWS_FOR:
         return
+    to, url = _find_writer(review, product.slug)
+    if not to:
+        return
     queue_mail(
         uuid5(review.review_id, review.user_id.hex),
         f"refused:{review.version}",
-        writer.email,
+        to,
         "review_refused",
         {
             "name": product.name,
             "reason": review.refusal,
-            "url": settings.PUBLIC_URL + reverse("reviews:write", args=(product.slug,)),
+            "url": url,
         },
         review.decided_at,
+    )
+
+
+def _find_writer(review: Review, slug: str) -> tuple[str, str]:
+    """Return the address of who wrote a review, and where it is changed; "" for somebody who was erased."""
+    if review.order_id:
+        order = get_order(review.order_id)
+        return (order.email if order and not order.is_erased else ""), guest_url(
+            review.order_id, slug
+        )
+    writer = get_user(review.user_id)
+    return (writer.email if writer else ""), settings.PUBLIC_URL + reverse(
+        "reviews:write", args=(slug,)
     )
 
 
@@ -529,7 +554,12 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
     for _attempt in retry_attempts(ATTEMPTS):
         change_id = uuid5(new_id, str(review.version))
         nobodys = replace(
-            review, user_id=new_id, name="", version=review.version + 1, change_id=change_id
+            review,
+            user_id=new_id,
+            name="",
+            version=review.version + 1,
+            change_id=change_id,
+            order_id=None,
         )
         if not keeps_text:
             nobodys = replace(nobodys, title="", body="", refusal="")
@@ -547,6 +577,16 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             return
         review = present  # it was changed meanwhile
     raise ReviewsBusy
+
+
+def stop_requests(email: str, now: datetime) -> None:
+    """Send an address no more mails that ask for reviews. Raises CassandraUnavailable."""
+    STOP_REQUESTS.run(email=email_key(email), stopped_at=now)
+
+
+def allow_requests(email: str) -> None:
+    """Forget that an address wants no such mails. Raises CassandraUnavailable."""
+    ALLOW_REQUESTS.run(email=email_key(email))
 
 
 def set_numbers(product_id: UUID, present: Rating, wanted: Rating) -> None:

@@ -11,6 +11,7 @@ from web.personal_data import DataSubject
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return what the person has written about products, and what became of it."""
     return {
+        "asks_for_no_review_mails_since": queries.get_stop_time(person.email),
         "reviews": [
             {
                 "product_id": each.product_id,
@@ -25,11 +26,15 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
                 "refused_because": each.refusal,
                 "answer": each.answer,
             }
-            for each in queries.list_reviews_of(person.user_id)
-        ]
+            for writer_id in (person.user_id, *queries.guest_ids(person.email))
+            for each in queries.list_reviews_of(writer_id)
+        ],
     }
 
 
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """Take the person's name off their reviews, and the texts too unless the shop keeps them."""
-    operations.erase_reviews(person.user_id, keeps_texts=get_review_rules().keeps_erased_texts)
+    keeps_texts = get_review_rules().keeps_erased_texts
+    for writer_id in (person.user_id, *queries.guest_ids(person.email)):
+        operations.erase_reviews(writer_id, keeps_texts=keeps_texts)
+    operations.allow_requests(person.email)

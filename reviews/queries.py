@@ -17,8 +17,10 @@ from cassandra_db import (
     read,
     scan,
 )
+from mail.addresses import email_key
 from orders import queries as orders
-from reviews.entities import ListedReview, Rating, Review
+from reviews.entities import WITHDRAWN, ListedReview, Rating, Review
+from web.encryption import keyed_digests
 
 ALL, HELPFUL = 0, 6
 PAGE_LENGTH = 10
@@ -35,7 +37,7 @@ NEWS_FOR = timedelta(days=2)
 
 _TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
        name, state, verified, version, change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer,
-       answered_at FROM ratings_by_product"""
+       answered_at, order_id FROM ratings_by_product"""
 # R3: a person's review of a product; a product's numbers; all of it, for the check.
 REVIEW = read("R3", f"{_TRUTH} WHERE product_id = :product_id AND user_id = :user_id")
 _NUMBERS = "SELECT rating_count, rating_sum, one, two, three, four, five FROM ratings_by_product WHERE product_id = :product_id LIMIT 1"
@@ -63,6 +65,8 @@ BY_USER = read(
     "R2",
     "SELECT product_id, review_id, version, state FROM reviews_by_user WHERE user_id = :user_id",
 )
+# R3: whether an address wants no mails that ask for reviews.
+STOPPED = read("R3", "SELECT stopped_at FROM review_request_stops WHERE email = :email")
 # R4: how many found a review helpful.
 VOTES = read("R4", "SELECT helpful_count FROM votes_by_review WHERE review_id = :review_id LIMIT 1")
 VOTE = read(
@@ -115,6 +119,7 @@ def review_from_row(row: Row | None) -> Review | None:
         decided_at=row.decided_at,
         answer=row.answer or "",
         answered_at=row.answered_at,
+        order_id=row.order_id,
     )
 
 
@@ -145,6 +150,16 @@ def prefetch_review(product_id: UUID, user_id: UUID) -> PendingResult:
 def get_review(product_id: UUID, user_id: UUID) -> Review | None:
     """Return a person's review of a product as it is now, in whatever state. Raises CassandraUnavailable."""
     return review_from_row(prefetch_review(product_id, user_id).one())
+
+
+def find_own_review(product_id: UUID, ids: Sequence[UUID]) -> Review | None:
+    """Return the review of a product that stands under one of a person's ids, None without one. Raises CassandraUnavailable.
+
+    One that was withdrawn comes last: the person may have written another one since.
+    """
+    reading = [prefetch_review(product_id, each) for each in ids]
+    found = [review for each in reading if (review := review_from_row(each.one()))]
+    return min(found, key=lambda each: each.state == WITHDRAWN, default=None)
 
 
 def prefetch_listed(product_id: UUID, most: int) -> PendingResult:
@@ -223,6 +238,20 @@ def list_reviews_of(user_id: UUID) -> list[Review]:
 def list_product_ids_of(user_id: UUID) -> list[UUID]:
     """Return which products a person has reviewed, as their list says. Raises CassandraUnavailable."""
     return [row.product_id for row in BY_USER.all(user_id=user_id)]
+
+
+def get_stop_time(email: str) -> datetime | None:
+    """Return since when an address wants no mails that ask for reviews, None if it may get them. Raises CassandraUnavailable."""
+    row = STOPPED.one(email=email_key(email))
+    return row.stopped_at if row else None
+
+
+def guest_ids(email: str) -> list[UUID]:
+    """Return the ids under which a mailbox's owner reviews without an account: today's, then those of former keys of the shop."""
+    return [
+        UUID(hex=each[:32], version=4)
+        for each in keyed_digests(email_key(email), "reviews.guest", "")
+    ]
 
 
 def voter_key(review_id: UUID, user_id: UUID) -> str:

@@ -27,14 +27,19 @@ _LINK = re.compile(
 
 @dataclass(frozen=True)
 class ReviewRules:
-    """Words that hold a review until the staff have read it; whether the text of who was erased stays, without the name."""
+    """Words that hold a review until the staff have read it; whether the text of who was erased stays, without the name; whether buyers are asked."""
 
     words: tuple[str, ...] = ()
     keeps_erased_texts: bool = True
+    asks_buyers: bool = True
 
 
 def _parse(_key: str, value: Mapping[str, Any]) -> ReviewRules:
-    return ReviewRules(tuple(value["words"]), bool(value["keeps_erased_texts"]))
+    return ReviewRules(
+        tuple(value["words"]),
+        bool(value["keeps_erased_texts"]),
+        bool(value.get("asks_buyers", True)),
+    )
 
 
 def _dump(rules: ReviewRules) -> dict[str, Any]:

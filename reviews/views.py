@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID, uuid5
@@ -15,6 +16,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
+from accounts.models import User
+from accounts.queries import find_user_by_email
 from cassandra_db import current_time
 from cassandra_db.errors import InvalidPageToken
 from catalogue.entities import Product
@@ -25,13 +28,15 @@ from catalogue.queries import (
     product_from_rows,
 )
 from catalogue.words import fold_text
-from reviews import operations, queries
+from orders.entities import Order
+from orders.queries import get_order, list_items
+from reviews import links, operations, queries
 from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
 from reviews.queries import ALL, HELPFUL
 from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
-from web.decorators import get_or_post, post_only, public
+from web.decorators import get_or_post, owner_only, post_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
@@ -74,73 +79,175 @@ def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
     return render_page(request, "reviews/list.html", context)
 
 
+@dataclass(frozen=True)
+class Writer:
+    """Who writes a review: a member, or a guest by a mail about an order. `ids` are those under which it may stand, the first for a new one."""
+
+    ids: tuple[UUID, ...]
+    name: str
+    write_url: str
+    withdraw_url: str
+    order: Order | None = None
+
+    @classmethod
+    def of_member(cls, member: User, slug: str) -> Writer:
+        """Return a member as a writer, also of what the member has written as a guest."""
+        return cls(
+            (member.user_id, *queries.guest_ids(member.email)),
+            member.name,
+            reverse("reviews:write", args=(slug,)),
+            reverse("reviews:withdraw", args=(slug,)),
+        )
+
+    @classmethod
+    def of_guest(cls, order: Order, token: str, slug: str) -> Writer:
+        """Return the owner of an order's mailbox as a writer."""
+        return cls(
+            tuple(queries.guest_ids(order.email)),
+            order.name,
+            reverse("reviews:write_as_guest", args=(token, slug)),
+            reverse("reviews:withdraw_as_guest", args=(token, slug)),
+            order,
+        )
+
+    def has_received(self, product_id: UUID) -> bool:
+        """Return whether the product has arrived at the writer's. Raises CassandraUnavailable."""
+        if self.order is None:
+            return queries.has_received(self.ids[0], product_id)
+        return self.order.fulfilment == "delivered" and any(
+            each.product_id == product_id for each in list_items(self.order)
+        )
+
+
 @member_required
 @get_or_post
 def write_review(request: HttpRequest, slug: str) -> HttpResponse:
     """Write a review of a product, or change one's own."""
-    product_id, member = _product_id(slug), current_member(request)
-    pending, own_pending = (
-        prefetch_product(product_id),
-        queries.prefetch_review(product_id, member.user_id),
-    )
-    product, own = (
-        _shown_product(product_from_rows(pending.rows())),
-        queries.review_from_row(own_pending.one()),
-    )
-    if request.method != "POST":
-        return _form_page(request, product, own, ReviewForm.of_review(own))
-    form = ReviewForm(request.POST)
-    if not form.is_valid():
-        return _form_page(request, product, own, form, status=422)
-    typed = form.cleaned_data
-    try:
-        written = operations.write_review(
-            product_id,
-            member.user_id,
-            stars=typed["stars"],
-            title=typed["title"],
-            body=typed["body"],
-            name=shown_name(member.name),
-            verified=queries.has_received(member.user_id, product_id),
-            held_for=_find_reason_to_hold(request, own, typed["title"], typed["body"]),
-            seen=typed["version"],
-            change_id=uuid5(member.user_id, typed["operation"].hex),
-            now=current_time(),
-        )
-    except ReviewChanged:
-        own = queries.get_review(product_id, member.user_id)
-        form.show_newer(own)
-        return _form_page(request, product, own, form, status=409, is_stale=True)
-    except ReviewsBusy:
-        form.add_error(None, _("Many people are reviewing this product right now. Try again."))
-        return _form_page(request, product, own, form, status=422)
-    if written.state == PUBLISHED:
-        messages.success(request, _("Thank you. Your review is on the page."))
-        return redirect("reviews:list", product.slug)
-    messages.success(request, _("Thank you. We’ll read your review before it appears."))
-    return redirect("reviews:write", product.slug)
+    return _write(request, slug, Writer.of_member(current_member(request), slug))
+
+
+@get_or_post
+@owner_only
+def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
+    """Write a review of a product that came in a guest's order, or change it, by the link of a mail."""
+    order = _find_guest_order(token, slug)
+    if order is None:
+        return _link_over(request)
+    if order.user_id or find_user_by_email(order.email):
+        # There is an account: a person reviews a product once.
+        return redirect("reviews:write", slug)
+    return _write(request, slug, Writer.of_guest(order, token, slug))
 
 
 @member_required
 @post_only("reviews:write", "slug")
 def withdraw_review(request: HttpRequest, slug: str) -> HttpResponse:
     """Withdraw one's own review of a product."""
-    product_id, member = _product_id(slug), current_member(request)
-    form = WithdrawForm(request.POST)
+    return _withdraw(request, slug, Writer.of_member(current_member(request), slug))
+
+
+@post_only("reviews:write_as_guest", "token", "slug")
+@owner_only
+def withdraw_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
+    """Withdraw a guest's review of a product."""
+    order = _find_guest_order(token, slug)
+    if order is None or order.user_id:
+        return _link_over(request)
+    return _withdraw(request, slug, Writer.of_guest(order, token, slug))
+
+
+@get_or_post
+@owner_only
+def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
+    """End the mails that ask an address for reviews, by the link in one of them and a submit."""
+    email = links.parse_stop_token(token)
+    if email is None:
+        return _link_over(request)
+    if request.method != "POST":
+        return render_page(request, "reviews/stop.html", {"email": email, "token": token})
+    operations.stop_requests(email, current_time())
+    messages.success(
+        request, _("You’ve unsubscribed. We won’t ask you for reviews by email any more.")
+    )
+    return redirect("home")
+
+
+def _find_guest_order(token: str, slug: str) -> Order | None:
+    """Return the order whose products a link of a mail lets review, None if it lets nothing. Raises Http404 for a product that was not in it."""
+    order_id = links.order_id_from_guest_token(token)
+    order = get_order(order_id) if order_id else None
+    if order is None or order.is_erased:
+        return None
+    product_id = _product_id(slug)
+    if all(each.product_id != product_id for each in list_items(order)):
+        raise Http404
+    return order
+
+
+def _link_over(request: HttpRequest) -> HttpResponse:
+    return render_page(request, "reviews/link_over.html", {}, status=410)
+
+
+def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
+    product_id = _product_id(slug)
+    pending = prefetch_product(product_id)
+    own = queries.find_own_review(product_id, writer.ids)
+    product = _shown_product(product_from_rows(pending.rows()))
+    if request.method != "POST":
+        return _form_page(request, product, own, ReviewForm.of_review(own), writer)
+    form = ReviewForm(request.POST)
     if not form.is_valid():
-        return _stale_page(request, product_id, member.user_id, status=422)
+        return _form_page(request, product, own, form, writer, status=422)
+    typed, writer_id = form.cleaned_data, own.user_id if own else writer.ids[0]
+    order_id = writer.order.order_id if writer.order else own.order_id if own else None
+    try:
+        written = operations.write_review(
+            product_id,
+            writer_id,
+            stars=typed["stars"],
+            title=typed["title"],
+            body=typed["body"],
+            name=shown_name(writer.name),
+            verified=writer.has_received(product_id),
+            held_for=_find_reason_to_hold(request, own, typed["title"], typed["body"]),
+            seen=typed["version"],
+            change_id=uuid5(writer_id, typed["operation"].hex),
+            now=current_time(),
+            order_id=order_id,
+        )
+    except ReviewChanged:
+        own = queries.get_review(product_id, writer_id)
+        form.show_newer(own)
+        return _form_page(request, product, own, form, writer, status=409, is_stale=True)
+    except ReviewsBusy:
+        form.add_error(None, _("Many people are reviewing this product right now. Try again."))
+        return _form_page(request, product, own, form, writer, status=422)
+    if written.state == PUBLISHED:
+        messages.success(request, _("Thank you. Your review is on the page."))
+        return redirect("reviews:list", product.slug)
+    messages.success(request, _("Thank you. We’ll read your review before it appears."))
+    return redirect(writer.write_url)
+
+
+def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
+    product_id, form = _product_id(slug), WithdrawForm(request.POST)
+    own = queries.find_own_review(product_id, writer.ids)
+    if not form.is_valid():
+        return _stale_page(request, product_id, writer, status=422)
+    if own is None:
+        raise Http404
     try:
         operations.withdraw_review(
             product_id,
-            member.user_id,
+            own.user_id,
             seen=form.cleaned_data["version"],
-            change_id=uuid5(member.user_id, form.cleaned_data["operation"].hex),
+            change_id=uuid5(own.user_id, form.cleaned_data["operation"].hex),
             now=current_time(),
         )
     except NoSuchReview as error:
         raise Http404 from error
     except ReviewChanged:
-        return _stale_page(request, product_id, member.user_id, status=409)
+        return _stale_page(request, product_id, writer, status=409)
     messages.success(request, _("Your review is withdrawn."))
     return redirect("reviews:list", slug)
 
@@ -153,7 +260,7 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         raise Http404
     review = _get_published(slug, form.cleaned_data["review"])
-    if review.user_id == member.user_id:
+    if review.user_id in (member.user_id, *queries.guest_ids(member.email)):
         messages.error(request, _("This is your own review."))
         return redirect("reviews:list", slug)
     is_helpful = form.cleaned_data["helpful"]
@@ -244,6 +351,7 @@ def _form_page(
     product: Product,
     own: Review | None,
     form: ReviewForm,
+    writer: Writer,
     status: int = 200,
     *,
     is_stale: bool = False,
@@ -252,16 +360,19 @@ def _form_page(
         "product": product,
         "own": own if own and own.state != WITHDRAWN else None,
         "form": form,
+        "writer": writer,
         "is_stale": is_stale,
     }
     return render_page(request, "reviews/write.html", context, status=status)
 
 
-def _stale_page(request: HttpRequest, product_id: UUID, user_id: UUID, status: int) -> HttpResponse:
+def _stale_page(
+    request: HttpRequest, product_id: UUID, writer: Writer, status: int
+) -> HttpResponse:
     product = _shown_product(product_from_rows(prefetch_product(product_id).rows()))
-    own = queries.get_review(product_id, user_id)
+    own = queries.find_own_review(product_id, writer.ids)
     return _form_page(
-        request, product, own, ReviewForm.of_review(own), status=status, is_stale=True
+        request, product, own, ReviewForm.of_review(own), writer, status=status, is_stale=True
     )
 
 

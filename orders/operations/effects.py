@@ -23,6 +23,7 @@ from orders.errors import OrderChanged, SettlementUnstable
 from orders.items import Item
 from orders.operations.additions import note_addition
 from orders.operations.copies import write_copies
+from orders.operations.deliveries import note_delivery
 from orders.operations.emails import queue_order_mails
 from orders.operations.pending_effects import clear_pending_effects, effects_under_way
 from orders.operations.refunds import settle_captures_and_refunds
@@ -132,6 +133,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         partial(inventory.copy_allocated_stock, order.list_allocations(items)),
         partial(remove_bought_items, order, items, now),
         partial(note_addition, order),
+        partial(note_delivery, order),
         partial(queue_order_mails, order, items, now),
     )
     if stock_error:

@@ -69,6 +69,7 @@ from orders.operations import (
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
 from promotions.rules import PERCENTAGE
+from reviews.links import guest_token, stop_token
 from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
@@ -316,6 +317,8 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         ).token,
         "subscription": subscription.to_token(),
         "end": unsubscribe_token(subscription.email),
+        "review_stop": stop_token(subscription.email),
+        **_guest_review(now),
         "mail": mailbox.Maildir(settings.MAILDIR).add(_mail(subscription)),
         "registration": _token(registration_link(f"{uuid4().hex}@example.org")),
         "registered": _token(registration_link(ann.email)),
@@ -327,6 +330,14 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
         "ann": str(ann.user_id),
         "forged": signing.dumps("x", key="a key that is not ours"),
     }
+
+
+def _guest_review(now: datetime) -> dict[str, str]:
+    """Where a guest reviews what came in an order."""
+    product = make_product("Teapot")
+    make_stock(3, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    order = place_order(make_draft((product, 1), email=f"{uuid4().hex}@example.org"), now)
+    return {"review_token": guest_token(order.order_id), "review_slug": product.slug}
 
 
 def _review(product: Product, ann: User, now: datetime) -> None:

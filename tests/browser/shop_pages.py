@@ -57,6 +57,15 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "own review, refused": ShopPage(
             "reviews:write", "/account/reviews/{reviewed}/", "ann", 422, _NOTHING
         ),
+        "mails that ask for reviews, unsubscribe": ShopPage(
+            "reviews:stop", "/reviews/stop/{review_stop}/"
+        ),
+        "a guest's review": ShopPage(
+            "reviews:write_as_guest", "/reviews/{review_token}/{review_slug}/"
+        ),
+        "a guest's review, too late": ShopPage(
+            "reviews:write_as_guest", "/reviews/{forged}/{reviewed}/", status=410
+        ),
         "reviewed product": ShopPage("product", "/p/{reviewed}/"),
         "sold out": ShopPage("product", "/p/{}/?variant={}".format(*_SOLD_OUT)),
         "no longer sold": ShopPage("product", "/p/{gone}/", status=410),
@@ -453,6 +462,7 @@ URLS_WITHOUT_PAGE = {
     "adminpanel:second_factor_picture": "a drawing",
     "adminpanel:board_columns": _SUBMIT,
     **dict.fromkeys(("reviews:withdraw", "reviews:vote", "reviews:report"), _SUBMIT),
+    "reviews:withdraw_as_guest": _SUBMIT,
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",

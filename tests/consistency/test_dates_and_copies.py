@@ -94,6 +94,8 @@ NO_COPIES = {
     *("payment_webhooks", "pending_effects_by_minute", "testbank_payments", "testbank_notices"),
     *("customer_notes", "customer_looks", "pending_user_stats_by_minute", "named_users_by_hour"),
     *("ratings_by_product", "votes_by_review", "pending_reviews_by_period"),
+    "review_request_stops",
+    "delivered_orders_by_day",  # for the one who asks for reviews, gone after 60 days; an effect of the event writes it
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.
     *("events", "visitor_salts", "hourly_visits", "product_views", "top_products"),
     *("top_searches", "daily_visits", "live_minutes"),

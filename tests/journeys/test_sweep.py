@@ -68,6 +68,7 @@ from orders import queries as orders
 from orders.bulk_acts import OrderAct
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
+from reviews.links import guest_token, stop_token
 from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
@@ -311,6 +312,9 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "reviews:report": [ask({"review": "{review}"}, slug="{reviewed}")],
     "reviews:write": [ask(slug="none")],
     "reviews:withdraw": [ask({"version": "1"}, slug="{reviewed}")],
+    "reviews:write_as_guest": [ask(token="{forged}", slug="{reviewed}")],
+    "reviews:withdraw_as_guest": [ask({"version": "1"}, token="{forged}", slug="{reviewed}")],
+    "reviews:stop": [ask(token="{forged}")],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
     "adminpanel:customer_unblock": [ask({"seen": "x"}, user_id="{user}")],
     "adminpanel:customer_export": [ask(user_id="{user}")],
@@ -742,6 +746,9 @@ def make_world() -> World:
         "cart:invitation": invited.token,
         "notifications:confirm": subscription.to_token(),
         "notifications:unsubscribe": unsubscribe_token(alice.email),
+        "reviews:stop": stop_token(alice.email),
+        "reviews:write_as_guest": guest_token(paid.order_id),
+        "reviews:withdraw_as_guest": guest_token(paid.order_id),
         "accounts:finish": registration_link("gina@example.com").rstrip("/").rpartition("/")[2],
         "accounts:reset_finish": password_reset_link(alice).rstrip("/").rpartition("/")[2],
         "accounts:email_confirm": email_change_link(alice, f"{uuid4().hex}@example.com")

@@ -1,0 +1,45 @@
+"""The links in the mails that ask for a review."""
+
+from uuid import UUID
+
+from django.conf import settings
+from django.core import signing
+from django.urls import reverse
+
+from web.encryption import DecryptionError, decrypt_token, encrypt_token
+
+_SALT = "reviews.guest"
+_STOP = "reviews.stop"
+
+
+def guest_token(order_id: UUID) -> str:
+    """Return the token with which whoever reads a guest's mails reviews what came in an order; it cannot be forged."""
+    return signing.dumps(order_id.hex, salt=_SALT)
+
+
+def guest_url(order_id: UUID, slug: str) -> str:
+    """Return the address at which a guest reviews a product of an order."""
+    address = reverse("reviews:write_as_guest", args=[guest_token(order_id), slug])
+    return f"{settings.PUBLIC_URL}{address}"
+
+
+def order_id_from_guest_token(token: str) -> UUID | None:
+    """Return the order whose products a token lets review, None if it is not ours or too old (ORDER_LINK_DAYS)."""
+    try:
+        return UUID(hex=signing.loads(token, salt=_SALT, max_age=settings.ORDER_LINK_SECONDS))
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+
+
+def stop_token(email: str) -> str:
+    """Return the encrypted token with which an address ends the mails that ask for reviews, at any time."""
+    return encrypt_token([email], _STOP)
+
+
+def parse_stop_token(token: str) -> str | None:
+    """Return the address that a link of `stop_token` is about, None if it is not ours."""
+    try:
+        (email,) = decrypt_token(token, _STOP)
+    except DecryptionError:
+        return None
+    return email

@@ -1,0 +1,100 @@
+"""Mails that ask buyers for a review, two weeks after all of their order has arrived.
+
+Each order is asked about once: the mail's id is made of the order's. The worker goes through the days on which orders arrived;
+cut off within a day, it does the day again.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.urls import reverse
+
+from accounts.queries import find_user_by_email, get_user
+from catalogue.queries import get_product_at_quorum
+from mail.operations import queue_mail
+from mail.queries import get_undeliverable_address, list_unmailed_events
+from orders import queries as orders
+from orders.entities import Order
+from reviews import queries
+from reviews.links import guest_url, stop_token
+from reviews.rules import get_review_rules
+
+ASKED_AFTER = timedelta(days=14)
+# So many of an order's products are asked about.
+MAX_PRODUCTS = 10
+_EVENT = "review"
+
+
+def ask_for_reviews_of(day: date, now: datetime) -> int:
+    """Mail the buyers of all orders that arrived on a day, each once; return how many are asked now. Raises CassandraUnavailable."""
+    if not get_review_rules().asks_buyers:
+        return 0
+    return sum(ask_for_review(order_id, now) for order_id in orders.iterate_delivered(day))
+
+
+def ask_for_review(order_id: UUID, now: datetime) -> bool:
+    """Mail an order's buyer for a review, unless that was done or nothing is to be asked; return whether it is done now.
+
+    No mail goes about an order with a return, to an erased person, to an address that gets none or wants none, or whose
+    owner is not known. Raises CassandraUnavailable.
+    """
+    order = orders.get_order(order_id)
+    if order is None or order.is_erased or order.returns or not order.is_email_confirmed:
+        return False
+    if order.fulfilment != "delivered" or not list_unmailed_events(order_id, [_EVENT]):
+        return False
+    if queries.get_stop_time(order.email) or get_undeliverable_address(order.email):
+        return False
+    products = _list_products(order, now)
+    if not products:
+        return False
+    stop_url = settings.PUBLIC_URL + reverse("reviews:stop", args=[stop_token(order.email)])
+    member = get_user(order.user_id) if order.user_id else None
+    queue_mail(
+        order_id,
+        _EVENT,
+        order.email,
+        "review_request",
+        {"products": products, "stop_url": stop_url},
+        now,
+        plain=bool(member and member.plain_mail),
+        about=order.user_id,
+        order_number=order.number,
+        unsubscribe_url=stop_url,
+    )
+    return True
+
+
+def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
+    """Return name and address of what is still sold of an order's products, and not reviewed by its buyer."""
+    product_ids = dict.fromkeys(each.product_id for each in orders.list_items(order))
+    ids, found = list_writer_ids(order.user_id, order.email), []
+    for product_id in list(product_ids)[:MAX_PRODUCTS]:
+        product = get_product_at_quorum(product_id)
+        if product is None or not product.is_on_sale(now):
+            continue
+        if queries.find_own_review(product_id, ids):
+            continue
+        url = (
+            settings.PUBLIC_URL + reverse("reviews:write", args=[product.slug])
+            if order.user_id
+            else guest_url(order.order_id, product.slug)
+        )
+        found.append({"name": product.name, "url": url})
+    return found
+
+
+def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
+    """Return under which ids a person may have reviewed: the account's first, then those of the mailbox. Raises CassandraUnavailable."""
+    account = None if user_id else find_user_by_email(email)
+    member_id = account.user_id if account else user_id
+    return [*([member_id] if member_id else []), *queries.guest_ids(email)]
+
+
+def floor_to_day(moment: datetime) -> datetime:
+    """Return when the day began, in UTC, in which a moment is."""
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
