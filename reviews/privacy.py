@@ -2,8 +2,11 @@
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
+from accounts.queries import get_user
 from reviews import operations, queries
+from reviews.requests import list_member_ids
 from reviews.rules import get_review_rules
 from web.personal_data import DataSubject
 
@@ -26,15 +29,20 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
                 "refused_because": each.refusal,
                 "answer": each.answer,
             }
-            for writer_id in (person.user_id, *queries.guest_ids(person.email))
+            for writer_id in _writer_ids(person)
             for each in queries.list_reviews_of(writer_id)
         ],
     }
 
 
+def _writer_ids(person: DataSubject) -> list[UUID]:
+    member = get_user(person.user_id)
+    return list_member_ids(member) if member else [person.user_id]
+
+
 def erase_personal_data(person: DataSubject, now: datetime) -> None:
     """Take the person's name off their reviews, and the texts too unless the shop keeps them."""
     keeps_texts = get_review_rules().keeps_erased_texts
-    for writer_id in (person.user_id, *queries.guest_ids(person.email)):
+    for writer_id in _writer_ids(person):
         operations.erase_reviews(writer_id, keeps_texts=keeps_texts)
     operations.allow_requests(person.email)

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings
 from django.urls import reverse
 
+from accounts.models import User
 from accounts.queries import find_user_by_email, get_user
 from catalogue.queries import get_product_at_quorum
 from mail.operations import queue_mail
@@ -90,9 +91,15 @@ def _list_products(order: Order, now: datetime) -> list[dict[str, Any]]:
 
 def list_writer_ids(user_id: UUID | None, email: str) -> list[UUID]:
     """Return under which ids a person may have reviewed: the account's first, then those of the mailbox. Raises CassandraUnavailable."""
-    account = None if user_id else find_user_by_email(email)
-    member_id = account.user_id if account else user_id
-    return [*([member_id] if member_id else []), *queries.guest_ids(email)]
+    member = get_user(user_id) if user_id else find_user_by_email(email)
+    if member and (user_id or member.verified_at):
+        return list(dict.fromkeys([*list_member_ids(member), *queries.guest_ids(email)]))
+    return queries.guest_ids(email)
+
+
+def list_member_ids(member: User) -> list[UUID]:
+    """Return under which ids a member has reviewed: the account's, then those of the mailbox, if that is proved to be theirs."""
+    return [member.user_id, *(queries.guest_ids(member.email) if member.verified_at else ())]
 
 
 def floor_to_day(moment: datetime) -> datetime:

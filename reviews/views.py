@@ -35,6 +35,7 @@ from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
 from reviews.queries import ALL, HELPFUL
+from reviews.requests import list_member_ids
 from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
 from web.decorators import get_or_post, owner_only, post_only, public
 from web.errors import TooManyAttempts
@@ -93,7 +94,7 @@ class Writer:
     def of_member(cls, member: User, slug: str) -> Writer:
         """Return a member as a writer, also of what the member has written as a guest."""
         return cls(
-            (member.user_id, *queries.guest_ids(member.email)),
+            tuple(list_member_ids(member)),
             member.name,
             reverse("reviews:write", args=(slug,)),
             reverse("reviews:withdraw", args=(slug,)),
@@ -133,8 +134,9 @@ def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
     order = _find_guest_order(token, slug)
     if order is None:
         return _link_over(request)
-    if order.user_id or find_user_by_email(order.email):
-        # There is an account: a person reviews a product once.
+    account = find_user_by_email(order.email)
+    if order.user_id or (account and account.verified_at):
+        # There is an account that is proved to be the mailbox's: a person reviews a product once.
         return redirect("reviews:write", slug)
     return _write(request, slug, Writer.of_guest(order, token, slug))
 
@@ -260,7 +262,7 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         raise Http404
     review = _get_published(slug, form.cleaned_data["review"])
-    if review.user_id in (member.user_id, *queries.guest_ids(member.email)):
+    if review.user_id in list_member_ids(member):
         messages.error(request, _("This is your own review."))
         return redirect("reviews:list", slug)
     is_helpful = form.cleaned_data["helpful"]

@@ -2475,6 +2475,13 @@ FAULTS = (
         "tests/reviews/test_reviews.py",
     ),
     _fault(
+        "Whoever registers a guest's address without proving it has the guest's reviews",
+        "reviews/requests.py",
+        "if member.verified_at else ())",
+        "if member.user_id else ())",
+        "tests/reviews/test_requests.py",
+    ),
+    _fault(
         "A refused review is published once its writer withdraws it and writes it anew",
         "reviews/views.py",
         "own.state == REFUSED or (own.state == WITHDRAWN and own.queued_at)",

@@ -8,8 +8,11 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
+from accounts.operations import register_user
 from cassandra_db import CassandraUnavailable, current_time
+from catalogue.queries import get_products
 from jobs.leases import get_position, hold_lease, save_position
 from mail.messages import build_message
 from mail.operations import GETS_NO_MAIL, address_bucket, email_key
@@ -204,7 +207,7 @@ def test_x236_who_has_an_account_by_now_reviews_with_it(client: Client) -> None:
     assert requests.ask_for_review(order.order_id, current_time())
     (page,) = [each for each in links_in(order, "reviews/") if "stop" not in each]
     assert client.post(page, typed()).status_code in (302, 303)
-    gina = make_user("Gina Guest", email=order.email)
+    gina = register_user(order.email, "Gina Guest", None, current_time(), verified=True)
     answer = client.get(page)
     assert answer.status_code == 302
     client.force_login(gina)
@@ -228,3 +231,24 @@ def test_x236_who_has_an_account_by_now_reviews_with_it(client: Client) -> None:
     (left,) = queries.REVIEWS.all(product_id=item.product_id)
     assert (left.name or "", left.order_id) == ("", None)
     assert queries.get_rating_at_quorum(item.product_id).count == 1
+
+
+def test_x236_an_account_of_an_unproved_address_has_nothing_of_its_guest(client: Client) -> None:
+    order = make_delivered()
+    (item,) = list_items(order)
+    assert requests.ask_for_review(order.order_id, current_time())
+    (page,) = [each for each in links_in(order, "reviews/") if "stop" not in each]
+    assert client.post(page, typed(title="Mine alone")).status_code in (302, 303)
+    mallory, other = make_user("Mallory", email=order.email), Client()
+    other.force_login(mallory)
+    product = get_products([item.product_id])[item.product_id]
+    shown = other.get(reverse("reviews:write", args=[product.slug])).content.decode()
+    assert "Mine alone" not in shown
+    person = DataSubject(mallory.user_id, order.email, mallory.name)
+    assert export_personal_data(person)["reviews"] == []
+    erase_personal_data(person, current_time())
+    found = find_review(order)
+    assert found
+    assert (found.title, found.state) == ("Mine alone", PUBLISHED)
+    # And the guest still changes it by the link.
+    assert "Mine alone" in client.get(page).content.decode()
