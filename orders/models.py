@@ -340,7 +340,7 @@ class DeliveredOrderByDay(Model):
     """Q15: which orders had arrived, all of each, on a day: for those who ask afterwards how it was.
 
     Bound: the orders of a day: 400,000 of 40 bytes are 16 MB; 500 are read at a time. Gone after 60 days.
-    Writer: orders.operations.note_delivery, an effect of an order's events.
+    Writer: orders.operations.deliveries.note_delivery, an effect of an order's events.
     """
 
     __table_name__ = "delivered_orders_by_day"

@@ -2449,8 +2449,8 @@ FAULTS = (
     _fault(
         "Who reviewed as a guest reviews again with an account",
         "reviews/views.py",
-        "            (member.user_id, *queries.guest_ids(member.email)),\n            member.name",
-        "            (member.user_id,),\n            member.name",
+        "    if order.user_id or (account and account.verified_at):\n",
+        "    if order.user_id:\n",
         "tests/reviews/test_requests.py",
     ),
     _fault(
