@@ -14,7 +14,9 @@ from web.personal_data import DataSubject
 def export_personal_data(person: DataSubject) -> dict[str, Any]:
     """Return what the person has written about products, and what became of it."""
     return {
-        "asks_for_no_review_mails_since": queries.get_stop_time(person.email),
+        "asks_for_no_review_mails_since": queries.get_stop_time(person.email)
+        if _has_proved_address(person)
+        else None,
         "reviews": [
             {
                 "product_id": each.product_id,
@@ -35,6 +37,11 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
     }
 
 
+def _has_proved_address(person: DataSubject) -> bool:
+    member = get_user(person.user_id)
+    return member is not None and member.verified_at is not None
+
+
 def _writer_ids(person: DataSubject) -> list[UUID]:
     member = get_user(person.user_id)
     return list_member_ids(member) if member else [person.user_id]
@@ -45,4 +52,6 @@ def erase_personal_data(person: DataSubject, now: datetime) -> None:
     keeps_texts = get_review_rules().keeps_erased_texts
     for writer_id in _writer_ids(person):
         operations.erase_reviews(writer_id, keeps_texts=keeps_texts)
-    operations.allow_requests(person.email)
+    # Else it may be another person's wish.
+    if _has_proved_address(person):
+        operations.allow_requests(person.email)

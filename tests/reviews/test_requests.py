@@ -244,9 +244,14 @@ def test_x236_an_account_of_an_unproved_address_has_nothing_of_its_guest(client:
     product = get_products([item.product_id])[item.product_id]
     shown = other.get(reverse("reviews:write", args=[product.slug])).content.decode()
     assert "Mine alone" not in shown
+    operations.stop_requests(order.email, current_time())
     person = DataSubject(mallory.user_id, order.email, mallory.name)
-    assert export_personal_data(person)["reviews"] == []
+    assert export_personal_data(person) == {
+        "asks_for_no_review_mails_since": None,
+        "reviews": [],
+    }
     erase_personal_data(person, current_time())
+    assert queries.get_stop_time(order.email)
     found = find_review(order)
     assert found
     assert (found.title, found.state) == ("Mine alone", PUBLISHED)
