@@ -13,6 +13,7 @@ from django_cassandra_engine.models import DjangoCassandraModel
 
 from accounts.errors import SaveRefused
 from accounts.roles import ADMIN
+from cassandra_db.partitions import KB, MB
 
 
 class User(DjangoCassandraModel):
@@ -25,6 +26,7 @@ class User(DjangoCassandraModel):
     """
 
     __table_name__ = "users"
+    __partition_bytes__ = 50 * KB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(primary_key=True)
     email = columns.Text()
@@ -175,6 +177,7 @@ class UserByEmail(Model):
     """
 
     __table_name__ = "users_by_email"
+    __partition_bytes__ = 1 * KB
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
     user_id = columns.UUID()
@@ -189,6 +192,7 @@ class Session(Model):
     """
 
     __table_name__ = "sessions"
+    __partition_bytes__ = 50 * KB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     session_key = columns.Text(
         partition_key=True
@@ -205,6 +209,7 @@ class SessionByUser(Model):
     """
 
     __table_name__ = "sessions_by_user"
+    __partition_bytes__ = 1 * MB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     session_key = columns.Text(primary_key=True)  # a keyed hash of it
@@ -221,6 +226,7 @@ class EmailProof(Model):
     """
 
     __table_name__ = "verified_users_by_minute"
+    __partition_bytes__ = 1 * MB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("user_id",),
@@ -241,6 +247,7 @@ class UserBySearchTerm(Model):
     """
 
     __table_name__ = "users_by_search_term"
+    __partition_bytes__ = 10 * MB
     __personal_data__ = {"columns": ("term", "user_id", "name"), "on_erase": "deleted"}
     head = columns.Text(partition_key=True)  # the term's first two letters
     term = columns.Text(primary_key=True)  # a word of the name, without case and accents
@@ -257,6 +264,7 @@ class SearchTermByUser(Model):
     """
 
     __table_name__ = "search_terms_by_user"
+    __partition_bytes__ = 10 * KB
     __personal_data__ = {"columns": ("user_id", "term", "name"), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     term = columns.Text(primary_key=True)
@@ -271,6 +279,7 @@ class NamedUser(Model):
     """
 
     __table_name__ = "named_users_by_hour"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 7 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("user_id",),
@@ -292,6 +301,7 @@ class StaffMember(Model):
     """
 
     __table_name__ = "staff"
+    __partition_bytes__ = 100 * KB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     shop = columns.Text(partition_key=True)  # always 'shop'
     user_id = columns.UUID(primary_key=True)
@@ -307,6 +317,7 @@ class SecondFactor(Model):
     """
 
     __table_name__ = "second_factors"
+    __partition_bytes__ = 10 * KB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(primary_key=True)
     secret = columns.Text()  # encrypted under a key made of SECRET_KEY
@@ -324,6 +335,7 @@ class CustomerNote(Model):
     """
 
     __table_name__ = "customer_notes"
+    __partition_bytes__ = 800 * KB
     __personal_data__ = {"columns": ("user_id", "text"), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     note_id = columns.UUID(primary_key=True)  # of the form that it was written in
@@ -341,6 +353,7 @@ class CustomerLook(Model):
     """
 
     __table_name__ = "customer_looks"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
     __personal_data__ = {
         "columns": ("staff_id", "user_id"),
@@ -377,6 +390,7 @@ class AuditEntryByDay(_Entry):
     """
 
     __table_name__ = "audit_log"
+    __partition_bytes__ = 50 * MB
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = {
         "columns": ("actor_id", "address"),
@@ -398,6 +412,7 @@ class AuditEntryByActor(_Entry):
     """
 
     __table_name__ = "audit_log_by_actor"
+    __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = {
         "columns": ("actor_id", "address"),
@@ -419,6 +434,7 @@ class Erasure(Model):
     """
 
     __table_name__ = "erasures"
+    __partition_bytes__ = 1 * MB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     minute = columns.DateTime(partition_key=True)

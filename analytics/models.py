@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
+
 
 class SaleFact(Model):
     """Q18: a line of a paid order: what was sold, and what of it was given back since. Absolute, never counted up.
@@ -12,6 +14,7 @@ class SaleFact(Model):
     """
 
     __table_name__ = "sales_facts"
+    __partition_bytes__ = 20 * MB
     __personal_data__ = {"why": "products and sums; the customer stands in orders"}
     day = columns.Date(partition_key=True)  # of the order's placing, in the shop's time zone
     shard = columns.Integer(partition_key=True)
@@ -39,6 +42,7 @@ class DailySale(Model):
     """
 
     __table_name__ = "daily_sales"
+    __partition_bytes__ = 10 * MB
     __personal_data__ = None
     month = columns.Date(partition_key=True)  # its first day
     day = columns.Date(primary_key=True)
@@ -61,6 +65,7 @@ class SalesDay(Model):
     """
 
     __table_name__ = "sales_days"
+    __partition_bytes__ = 1 * MB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     shop = columns.Text(partition_key=True)  # always 'shop'
@@ -80,6 +85,7 @@ class Event(Model):
     """
 
     __table_name__ = "events"
+    __partition_bytes__ = 10 * MB
     __options__ = {
         "default_time_to_live": 3 * 24 * 3600,
         "gc_grace_seconds": 3 * 3600,
@@ -110,6 +116,7 @@ class VisitorSalt(Model):
     """
 
     __table_name__ = "visitor_salts"
+    __partition_bytes__ = 1 * KB
     __options__ = {"default_time_to_live": 26 * 3600, "gc_grace_seconds": 3600}
     __personal_data__ = None
     day = columns.Date(partition_key=True)  # in the shop's time zone
@@ -124,6 +131,7 @@ class LiveMinute(Model):
     """
 
     __table_name__ = "live_minutes"
+    __partition_bytes__ = 7 * MB
     __options__ = {"default_time_to_live": 2 * 3600, "gc_grace_seconds": 3600}
     __personal_data__ = {"why": "sketches of " + _PSEUDONYMS}
     hour = columns.DateTime(partition_key=True)
@@ -142,6 +150,7 @@ class HourlyVisit(Model):
     """
 
     __table_name__ = "hourly_visits"
+    __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 3 * 24 * 3600}
     __personal_data__ = {"why": "sketches of " + _PSEUDONYMS}
     hour = columns.DateTime(partition_key=True)
@@ -162,6 +171,7 @@ class ProductView(Model):
     """
 
     __table_name__ = "product_views"
+    __partition_bytes__ = 100 * KB
     __options__ = {"default_time_to_live": _DAYS_KEPT}
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
@@ -178,6 +188,7 @@ class TopProduct(Model):
     """
 
     __table_name__ = "top_products"
+    __partition_bytes__ = 50 * KB
     __options__ = {"default_time_to_live": _DAYS_KEPT}
     __personal_data__ = None
     day = columns.Date(partition_key=True)
@@ -196,6 +207,7 @@ class TopSearch(Model):
     """
 
     __table_name__ = "top_searches"
+    __partition_bytes__ = 50 * KB
     __options__ = {"default_time_to_live": _DAYS_KEPT}
     __personal_data__ = {
         "why": "words alone, without those that hold an address or a long number; nobody's name stands beside them"
@@ -215,6 +227,7 @@ class DailyVisit(Model):
     """
 
     __table_name__ = "daily_visits"
+    __partition_bytes__ = 500 * KB
     __personal_data__ = None
     month = columns.Date(partition_key=True)  # its first day
     day = columns.Date(primary_key=True)

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
+
 
 class CartByUser(Model):
     """K1, K4, U2: an owner's carts by name, and which of them is active (static, so there cannot be two).
@@ -12,6 +14,7 @@ class CartByUser(Model):
     """
 
     __table_name__ = "carts_by_user"
+    __partition_bytes__ = 100 * KB
     __personal_data__ = {"columns": ("owner_id",), "on_erase": "deleted"}
     owner_id = columns.UUID(partition_key=True)
     name_key = columns.Text(primary_key=True)  # the name casefolded
@@ -40,6 +43,7 @@ class ItemByCart(Model):
     """
 
     __table_name__ = "items_by_cart"
+    __partition_bytes__ = 1 * MB
     __personal_data__ = {"columns": ("owner_id",), "on_erase": "deleted"}
     cart_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
@@ -83,6 +87,7 @@ class CartByIdempotencyKey(Model):
     """
 
     __table_name__ = "carts_by_idempotency_key"
+    __partition_bytes__ = 1 * KB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {"why": "an idempotency key leads back to nobody"}
     idempotency_key = columns.UUID(partition_key=True)
@@ -97,6 +102,7 @@ class PendingCartMoveByMinute(Model):
     """
 
     __table_name__ = "pending_cart_moves_by_minute"
+    __partition_bytes__ = 1 * MB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "why": "a person's id alone, until the worker has finished the move, minutes later"
@@ -120,6 +126,7 @@ class PersonByCart(Model):
     """
 
     __table_name__ = "people_by_cart"
+    __partition_bytes__ = 20 * KB
     __personal_data__ = {"columns": ("key", "name", "email"), "on_erase": "deleted"}
     cart_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
@@ -142,6 +149,7 @@ class InvitationByEmail(Model):
     """
 
     __table_name__ = "invitations_by_email"
+    __partition_bytes__ = 160 * KB
     __options__ = {"default_time_to_live": 14 * 24 * 3600}
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded

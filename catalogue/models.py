@@ -3,6 +3,7 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
 from jobs.models import BULK_CHANGE_TTL, BulkChangeColumns, BulkChangeRowColumns
 
 # Read often, written seldom: levelled compaction keeps a read to one or two files.
@@ -38,6 +39,7 @@ class Product(Model):
     """
 
     __table_name__ = "products"
+    __partition_bytes__ = 500 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
@@ -103,6 +105,7 @@ class PriceHistory(Model):
     """
 
     __table_name__ = "price_history"
+    __partition_bytes__ = 1 * MB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     variant_id = columns.UUID(partition_key=True)
@@ -120,6 +123,7 @@ class ProductIdBySlug(Model):
     """
 
     __table_name__ = "product_ids_by_slug"
+    __partition_bytes__ = 1 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     slug = columns.Text(partition_key=True)
@@ -134,6 +138,7 @@ class VariantBySku(Model):
     """
 
     __table_name__ = "variants_by_sku"
+    __partition_bytes__ = 1 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     sku = columns.Text(partition_key=True)
@@ -151,6 +156,7 @@ class Category(Model):
     """
 
     __table_name__ = "categories"
+    __partition_bytes__ = 20 * MB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     tree = columns.Text(partition_key=True)
@@ -185,6 +191,7 @@ class ProductByCategory(CardColumns):
     """
 
     __table_name__ = "products_by_category"
+    __partition_bytes__ = 100 * MB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     category_id = columns.UUID(partition_key=True)
@@ -204,6 +211,7 @@ class ListPosition(Model):
     """
 
     __table_name__ = "list_positions_by_product"
+    __partition_bytes__ = 100 * KB
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
     category_id = columns.UUID(primary_key=True)
@@ -219,6 +227,7 @@ class FeaturedProduct(CardColumns):
     """
 
     __table_name__ = "featured_products"
+    __partition_bytes__ = 50 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     feature_type = columns.Text(partition_key=True)
@@ -234,6 +243,7 @@ class FrontPagePins(Model):
     """
 
     __table_name__ = "front_page_pins"
+    __partition_bytes__ = 2 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     feature_type = columns.Text(partition_key=True)
@@ -251,6 +261,7 @@ class RelatedProduct(CardColumns):
     """
 
     __table_name__ = "related_products"
+    __partition_bytes__ = 50 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
@@ -267,6 +278,7 @@ class ProductByNamePrefix(Model):
     """
 
     __table_name__ = "products_by_name_prefix"
+    __partition_bytes__ = 50 * KB
     __options__ = READ_MOSTLY
     __personal_data__ = None
     prefix = columns.Text(partition_key=True)
@@ -289,6 +301,7 @@ class ProductChange(Model):
     """
 
     __table_name__ = "product_changes"
+    __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
     __personal_data__ = None
     day = columns.Date(partition_key=True)
@@ -306,6 +319,7 @@ class BulkChange(BulkChangeColumns):
     """
 
     __table_name__ = "bulk_changes"
+    __partition_bytes__ = 1 * MB
     __former_columns__ = ("undoes",)
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = {
@@ -324,6 +338,7 @@ class BulkChangeRow(BulkChangeRowColumns):
     """
 
     __table_name__ = "bulk_change_rows"
+    __partition_bytes__ = 15 * MB
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = None
     product_id = columns.UUID()
@@ -347,6 +362,7 @@ class PictureUpload(Model):
     """
 
     __table_name__ = "picture_uploads"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": UPLOAD_TTL}
     __personal_data__ = None
     # Whose picture it is to be: a product, or a category, whose ids are never those of products. The name is older than theirs.
@@ -368,6 +384,7 @@ class WaitingUpload(Model):
     """
 
     __table_name__ = "waiting_uploads_by_day"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": UPLOAD_TTL, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     day = columns.Date(partition_key=True)
@@ -385,6 +402,7 @@ class ProductSchedule(Model):
     """
 
     __table_name__ = "product_schedule_by_minute"
+    __partition_bytes__ = 10 * MB
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
     product_id = columns.UUID(primary_key=True)

@@ -12,6 +12,8 @@ from typing import Any
 from django.apps import apps
 from django.db import connections
 
+from cassandra_db.partitions import KB, MB
+
 INTRODUCTION = """\
 # Data model
 
@@ -42,6 +44,7 @@ class Table:
     purpose: str
     remarks: str
     size_bound: str
+    partition_bytes: int
     writer: str
     personal_data: str
     key: str
@@ -104,7 +107,7 @@ def _describe(table: Table) -> list[str]:
         f"{answers}{table.purpose}{' ' + table.remarks if table.remarks else ''}\n",
     ]
     lines.append(f"- Key: `{table.key}`")
-    lines.append(f"- Bound: {table.size_bound}")
+    lines.append(f"- Bound: {table.size_bound} At most {_size(table.partition_bytes)}.")
     lines.append(f"- Writer: {table.writer}")
     lines.append(f"- Holds data of: {table.personal_data}")
     if table.options:
@@ -130,6 +133,7 @@ def _table(app: str, model: Any) -> Table:
         purpose=_one_line(purpose),
         remarks=_one_line(more),
         size_bound=facts["Bound"],
+        partition_bytes=model.__partition_bytes__,
         writer=facts["Writer"],
         personal_data=_person(getattr(model, "__personal_data__", None) or {}),
         key=_key(model),
@@ -153,6 +157,10 @@ def _key(model: Any) -> str:
         for name, column in model._clustering_keys.items()
     ]
     return f"({', '.join([partition, *clustering])})"
+
+
+def _size(count: int) -> str:
+    return f"{count // MB:,} MB" if count >= MB else f"{count // KB} KB"
 
 
 def _person(declared: Mapping[str, Any]) -> str:

@@ -24,10 +24,11 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from cassandra_db.errors import CassandraUnavailable
+from cassandra_db.partitions import list_models
 from cassandra_db.session import ALIAS, get_session
 from catalogue.operations.picture_uploads import INCOMING
 from devtools.chromium import find_chromium
-from devtools.keyspaces import is_outdated, list_models
+from devtools.keyspaces import is_outdated
 from devtools.node import NodeError, control, jars, machine, state
 from devtools.node.java import find_java
 from web import proxies

@@ -5,15 +5,9 @@ from itertools import count
 from typing import Any
 
 from cassandra.metadata import KeyspaceMetadata, TableMetadata
-from django.db import connections
 
+from cassandra_db.partitions import list_models
 from cassandra_db.session import get_session
-
-
-def list_models() -> list[Any]:
-    """Return the models of all installed apps: they are the schema."""
-    introspection: Any = connections["default"].introspection  # the engine's own
-    return [model for models in introspection.cql_models.values() for model in models]
 
 
 def choose_keyspace(name: str) -> str:

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import MB
+
 
 class DraftOrderRow(Model):
     """The staff's draft orders, by the month in which they were begun, the newest first (decision 058).
@@ -13,6 +15,7 @@ class DraftOrderRow(Model):
     """
 
     __table_name__ = "draft_orders"
+    __partition_bytes__ = 8 * MB
     __options__ = {"default_time_to_live": 90 * 24 * 3600}
     __personal_data__ = {
         "columns": ("email", "user_id", "address", "billing_address"),

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
+
 # Rows that come and go: their tombstones are collected after a day.
 SHORT_GRACE = {"gc_grace_seconds": 24 * 3600}
 
@@ -20,6 +22,7 @@ class Inventory(Model):
     """
 
     __table_name__ = "inventory"
+    __partition_bytes__ = 10 * MB
     __personal_data__ = {"why": "a reservation knows its order, and no more"}
     # Cassandra's own ten days: a deleted reservation that a repair missed and that came back would move the numbers twice.
     __options__ = {"gc_grace_seconds": 10 * 24 * 3600}
@@ -57,6 +60,7 @@ class StockLedger(Model):
     """
 
     __table_name__ = "stock_ledger"
+    __partition_bytes__ = 20 * MB
     __personal_data__ = {"why": "an entry knows its order, and which of the staff wrote it"}
     variant_id = columns.UUID(partition_key=True)
     warehouse_id = columns.Text(partition_key=True)
@@ -80,6 +84,7 @@ class StockHistoryEntry(Model):
     """
 
     __table_name__ = "stock_history"
+    __partition_bytes__ = 10 * MB
     __personal_data__ = {"why": "an entry knows its order, and which of the staff wrote it"}
     variant_id = columns.UUID(partition_key=True)
     booked_at = columns.DateTime(primary_key=True, clustering_order="DESC")
@@ -102,6 +107,7 @@ class StockByProduct(Model):
     """
 
     __table_name__ = "stock_by_product"
+    __partition_bytes__ = 500 * KB
     __personal_data__ = None
     product_id = columns.UUID(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
@@ -128,6 +134,7 @@ class StockItemByWarehouse(Model):
     """
 
     __table_name__ = "stock_items_by_warehouse"
+    __partition_bytes__ = 20 * MB
     __options__ = SHORT_GRACE
     __personal_data__ = None
     warehouse_id = columns.Text(partition_key=True)
@@ -147,6 +154,7 @@ class StockTransfer(Model):
     """
 
     __table_name__ = "stock_transfers"
+    __partition_bytes__ = 100 * KB
     __personal_data__ = {"why": "a transfer knows which of the staff sent and received it"}
     transfer_id = columns.UUID(partition_key=True)
     product_id = columns.UUID()
@@ -171,6 +179,7 @@ class OpenStockTransfer(Model):
     """
 
     __table_name__ = "open_stock_transfers"
+    __partition_bytes__ = 100 * KB
     __options__ = SHORT_GRACE
     __personal_data__ = {"why": "a transfer knows which of the staff sent it"}
     shop = columns.Text(partition_key=True)
@@ -193,6 +202,7 @@ class BackorderedVariant(Model):
     """
 
     __table_name__ = "backorders"
+    __partition_bytes__ = 1 * MB
     __personal_data__ = None
     shop = columns.Text(partition_key=True)
     variant_id = columns.UUID(primary_key=True)
@@ -207,6 +217,7 @@ class ReservationByMinute(Model):
     """
 
     __table_name__ = "reservations_by_minute"
+    __partition_bytes__ = 10 * MB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)

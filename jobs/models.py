@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB
+
 
 class Lease(Model):
     """Which worker runs a job now, how far the job has come, and what it did last.
@@ -12,6 +14,7 @@ class Lease(Model):
     """
 
     __table_name__ = "leases"
+    __partition_bytes__ = 2 * KB
     __personal_data__ = None
     job = columns.Text(partition_key=True)
     holder = columns.UUID()

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
+
 
 class Mail(Model):
     """One mail. Its id is made of subject and event, and claimed by IF NOT EXISTS, so the same mail is written once.
@@ -12,6 +14,7 @@ class Mail(Model):
     """
 
     __table_name__ = "mails"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = {
         "columns": ("recipient", "failure"),
@@ -47,6 +50,7 @@ class MailByOrder(Model):
     """
 
     __table_name__ = "mails_by_order"
+    __partition_bytes__ = 100 * KB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = None
     order_number = columns.Text(partition_key=True)
@@ -64,6 +68,7 @@ class FailedMailByDay(Model):
     """
 
     __table_name__ = "failed_mails_by_day"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = None
     day = columns.Date(partition_key=True)
@@ -78,6 +83,7 @@ class UndeliverableAddress(Model):
     """
 
     __table_name__ = "undeliverable_addresses"
+    __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 366 * 24 * 3600}
     __personal_data__ = {"columns": ("email", "failure"), "on_erase": "deleted"}
     bucket = columns.SmallInt(partition_key=True)  # of the address: mail.addresses.address_bucket
@@ -95,6 +101,7 @@ class OutboxByMinute(Model):
     """
 
     __table_name__ = "outbox_by_minute"
+    __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)
@@ -109,6 +116,7 @@ class MailByRecipient(Model):
     """
 
     __table_name__ = "mails_by_recipient"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = {"columns": ("recipient",), "on_erase": "deleted"}
     recipient = columns.Text(partition_key=True)  # casefolded
@@ -124,6 +132,7 @@ class MailByPerson(Model):
     """
 
     __table_name__ = "mails_by_person"
+    __partition_bytes__ = 350 * KB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = {"columns": ("person_id",), "on_erase": "deleted"}
     person_id = columns.UUID(partition_key=True)

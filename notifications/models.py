@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import MB
+
 
 class SubscriberByVariant(Model):
     """The subscribers of a variant that shall be back in stock, each address once.
@@ -13,6 +15,7 @@ class SubscriberByVariant(Model):
     """
 
     __table_name__ = "subscriptions_by_variant"
+    __partition_bytes__ = 10 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600}
     __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
     variant_id = columns.UUID(partition_key=True)
@@ -30,6 +33,7 @@ class SubscriptionByAddress(Model):
     """
 
     __table_name__ = "subscriptions_by_email"
+    __partition_bytes__ = 2 * MB
     __options__ = {"default_time_to_live": 30 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = {"columns": ("email_key",), "on_erase": "deleted"}
     email_key = columns.Text(partition_key=True)
@@ -46,6 +50,7 @@ class SubscribedVariant(Model):
     """
 
     __table_name__ = "subscribed_variants"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     bucket = columns.Integer(partition_key=True)

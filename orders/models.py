@@ -3,6 +3,7 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
 from jobs.models import BULK_CHANGE_TTL, BulkChangeColumns, BulkChangeRowColumns
 
 
@@ -17,6 +18,7 @@ class Order(Model):
     """
 
     __table_name__ = "orders"
+    __partition_bytes__ = 1 * MB
     __personal_data__ = {
         "columns": ("user_id", "email", "name", "customer_notes"),
         "on_erase": "pseudonymised",
@@ -99,6 +101,7 @@ class OrderItem(Model):
     """
 
     __table_name__ = "order_items"
+    __partition_bytes__ = 2 * MB
     __personal_data__ = {"why": "items and prices; the person is in orders"}
     order_id = columns.UUID(partition_key=True)
     line_number = columns.Integer(primary_key=True)
@@ -126,6 +129,7 @@ class OrderByUser(Model):
     """
 
     __table_name__ = "orders_by_user"
+    __partition_bytes__ = 2 * MB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     year = columns.Integer(partition_key=True)
@@ -148,6 +152,7 @@ class OrderYearByUser(Model):
     """
 
     __table_name__ = "order_years_by_user"
+    __partition_bytes__ = 10 * KB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     year = columns.Integer(primary_key=True, clustering_order="DESC")
@@ -161,6 +166,7 @@ class UserStats(Model):
     """
 
     __table_name__ = "user_stats"
+    __partition_bytes__ = 10 * KB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     currency = columns.Text(primary_key=True)
@@ -177,6 +183,7 @@ class PendingUserStats(Model):
     """
 
     __table_name__ = "pending_user_stats_by_minute"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("user_id",),
@@ -196,6 +203,7 @@ class OrderByEmailAndYear(Model):
     """
 
     __table_name__ = "orders_by_email_and_year"
+    __partition_bytes__ = 2 * MB
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
     year = columns.Integer(partition_key=True)  # in which they were placed, in UTC
@@ -212,6 +220,7 @@ class OrderYearByEmail(Model):
     """
 
     __table_name__ = "order_years_by_email"
+    __partition_bytes__ = 10 * KB
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
     year = columns.Integer(primary_key=True, clustering_order="DESC")
@@ -227,6 +236,7 @@ class OrderBySearchTerm(Model):
     """
 
     __table_name__ = "orders_by_search_term"
+    __partition_bytes__ = 100 * MB
     __personal_data__ = {"columns": ("term", "label"), "on_erase": "deleted"}
     kind = columns.Text(partition_key=True)  # number, name, sku or tracking
     # the first two letters of a number or a name's word; else the whole term
@@ -247,6 +257,7 @@ class SearchTermByOrder(Model):
     """
 
     __table_name__ = "search_terms_by_order"
+    __partition_bytes__ = 50 * KB
     __personal_data__ = {"columns": ("term",), "on_erase": "deleted"}
     order_id = columns.UUID(partition_key=True)
     kind = columns.Text(primary_key=True)
@@ -262,6 +273,7 @@ class ViewerByOrder(Model):
     """
 
     __table_name__ = "viewers_by_order"
+    __partition_bytes__ = 100 * KB
     __options__ = {"default_time_to_live": 15, "gc_grace_seconds": 3600}
     __personal_data__ = {
         "columns": ("user_id", "name"),
@@ -281,6 +293,7 @@ class RecentOrderTag(Model):
     """
 
     __table_name__ = "recent_order_tags"
+    __partition_bytes__ = 50 * KB
     __options__ = {"default_time_to_live": 90 * 24 * 3600}
     __personal_data__ = None
     scope = columns.Text(partition_key=True)  # "all": there is one list
@@ -296,6 +309,7 @@ class OrderByStatus(Model):
     """
 
     __table_name__ = "orders_by_status"
+    __partition_bytes__ = 100 * MB
     __personal_data__ = {
         "columns": ("name", "email"),
         "on_erase": "pseudonymised",
@@ -331,6 +345,7 @@ class OrderDayByStatus(Model):
     """
 
     __table_name__ = "order_days_by_status"
+    __partition_bytes__ = 500 * KB
     __personal_data__ = None
     status = columns.Text(partition_key=True)
     order_date = columns.Date(primary_key=True)
@@ -344,6 +359,7 @@ class DeliveredOrderByDay(Model):
     """
 
     __table_name__ = "delivered_orders_by_day"
+    __partition_bytes__ = 16 * MB
     __options__ = {"default_time_to_live": 60 * 24 * 3600}
     __personal_data__ = None
     day = columns.Date(partition_key=True)  # in UTC
@@ -358,6 +374,7 @@ class OrderIdByNumber(Model):
     """
 
     __table_name__ = "order_ids_by_number"
+    __partition_bytes__ = 1 * KB
     __personal_data__ = {"why": "a number alone; tax law asks for it"}
     number = columns.Text(partition_key=True)
     order_id = columns.UUID()
@@ -372,6 +389,7 @@ class UnpaidUnits(Model):
     """
 
     __table_name__ = "unpaid_units"
+    __partition_bytes__ = 50 * KB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("bucket",),
@@ -396,6 +414,7 @@ class Payment(Model):
     """
 
     __table_name__ = "payments"
+    __partition_bytes__ = 50 * KB
     __former_columns__ = ("amount", "currency", "state", "started_at", "settled_at")
     __personal_data__ = {"why": "a gateway and its reference; the person is in orders"}
     order_id = columns.UUID(partition_key=True)
@@ -412,6 +431,7 @@ class PaymentWebhook(Model):
     """
 
     __table_name__ = "payment_webhooks"
+    __partition_bytes__ = 50 * KB
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
     __personal_data__ = {"why": "a gateway's own ids"}
     gateway = columns.Text(partition_key=True)
@@ -429,6 +449,7 @@ class OrderChange(BulkChangeColumns):
     """
 
     __table_name__ = "order_changes"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = {
         "columns": ("started_by", "act"),
@@ -446,6 +467,7 @@ class OrderChangeRow(BulkChangeRowColumns):
     """
 
     __table_name__ = "order_change_rows"
+    __partition_bytes__ = 100 * KB
     __options__ = {"default_time_to_live": BULK_CHANGE_TTL}
     __personal_data__ = None
     order_id = columns.UUID()
@@ -460,6 +482,7 @@ class TrackingNumber(Model):
     """
 
     __table_name__ = "tracking_numbers"
+    __partition_bytes__ = 1 * KB
     __options__ = {"default_time_to_live": 400 * 24 * 3600}
     __personal_data__ = {"columns": ("tracking",), "on_erase": "deleted"}
     tracking = columns.Text(partition_key=True)
@@ -475,6 +498,7 @@ class PendingEffectByMinute(Model):
     """
 
     __table_name__ = "pending_effects_by_minute"
+    __partition_bytes__ = 1 * MB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     minute = columns.DateTime(partition_key=True)

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
+
 
 class Promotion(Model):
     """The terms of promotions: those that apply by themselves (trigger 'automatic'), and those with a code (trigger 'code').
@@ -13,6 +15,7 @@ class Promotion(Model):
     """
 
     __table_name__ = "promotions"
+    __partition_bytes__ = 2 * MB
     __personal_data__ = {"why": "the shop's own offers"}
     trigger = columns.Text(partition_key=True)
     # the code without case, spaces and dashes; an id where there is no code
@@ -47,6 +50,7 @@ class VoucherUse(Model):
     """
 
     __table_name__ = "voucher_uses"
+    __partition_bytes__ = 30 * MB
     __personal_data__ = {
         "why": "a customer is a keyed hash here, which leads to nobody without the shop's key and the customer's id"
     }
@@ -68,6 +72,7 @@ class VoucherByOrder(Model):
     """
 
     __table_name__ = "vouchers_by_order"
+    __partition_bytes__ = 50 * KB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     order_id = columns.UUID(partition_key=True)

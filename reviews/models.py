@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
+
 
 class RatingByProduct(Model):
     """R3: a product's rating, and each person's review of it. The numbers are static and count the published ones.
@@ -12,6 +14,7 @@ class RatingByProduct(Model):
     """
 
     __table_name__ = "ratings_by_product"
+    __partition_bytes__ = 100 * MB
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "pseudonymised",
@@ -58,6 +61,7 @@ class ReviewByProduct(Model):
     """
 
     __table_name__ = "reviews_by_product"
+    __partition_bytes__ = 50 * MB
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "pseudonymised",
@@ -88,6 +92,7 @@ class ReviewByUser(Model):
     """
 
     __table_name__ = "reviews_by_user"
+    __partition_bytes__ = 1 * MB
     __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
     user_id = columns.UUID(partition_key=True)
     product_id = columns.UUID(primary_key=True)
@@ -104,6 +109,7 @@ class VoteByReview(Model):
     """
 
     __table_name__ = "votes_by_review"
+    __partition_bytes__ = 10 * MB
     __personal_data__ = None
     review_id = columns.TimeUUID(partition_key=True)
     voter_key = columns.Text(primary_key=True)
@@ -119,6 +125,7 @@ class ReviewToModerate(Model):
     """
 
     __table_name__ = "reviews_to_moderate"
+    __partition_bytes__ = 10 * MB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("user_id",),
@@ -144,6 +151,7 @@ class ModerationDay(Model):
     """
 
     __table_name__ = "moderation_days"
+    __partition_bytes__ = 100 * KB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = None
     shop = columns.Text(partition_key=True)
@@ -158,6 +166,7 @@ class ReviewRequestStop(Model):
     """
 
     __table_name__ = "review_request_stops"
+    __partition_bytes__ = 1 * KB
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded
     stopped_at = columns.DateTime()
@@ -171,6 +180,7 @@ class PendingReview(Model):
     """
 
     __table_name__ = "pending_reviews_by_period"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("user_id",),

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB
+
 
 class ShopSetting(Model):
     """How does the shop deliver, tax and sell: all that the staff have set, in one partition, read at once.
@@ -14,6 +16,7 @@ class ShopSetting(Model):
     """
 
     __table_name__ = "shop_settings"
+    __partition_bytes__ = 150 * KB
     __personal_data__ = {"why": "the shop's own terms; the seller it names is the shop"}
     shop = columns.Text(partition_key=True)  # "shop": there is one
     kind = columns.Text(primary_key=True)

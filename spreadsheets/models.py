@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import MB
+
 # As long as the marks of its changes are known (catalogue.models.BULK_CHANGE_TTL).
 TASK_TTL = 90 * 24 * 3600
 
@@ -16,6 +18,7 @@ class SpreadsheetTask(Model):
     """
 
     __table_name__ = "spreadsheet_tasks"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": TASK_TTL}
     __personal_data__ = {
         "columns": ("started_by",),
@@ -50,6 +53,7 @@ class SpreadsheetRow(Model):
     """
 
     __table_name__ = "spreadsheet_rows"
+    __partition_bytes__ = 20 * MB
     __options__ = {"default_time_to_live": TASK_TTL}
     __personal_data__ = None
     task_id = columns.TimeUUID(partition_key=True)

@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB
+
 
 class RateLimitSlot(Model):
     """How often something limited was tried lately: each try takes a slot, a limit has as many slots as it allows tries.
@@ -12,6 +14,7 @@ class RateLimitSlot(Model):
     """
 
     __table_name__ = "rate_limit_slots"
+    __partition_bytes__ = 10 * KB
     __options__ = {"gc_grace_seconds": 24 * 3600}
     __personal_data__ = {
         "columns": ("bucket",),

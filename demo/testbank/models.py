@@ -3,6 +3,8 @@
 from cassandra.cqlengine import columns
 from cassandra.cqlengine.models import Model
 
+from cassandra_db.partitions import KB, MB
+
 
 class BankPayment(Model):
     """A payment as the test bank knows it.
@@ -12,6 +14,7 @@ class BankPayment(Model):
     """
 
     __table_name__ = "testbank_payments"
+    __partition_bytes__ = 10 * KB
     __options__ = {"default_time_to_live": 90 * 24 * 3600}
     __personal_data__ = {"why": "knows an order's number, and no person"}
     payment_id = columns.UUID(partition_key=True)
@@ -40,6 +43,7 @@ class BankWebhook(Model):
     """
 
     __table_name__ = "testbank_notices"
+    __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": 7 * 24 * 3600}
     __personal_data__ = {"why": "knows an order's number, and no person"}
     minute = columns.DateTime(partition_key=True)

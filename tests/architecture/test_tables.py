@@ -4,8 +4,8 @@ import pkgutil
 import re
 from typing import Any
 
+from cassandra_db.partitions import KB, MB, list_models
 from cassandra_db.session import get_session, keyspace_name
-from devtools.keyspaces import list_models
 from tests.rules import for_each
 from web.personal_data import list_privacy_modules
 
@@ -50,6 +50,22 @@ def test_the_docstring_names_the_bound_and_the_writer(model: Any) -> None:
     writer = re.search(r"Writer: ([a-z_.]+[a-z_])", text)
     assert writer, "say who writes it"
     assert pkgutil.resolve_name(writer[1].rstrip("."))
+
+
+# Of 1,000 bytes: what the models' words mean.
+UNITS = {"bytes": 1, "KB": KB, "kB": KB, "MB": MB}
+LARGEST_PARTITION = 100 * MB
+
+
+@for_each(MODELS, named, at_least=55)
+def test_x210_the_bound_is_a_number_too_and_not_below_what_its_words_name(model: Any) -> None:
+    words = re.search(r"Bound: (.*?)(?=^ *Writer:|\Z)", model.__doc__, re.DOTALL | re.MULTILINE)
+    assert words
+    sizes = [
+        float(number.replace(",", "")) * UNITS[unit]
+        for number, unit in re.findall(r"([\d.,]*\d) (bytes|[Kk]B|MB)\b", words[1])
+    ]
+    assert max(sizes, default=1) <= model.__partition_bytes__ <= LARGEST_PARTITION
 
 
 # What erasing a person may do to a row; what expires goes by itself, by its TTL.

@@ -17,6 +17,7 @@ from cart.operations import create_cart
 from cart.operations.sharing import invite_person
 from cart.people import CartUser
 from cassandra_db import read, write_after
+from cassandra_db.partitions import list_models
 from catalogue import operations as catalogue
 from catalogue import queries as products
 from catalogue.prices import PricePoint
@@ -24,7 +25,6 @@ from consistency import catalogue as catalogue_rules
 from consistency import dates, lists
 from consistency.findings import Scope, Violation
 from consistency.runner import RULES
-from devtools.keyspaces import list_models
 from inventory.operations import copy_stock
 from jobs.leases import get_lease
 from jobs.minutes import floor_to_minute

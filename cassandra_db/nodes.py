@@ -1,0 +1,121 @@
+"""What the nodes of the cluster say of themselves, each only of itself: in the virtual tables of `system_views`.
+
+The shop's role needs `GRANT SELECT ON KEYSPACE system_views`; a node that refuses counts as one that does not answer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cassandra.cluster import ResponseFuture
+from cassandra.pool import Host
+from cassandra.query import SimpleStatement
+
+from cassandra_db.configuration import READ, SilentNodesLastPolicy
+from cassandra_db.session import DRIVER_ERRORS, get_session, keyspace_name
+
+# A node that does not answer is not waited for longer than this, in seconds: somebody looks because a node is ill.
+PATIENCE = 2.0
+PARTITIONS = (
+    "SELECT keyspace_name, table_name, mebibytes AS figure FROM system_views.max_partition_size"
+)
+TOMBSTONES = (
+    "SELECT keyspace_name, table_name, p99th AS figure FROM system_views.tombstones_per_read"
+)
+READ_TIMES = (
+    "SELECT keyspace_name, table_name, p99th_ms AS figure FROM system_views.local_read_latency"
+)
+_QUESTIONS = (PARTITIONS, TOMBSTONES, READ_TIMES)
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node as this process's driver knows it. `is_up` is None while the driver has not found out."""
+
+    address: str
+    data_center: str
+    rack: str
+    version: str
+    is_up: bool | None
+    is_silent: bool  # it has left a request of this process unanswered a short while ago
+
+
+@dataclass
+class TableFigures:
+    """Of each table of the shop the highest figure that any node has, and the nodes that gave none."""
+
+    mebibytes: dict[str, int] = field(default_factory=dict)  # of the largest partition, rounded up
+    tombstones: dict[str, float] = field(
+        default_factory=dict
+    )  # met by a read: 99 of 100 meet no more
+    read_ms: dict[str, float] = field(
+        default_factory=dict
+    )  # 99 of 100 reads are as fast, on the node
+    silent_nodes: list[str] = field(default_factory=list)
+
+
+def list_nodes() -> list[Node]:
+    """Return all nodes of the cluster, by data centre and address. Raises CassandraUnavailable."""
+    nodes = [
+        Node(
+            str(host.address),
+            host.datacenter or "",
+            host.rack or "",
+            host.release_version or "",
+            host.is_up,
+            SilentNodesLastPolicy.is_silent(host),
+        )
+        for host in get_session().cluster.metadata.all_hosts()
+    ]
+    return sorted(nodes, key=lambda node: (node.data_center, node.address))
+
+
+class PendingFigures:
+    """The figures of all nodes, on their way: every node is asked at once, and none is waited for longer than PATIENCE."""
+
+    def __init__(self) -> None:
+        session = get_session()
+        hosts: list[Host] = session.cluster.metadata.all_hosts()
+        self.figures = TableFigures(
+            silent_nodes=[str(host.address) for host in hosts if host.is_up is False]
+        )
+        self._asked = [
+            (str(host.address), [self._ask(session, host, cql) for cql in _QUESTIONS])
+            for host in hosts
+            if host.is_up is not False
+        ]
+
+    @staticmethod
+    def _ask(session: Any, host: Host, cql: str) -> ResponseFuture:
+        # A page has all rows: sixty tables of Cassandra's own, and those of each keyspace.
+        statement = SimpleStatement(cql, fetch_size=50_000)
+        return session.execute_async(statement, execution_profile=READ, timeout=PATIENCE, host=host)
+
+    def get(self) -> TableFigures:
+        """Wait for the nodes. One that does not answer, or may not be asked, is among the silent ones."""
+        for address, futures in self._asked:
+            try:
+                answers = [_by_table(list(future.result())) for future in futures]
+            except DRIVER_ERRORS as error:
+                log.info("%s does not say how its tables are: %s", address, error)
+                self.figures.silent_nodes.append(address)
+                continue
+            known = self.figures.mebibytes, self.figures.tombstones, self.figures.read_ms
+            for kept, found in zip(known, answers, strict=True):
+                _keep_highest(kept, found)
+        self._asked = []
+        return self.figures
+
+
+def _by_table(rows: Sequence[Any]) -> dict[str, Any]:
+    mine = keyspace_name()
+    return {row.table_name: row.figure for row in rows if row.keyspace_name == mine}
+
+
+def _keep_highest(kept: dict[str, Any], found: Mapping[str, Any]) -> None:
+    for table, figure in found.items():
+        kept[table] = max(kept.get(table, 0), figure)

@@ -1,0 +1,60 @@
+"""How large partitions are, beside what each model promises: `__partition_bytes__`, the bound of its docstring as a number.
+
+A node knows of each table the largest partition that it has on its disk, in whole mebibytes, rounded up. What is still in its
+memory is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connections
+
+KB, MB = 1_000, 1_000_000
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class PartitionSize:
+    """The largest partition of a table on any node that answered, and its bound in bytes."""
+
+    table: str
+    mebibytes: int
+    bound: int
+
+    @property
+    def least_bytes(self) -> int:
+        """It has at least so many bytes: the mebibyte that was begun last may be as good as empty."""
+        return max(self.mebibytes - 1, 0) * MEBIBYTE
+
+    @property
+    def share(self) -> float:
+        """How much of the bound that is."""
+        return self.least_bytes / self.bound
+
+    @property
+    def is_above_half(self) -> bool:
+        """Whether it is time to look at the table."""
+        return self.share >= 1 / 2
+
+    @property
+    def is_above_bound(self) -> bool:
+        return self.share >= 1
+
+
+def list_models() -> list[Any]:
+    """Return the models of all installed apps: they are the schema."""
+    introspection: Any = connections["default"].introspection  # the engine's own
+    return [model for models in introspection.cql_models.values() for model in models]
+
+
+def compare_with_bounds(mebibytes: Mapping[str, int]) -> list[PartitionSize]:
+    """Return the tables whose largest partition is known, by table in `mebibytes`: first what is nearest to its bound."""
+    found = [
+        PartitionSize(name, mebibytes[name], model.__partition_bytes__)
+        for model in list_models()
+        if (name := str(model.__table_name__)) in mebibytes
+    ]
+    return sorted(found, key=lambda each: (-each.share, -each.mebibytes, each.table))
