@@ -1,6 +1,8 @@
 """How gunicorn serves the shop. WEB_CONCURRENCY and WEB_THREADS size it; `--bind` says where it listens."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -43,6 +45,12 @@ forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 # The heartbeat file belongs in memory; a slow disk would look like a hanging worker.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- not a place for secrets
 
+# Where each process counts for /metrics (web.metrics); before anything imports the library. A folder that somebody else names is theirs to empty.
+_metrics_folder = None
+if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    _metrics_folder = tempfile.mkdtemp(prefix="stoa-metrics-", dir=worker_tmp_dir)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = _metrics_folder
+
 # Nothing here uses it, and its usual path is one per user: two runs would fight over it.
 control_socket_disable = True
 
@@ -81,3 +89,16 @@ def worker_exit(server: Any, worker: Any) -> None:
 
     WRITER.close()
     close_session()
+
+
+def child_exit(server: Any, worker: Any) -> None:
+    """Keep what the process has counted, without its files."""
+    from web.metrics import add_up_ended_process
+
+    add_up_ended_process(worker.pid)
+
+
+def on_exit(server: Any) -> None:
+    """Leave no folder behind."""
+    if _metrics_folder:
+        shutil.rmtree(_metrics_folder, ignore_errors=True)

@@ -57,6 +57,7 @@ ENTRIES = (
     Entry("people", _("People"), "user", SETTINGS),
     Entry("mails", _("Emails"), "mail", SETTINGS),
     Entry("worker", _("Background jobs"), "clock", SETTINGS),
+    Entry("system", _("System"), "column", SETTINGS),
     Entry("log", _("Audit log"), "list", SETTINGS),
     Entry("second_factor", _("Second factor"), "lock", SETTINGS),
 )

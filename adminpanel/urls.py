@@ -30,6 +30,7 @@ from adminpanel.views import (
     spreadsheets,
     stock,
     stock_items,
+    system,
     visits,
     worker,
 )
@@ -132,6 +133,7 @@ urlpatterns = [
     path("mail/", mails.mail_trouble, name="mails"),
     path("mail/allow/", mails.allow_mail, name="mail_allow"),
     path("worker/", worker.worker_status, name="worker"),
+    path("system/", system.system_status, name="system"),
     path("products/", products.product_list, name="products"),
     path("products/new/", products.create_product, name="product_new"),
     path("products/change/", bulk_changes.change_products, name="bulk_change_new"),

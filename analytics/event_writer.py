@@ -24,6 +24,7 @@ from uuid import UUID
 from cassandra.cluster import ResponseFuture
 from cassandra.query import UNSET_VALUE, BatchStatement, BatchType
 from cassandra.util import uuid_from_time
+from prometheus_client import Counter
 
 from analytics.days import shop_day
 from analytics.live import LiveCounter
@@ -46,6 +47,7 @@ FLUSH_SECONDS = 0.5
 MAX_EVENT_DELAY = timedelta(minutes=5)
 RETRY_SECONDS = 2.0
 SHUTDOWN_SECONDS = 3.0
+SHED_EVENTS = Counter("stoa_events_shed", "Events of visits that were not counted")
 log = logging.getLogger(__name__)
 
 EVENT = write(
@@ -221,6 +223,7 @@ class EventWriter:
     def _shed(self, count: int) -> None:
         # At the first and at each tenfold: a flood of events must not become one of log lines.
         before, self.shed_count = self.shed_count, self.shed_count + count
+        SHED_EVENTS.inc(count)
         if len(str(before)) != len(str(self.shed_count)) or not before:
             log.warning("%s events were not counted by this process", self.shed_count)
 

@@ -29,6 +29,7 @@ from cassandra_db.statements import (
     collect_slow_statements,
     conditional_write,
     count_statements,
+    observe_statements,
     prepare_statements,
     read,
     scan,

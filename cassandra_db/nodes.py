@@ -104,7 +104,11 @@ class PendingFigures:
                 log.info("%s does not say how its tables are: %s", address, error)
                 self.figures.silent_nodes.append(address)
                 continue
-            known = self.figures.mebibytes, self.figures.tombstones, self.figures.read_ms
+            known: tuple[dict[str, Any], ...] = (
+                self.figures.mebibytes,
+                self.figures.tombstones,
+                self.figures.read_ms,
+            )
             for kept, found in zip(known, answers, strict=True):
                 _keep_highest(kept, found)
         self._asked = []

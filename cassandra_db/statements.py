@@ -122,6 +122,21 @@ class Meter:
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
 # The questions that were slow, while somebody collects them.
 _slow: list[str] | None = None
+# Who counts statements for the whole process: gets the question, the profile, and the seconds that it took, None for one that failed.
+Observer = Callable[[str, str, float | None], None]
+_observers: list[Observer] = []
+
+
+def observe_statements(observer: Observer) -> None:
+    """Tell `observer` of each statement of this process from now on, also from the driver's own thread: it must not wait."""
+    _observers.append(observer)
+
+
+def _note(question: str, profile: str, cql: str, took: float, *, failed: bool = False) -> None:
+    """Tell who counts, and log what was slow."""
+    for observer in _observers:
+        observer(question, profile, None if failed else took)
+    _log_if_slow(question, cql, took)
 
 
 @contextmanager
@@ -359,12 +374,14 @@ class PendingResult:
                 execution_profile=statement.profile,
                 **({"timeout": statement.timeout} if statement.timeout else {}),
             )
-        self._future.add_callbacks(self._done, self._done)
+        self._future.add_callbacks(self._done, partial(self._done, failed=True))
 
-    def _done(self, _: Any) -> None:
+    def _done(self, _: Any, *, failed: bool = False) -> None:
+        # Each further page of an answer calls it again.
         if self._took is None:
             self._took = monotonic() - self._started
-            _log_if_slow(self.statement.question, self.statement.cql, self._took)
+            what = self.statement
+            _note(what.question, what.profile, what.cql, self._took, failed=failed)
 
     def rows(self) -> list[Row]:
         """Wait for the rows. Raises CassandraUnavailable."""
@@ -489,6 +506,7 @@ def _apply_with_retries(
                 )
         except (Unavailable, NoHostAvailable) as error:
             if unknown is None and not (isinstance(error, NoHostAvailable) and _was_sent(error)):
+                _note(_questions[cql], CONDITIONAL, cql, monotonic() - started, failed=True)
                 raise CassandraUnavailable(str(error)) from error
             unknown = error
         except (
@@ -504,7 +522,7 @@ def _apply_with_retries(
             if isinstance(error, OperationTimedOut) and error.last_host is not None:
                 SilentNodesLastPolicy.mark_silent(error.last_host)
         else:
-            _log_if_slow(_questions[cql], cql, monotonic() - started)
+            _note(_questions[cql], CONDITIONAL, cql, monotonic() - started)
             applied = bool(answer[0].applied)
             won_before = (
                 unknown is not None
@@ -515,6 +533,7 @@ def _apply_with_retries(
                 again = "applies now" if applied else "was refused"
                 _log_outcome(cql, "had applied" if won_before else again)
             return Outcome(applied or won_before, answer)
+        _note(_questions[cql], CONDITIONAL, cql, monotonic() - started, failed=True)
         longest = _NODE_SILENT if isinstance(unknown, OperationTimedOut) else _REPLICAS_SILENT
         if not if_lost.is_resent or pause is None or monotonic() - began > longest:
             break
@@ -560,11 +579,13 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
         batch.add(statement)
     batch.is_idempotent = True
     require_right_clock()
-    with (
-        _translate_errors(statements[0].prepared_statement.query_string),
-        _counted(WRITE, len(statements)),
-    ):
-        get_session().execute(batch, execution_profile=WRITE)
+    cql, started, failed = statements[0].prepared_statement.query_string, monotonic(), True
+    try:
+        with _translate_errors(cql), _counted(WRITE, len(statements)):
+            get_session().execute(batch, execution_profile=WRITE)
+        failed = False
+    finally:
+        _note(_questions[cql], WRITE, cql, monotonic() - started, failed=failed)
 
 
 @contextmanager

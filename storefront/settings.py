@@ -145,6 +145,8 @@ FORM_RENDERER = "web.forms.Renderer"
 DATABASES = {"default": database_settings(env)}
 # The engine's read-only key: cqlengine models need no autoincrement field.
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+# Who sends it as a bearer token may read /metrics; without it there is no such page.
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 SLOW_STATEMENT_SECONDS = env.float("SLOW_STATEMENT_SECONDS", default=0.25)
 # Says in a response header how many statements and rounds of reads a page took.
 COUNT_STATEMENTS = env.bool("COUNT_STATEMENTS", default=DEBUG)
@@ -206,7 +208,7 @@ MESSAGES_COOKIE_NAME = f"{_host_prefix}stoa_messages"
 MESSAGE_STORAGE = "web.messages.MessageStorage"
 
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 # Only with a proxy in front that sets X-Forwarded-Proto and appends to X-Forwarded-For.

@@ -34,6 +34,7 @@ urlpatterns = [
     path("favicon.ico", seo.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
     path("", include("cart.urls")),
     path("", include("notifications.urls")),
     path("account/", include("accounts.urls")),

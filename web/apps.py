@@ -6,7 +6,10 @@ class WebConfig(AppConfig):
     name = "web"
 
     def ready(self) -> None:
+        from cassandra_db import observe_statements
         from web.checks import check_deployment, check_secrets
+        from web.metrics import count_statement
 
+        observe_statements(count_statement)
         register(check_secrets)
         register(check_deployment, deploy=True)

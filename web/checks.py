@@ -7,6 +7,7 @@ from django.core.checks import CheckMessage, Error
 from django.core.exceptions import ImproperlyConfigured
 
 KEY_LENGTH = 50
+TOKEN_LENGTH = 32
 # Cassandra is installed with this superuser and this password: both are public.
 SUPERUSER = "cassandra"
 _LOOPBACK = ("127.", "localhost", "[::1]", "::1")
@@ -85,6 +86,14 @@ def check_secrets(**_: Any) -> list[CheckMessage]:
                 f"A key in SECRET_KEY_FALLBACKS is shorter than {KEY_LENGTH} characters.",
                 hint="Take it out of the list: what it signed cannot be trusted.",
                 id="cassandra_db.E005",
+            )
+        )
+    if 0 < len(settings.METRICS_TOKEN) < TOKEN_LENGTH:
+        found.append(
+            Error(
+                f"METRICS_TOKEN is shorter than {TOKEN_LENGTH} characters.",
+                hint="python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+                id="cassandra_db.E009",
             )
         )
     return found

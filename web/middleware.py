@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from functools import cached_property
 from http import HTTPStatus
+from time import monotonic
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -22,6 +23,7 @@ from cassandra_db import (
 from web.checkout_queue import CheckoutQueue, QueueWait, get_queue_ticket, render_queue_page
 from web.errors import TooManyAttempts
 from web.logs import clear_request_id, start_request_id
+from web.metrics import count_request
 from web.origin import set_current_request
 from web.rendering import render_too_many_attempts, view_name
 
@@ -83,20 +85,21 @@ def _may_be_kept(request: HttpRequest, response: HttpResponse) -> bool:
 
 
 class StatementCountMiddleware:
-    """Says in a header what an answer cost in Cassandra (COUNT_STATEMENTS): see `cassandra_db.Meter`."""
+    """Counts what an answer cost in Cassandra, for the metrics and, with COUNT_STATEMENTS, for a header: see `cassandra_db.Meter`."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not settings.COUNT_STATEMENTS:
-            return self.get_response(request)
+        began = monotonic()
         with count_statements() as meter:
             response = self.get_response(request)
-        response["X-Cassandra"] = (
-            f"statements={meter.statement_count}, rounds={meter.round_count}, reads={meter.read_count}, "
-            f"writes={meter.write_count}, conditional={meter.conditional_write_count}, rows={meter.row_count}"
-        )
+        count_request(request, response.status_code, monotonic() - began, meter)
+        if settings.COUNT_STATEMENTS:
+            response["X-Cassandra"] = (
+                f"statements={meter.statement_count}, rounds={meter.round_count}, reads={meter.read_count}, "
+                f"writes={meter.write_count}, conditional={meter.conditional_write_count}, rows={meter.row_count}"
+            )
         return response
 
 

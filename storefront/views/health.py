@@ -1,11 +1,16 @@
-"""Health checks for whatever watches over the processes."""
+"""Health checks and metrics for whatever watches over the processes."""
 
+from http import HTTPStatus
+
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 
-from cassandra_db import CassandraUnavailable, ClockWrong, require_right_clock
+from cassandra_db import CassandraUnavailable, ClockWrong, current_time, require_right_clock
 from catalogue import queries
-from web.decorators import public
+from storefront.metrics import render_metrics
+from web.decorators import no_store, public
 from web.rendering import without_header
 
 
@@ -32,3 +37,24 @@ def readyz(request: HttpRequest) -> HttpResponse:
             "no majority of Cassandra's nodes answers\n", content_type="text/plain", status=503
         )
     return HttpResponse("ready\n", content_type="text/plain")
+
+
+@require_safe
+@without_header
+@no_store
+@public
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer with what all processes of this server have counted, to who knows METRICS_TOKEN; without that there is no such page."""
+    if not settings.METRICS_TOKEN:
+        return HttpResponse("not found\n", content_type="text/plain", status=HTTPStatus.NOT_FOUND)
+    sent = request.headers.get("Authorization", "")
+    if not constant_time_compare(sent, f"Bearer {settings.METRICS_TOKEN}"):
+        refused = HttpResponse(
+            "METRICS_TOKEN is wanted as a bearer token\n",
+            content_type="text/plain",
+            status=HTTPStatus.UNAUTHORIZED,
+        )
+        refused["WWW-Authenticate"] = "Bearer"
+        return refused
+    text, content_type = render_metrics(request.headers.get("Accept", ""), current_time())
+    return HttpResponse(text, content_type=content_type)

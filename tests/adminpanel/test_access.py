@@ -45,6 +45,7 @@ LOOKS = {
         "visits",
         "live",
         "worker",
+        "system",
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),
     *("product_pictures", "category_picture"),

@@ -244,6 +244,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:order_mail", "/staff/orders/{order}/mails/{order_mail}/", "admin"
         ),
         "worker": ShopPage("adminpanel:worker", "/staff/worker/", "staff"),
+        "system": ShopPage("adminpanel:system", "/staff/system/", "admin"),
         "products": ShopPage("adminpanel:products", "/staff/products/", "admin"),
         "no products found": ShopPage("adminpanel:products", "/staff/products/?q=zzzzzz", "admin"),
         "a change of many": ShopPage(
@@ -472,6 +473,7 @@ URLS_WITHOUT_PAGE = {
     "favicon": "a redirect to the icon",
     "healthz": "for machines",
     "readyz": "for machines",
+    "metrics": "for machines",
     "cart:panel": "a part of a page, for htmx",
     "orders:invoice": "a PDF",
     "orders:track": "a redirect to the order",

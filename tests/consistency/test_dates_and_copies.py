@@ -103,6 +103,7 @@ NO_COPIES = {
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with
     "failed_mails_by_day",  # what staff have sent again is taken out
     "undeliverable_addresses",
+    "consistency_checks",  # what was found when: nothing else knows
     "viewers_by_order",  # rows of seconds
     "recent_order_tags",  # what staff are offered, with a TTL; the orders decide
     "unpaid_units",  # rows guarded by a version, with a TTL; the orders themselves decide

@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from cassandra_db import CassandraUnavailable, collect_slow_statements
+from cassandra_db import CassandraUnavailable, collect_slow_statements, current_time
 from consistency.findings import Scope
+from consistency.operations import record_check
 from consistency.runner import RULES, check_consistency
 from orders import queries
 from orders.numbers import normalize_order_number
@@ -57,13 +58,15 @@ class Command(BaseCommand):
 
     def run_check(self, *, repair: bool, rules: Collection[str], numbers: list[str] | None) -> None:
         """Check, and print what was found. Raises SystemExit with the status."""
-        began = monotonic()
+        began, started_at = monotonic(), current_time()
         try:
             scope = _find_scope(numbers) if numbers else None
             if numbers and scope is None:
                 self.stderr.write(f"There is no order {', '.join(numbers)}.")
                 raise SystemExit(NOT_FINISHED)
             report = check_consistency(scope, rules, repair=repair, say=self.stderr.write)
+            if scope is None and set(rules) == set(RULES):
+                record_check(report, started_at, current_time())
         except CassandraUnavailable as error:
             self.stderr.write(f"Could not finish, Cassandra is away: {error}")
             raise SystemExit(NOT_FINISHED) from error

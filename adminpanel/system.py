@@ -1,0 +1,136 @@
+"""What the staff's page of the system puts together: nodes, tables, questions, jobs, and the last consistency checks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from prometheus_client import Metric
+
+from cassandra_db.nodes import Node, PendingFigures, TableFigures, list_nodes
+from cassandra_db.partitions import PartitionSize, compare_with_bounds
+from consistency.queries import RecordedCheck, parse_checks, prefetch_recent_checks
+from jobs.progress import JobProgress, list_progress
+from jobs.registry import list_jobs
+from web.metrics import collect_metrics, estimate_quantile
+
+MAX_TABLES = 20
+MAX_QUESTIONS = 25
+MAX_CHECKS = 5
+MEDIAN, NEARLY_ALL = 0.5, 0.99
+
+
+@dataclass(frozen=True)
+class TableLine:
+    """A table of the shop: its largest partition, and what reads of it meet, of the node where that is worst."""
+
+    size: PartitionSize
+    tombstones: float
+    read_ms: float
+
+
+@dataclass(frozen=True)
+class QuestionLine:
+    """How long Cassandra took for a question, as this server's processes saw it since the server was started."""
+
+    question: str
+    kind: str
+    count: int
+    seconds: float  # of all together
+    median_ms: float
+    slow_ms: float  # 99 of 100 were as fast
+    failed: int
+
+
+@dataclass(frozen=True)
+class SystemStatus:
+    """How the system stands at a moment."""
+
+    nodes: tuple[Node, ...]
+    figures: TableFigures
+    tables: tuple[TableLine, ...]
+    table_count: int
+    questions: tuple[QuestionLine, ...]
+    question_count: int
+    jobs: tuple[JobProgress, ...]
+    checks: tuple[RecordedCheck, ...]
+    now: datetime
+
+    @property
+    def problems(self) -> list[JobProgress]:
+        return [each for each in self.jobs if each.problem]
+
+    @property
+    def down_count(self) -> int:
+        return sum(each.is_up is False or each.is_silent for each in self.nodes)
+
+    @property
+    def large_count(self) -> int:
+        return sum(each.size.is_above_half for each in self.tables)
+
+
+def get_system_status(now: datetime) -> SystemStatus:
+    """Return how the system stands: every node is asked at once, and what is read is read meanwhile. Raises CassandraUnavailable."""
+    pending = PendingFigures()
+    pending_checks = prefetch_recent_checks(now, MAX_CHECKS)
+    jobs = list_progress(list_jobs(), now)
+    checks = parse_checks(pending_checks, MAX_CHECKS)
+    figures = pending.get()
+    sizes = compare_with_bounds(figures.mebibytes)
+    questions = summarize_questions(collect_metrics())
+    return SystemStatus(
+        tuple(list_nodes()),
+        figures,
+        tuple(_table_line(size, figures) for size in sizes[:MAX_TABLES]),
+        len(sizes),
+        tuple(questions[:MAX_QUESTIONS]),
+        len(questions),
+        tuple(jobs),
+        tuple(checks),
+        now,
+    )
+
+
+def _table_line(size: PartitionSize, figures: TableFigures) -> TableLine:
+    return TableLine(
+        size, figures.tombstones.get(size.table, 0), figures.read_ms.get(size.table, 0)
+    )
+
+
+def summarize_questions(families: Iterable[Metric]) -> list[QuestionLine]:
+    """Return what was asked, first what took the most time in all."""
+    buckets: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    seconds: dict[tuple[str, str], float] = defaultdict(float)
+    failed: dict[tuple[str, str], float] = defaultdict(float)
+    for family in families:
+        for name, labels, value, *_ in family.samples:
+            if not name.startswith("stoa_statement_"):
+                continue
+            key = labels["question"], labels["kind"]
+            if name == "stoa_statement_seconds_bucket":
+                buckets[key].append((float(labels["le"]), value))
+            elif name == "stoa_statement_seconds_sum":
+                seconds[key] = value
+            elif name == "stoa_statement_failures_total":
+                failed[key] = value
+    lines = [
+        _question_line(key, sorted(buckets[key]), seconds[key], failed[key])
+        for key in {*buckets, *failed}
+    ]
+    return sorted(lines, key=lambda line: (-line.seconds, line.question, line.kind))
+
+
+def _question_line(
+    key: tuple[str, str], buckets: list[tuple[float, float]], seconds: float, failed: float
+) -> QuestionLine:
+    counts = buckets or [(float("inf"), 0.0)]
+    return QuestionLine(
+        *key,
+        int(counts[-1][1]),
+        seconds,
+        1000 * estimate_quantile(counts, MEDIAN),
+        1000 * estimate_quantile(counts, NEARLY_ALL),
+        int(failed),
+    )
