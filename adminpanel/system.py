@@ -10,14 +10,16 @@ from datetime import datetime
 from prometheus_client import Metric
 
 from cassandra_db.nodes import Node, PendingFigures, TableFigures, list_nodes
-from cassandra_db.partitions import PartitionSize, compare_with_bounds
+from cassandra_db.partitions import MB, PartitionSize, compare_with_bounds
 from consistency.queries import RecordedCheck, parse_checks, prefetch_recent_checks
 from jobs.progress import JobProgress, list_progress
 from jobs.registry import list_jobs
 from web.metrics import collect_metrics, estimate_quantile
 
 MAX_TABLES = 20
-MAX_QUESTIONS = 25
+MAX_QUESTIONS = 12
+# Of a table a line stands there if its largest partition or its reads are worth a look.
+LARGE_MEBIBYTES, MANY_TOMBSTONES = 2, 100
 MAX_CHECKS = 5
 MEDIAN, NEARLY_ALL = 0.5, 0.99
 
@@ -29,6 +31,18 @@ class TableLine:
     size: PartitionSize
     tombstones: float
     read_ms: float
+
+    @property
+    def bound_mb(self) -> float:
+        return self.size.bound / MB
+
+    @property
+    def is_worth_a_look(self) -> bool:
+        return (
+            self.size.is_above_half
+            or self.size.mebibytes >= LARGE_MEBIBYTES
+            or self.tombstones >= MANY_TOMBSTONES
+        )
 
 
 @dataclass(frozen=True)
@@ -79,11 +93,12 @@ def get_system_status(now: datetime) -> SystemStatus:
     checks = parse_checks(pending_checks, MAX_CHECKS)
     figures = pending.get()
     sizes = compare_with_bounds(figures.mebibytes)
+    lines = [_table_line(size, figures) for size in sizes]
     questions = summarize_questions(collect_metrics())
     return SystemStatus(
         tuple(list_nodes()),
         figures,
-        tuple(_table_line(size, figures) for size in sizes[:MAX_TABLES]),
+        tuple([line for line in lines if line.is_worth_a_look][:MAX_TABLES]),
         len(sizes),
         tuple(questions[:MAX_QUESTIONS]),
         len(questions),
