@@ -499,7 +499,8 @@ class Visitor:
         refusal = self.refusal(route)
         if refusal == LOG_IN:
             return [*WAYS, ("put", False), ("delete", False)]
-        return WAYS if refusal else PLAINLY
+        # A role is looked at before the address, in one place: the ways of asking are Ben's and the guest's to try.
+        return PLAINLY if refusal in ("", 403) else WAYS
 
     def things(self, route: Route, world: World, *, htmx: bool) -> tuple[Mapping[str, str], ...]:
         """With whose things an address is asked for."""
@@ -508,9 +509,10 @@ class Visitor:
         if route.name not in ROLES_BY_URL:
             return world.theirs, world.nobodys
         # Users whose work it is would really do it.
-        if not self.refusal(route):
+        refusal = self.refusal(route)
+        if not refusal:
             return (world.nobodys,)
-        return (world.theirs,) if htmx else (world.theirs, world.nobodys)
+        return (world.theirs,) if htmx or refusal == 403 else (world.theirs, world.nobodys)
 
     def violations(self, route: Route, world: World) -> Iterator[str]:
         """Ask for an address in all ways, and yield what is answered that should not be."""
