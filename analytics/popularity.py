@@ -1,0 +1,130 @@
+"""How popular products are: by who looked at them and who bought them in the last 30 days.
+
+It is counted once a day, from the sums of visits (`product_views`) and the facts of sales, for the 30 days before the day of the count. A product
+says it as a coarse step, so that few change from one day to the next; cards, lists, the front page and the search follow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta
+from itertools import islice
+from math import log2
+from uuid import UUID
+
+from analytics import queries
+from analytics.days import shop_day
+from analytics.figures import ALL_CATEGORIES, SoldLine
+from cassandra_db import current_microseconds
+from catalogue import operations as catalogue
+from catalogue.entities import Product
+from catalogue.queries import get_category, get_products
+
+PERIOD = timedelta(days=30)
+# So long after midnight the day before is added up to its end.
+SETTLED = timedelta(hours=1)
+# Who buys says as much as so many who look: about one in twenty buys.
+ORDER_WEIGHT = 20
+# Two steps double; what fewer than some three look at stays at 0.
+STEPS_PER_DOUBLING = 2
+FEW = 10
+# A step is left only when the count is further from it than that, so that nothing goes to and fro each day.
+STAYS_WITHIN = 0.75
+# In each top category so many are bestsellers at most, each with so many orders.
+MAX_BESTSELLERS = 10
+MIN_BESTSELLER_ORDERS = 5
+_AT_ONCE = 64
+
+
+def popularity_day(now: datetime) -> date:
+    """Return the day whose count is the latest at a moment (UTC)."""
+    return shop_day(now - SETTLED)
+
+
+def update_popularity(products: Iterable[Product], now: datetime, most: int) -> int:
+    """Set how popular products are, as it is counted of this day, but `most` of those that change; return how many have changed.
+
+    Doing it again on the same day changes nothing. Raises CassandraUnavailable.
+    """
+    at, day = current_microseconds(), popularity_day(now)
+    first, last = day - PERIOD, day - timedelta(days=1)
+    orders = count_orders(first, last)
+    bestsellers = choose_bestsellers(orders, now)
+    visits = [pending.rows() for pending in queries.prefetch_visits(first, last)]
+    changed, iterator = 0, iter(products)
+    while some := list(islice(iterator, _AT_ONCE)):
+        visitors = _count_visitors(some, first, last) if any(visits) else {}
+        for product in some:
+            score = visitors.get(product.product_id, 0) + ORDER_WEIGHT * orders[product.product_id]
+            popularity = compute_popularity(score, product.popularity)
+            is_bestseller = product.product_id in bestsellers
+            if (popularity, is_bestseller) == (product.popularity, product.bestseller):
+                continue
+            catalogue.set_popularity(product, popularity, at, is_bestseller=is_bestseller)
+            changed += 1
+            if changed == most:
+                return changed
+    return changed
+
+
+def compute_popularity(score: int, former: int | None) -> int:
+    """Return the step of a score, the former one if that is near enough."""
+    exact = STEPS_PER_DOUBLING * log2(1 + score / FEW)
+    return former if former is not None and abs(exact - former) < STAYS_WITHIN else round(exact)
+
+
+def count_orders(first: date, last: date) -> Counter[UUID]:
+    """Return in how many paid orders each product was, from one day to another, both included; what all went back was not.
+
+    Orders, not units: one that buys fifty is one who likes it. Raises CassandraUnavailable.
+    """
+    sold = queries.list_daily_sales(first, last)
+    found: Counter[UUID] = Counter()
+    for day in sorted({each.day for each in sold if each.category_id == ALL_CATEGORIES}):
+        kept = (each for each in queries.list_day_facts(day) if _is_kept(each.line))
+        found.update(
+            product_id for _, product_id in {(each.order_id, each.line.product_id) for each in kept}
+        )
+    return found
+
+
+def _is_kept(line: SoldLine) -> bool:
+    return line.units > line.refunded_units
+
+
+def choose_bestsellers(orders: Mapping[UUID, int], now: datetime) -> frozenset[UUID]:
+    """Return which products are bestsellers: the ones on sale that were bought most in each top category. Raises CassandraUnavailable."""
+    chosen: dict[UUID, list[UUID]] = defaultdict(list)
+    most = (each for each in orders.items() if each[1] >= MIN_BESTSELLER_ORDERS)
+    for product in _iterate_in_order(product_id for product_id, _ in sorted(most, key=_rank)):
+        node = get_category(product.category_id)
+        if node is None or not product.is_on_sale(now):
+            continue
+        of_top = chosen[node.path[0].category_id]
+        if len(of_top) < MAX_BESTSELLERS:
+            of_top.append(product.product_id)
+    return frozenset(each for of_top in chosen.values() for each in of_top)
+
+
+def _rank(counted: tuple[UUID, int]) -> tuple[int, UUID]:
+    return -counted[1], counted[0]
+
+
+def _iterate_in_order(product_ids: Iterable[UUID]) -> Iterator[Product]:
+    iterator = iter(product_ids)
+    while some := list(islice(iterator, _AT_ONCE)):
+        found = get_products(some)
+        yield from (found[each] for each in some if each in found)
+
+
+def _count_visitors(products: Iterable[Product], first: date, last: date) -> dict[UUID, int]:
+    """Return how many visitors looked at each product; who comes on several days counts on each of them."""
+    reading = {
+        each.product_id: queries.prefetch_product_views(each.product_id, first, last)
+        for each in products
+    }
+    return {
+        product_id: sum(row.visitors or 0 for row in pending.rows())
+        for product_id, pending in reading.items()
+    }
