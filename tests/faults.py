@@ -2769,6 +2769,13 @@ FAULTS = (
         "tests/analytics/test_visits.py",
     ),
     _fault(
+        "Who has never paid for an order counts as a returning customer",
+        "orders/operations/returning_customers.py",
+        "        if any(sales.list_order_facts(shop_day(row.placed_at), row.order_id) for row in earlier):\n",
+        "        if earlier:\n",
+        "tests/orders/test_returning_customers.py",
+    ),
+    _fault(
         "What was sent back makes a bestseller",
         "analytics/popularity.py",
         "    return line.units > line.refunded_units\n",
