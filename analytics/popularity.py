@@ -6,11 +6,12 @@ says it as a coarse step, so that few change from one day to the next; cards, li
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import islice
-from math import log2
+from math import ceil, log2
 from uuid import UUID
 
 from analytics import queries
@@ -19,7 +20,7 @@ from analytics.figures import ALL_CATEGORIES, SoldLine
 from cassandra_db import current_microseconds
 from catalogue import operations as catalogue
 from catalogue.entities import Product
-from catalogue.queries import get_category, get_products
+from catalogue.queries import get_category
 
 PERIOD = timedelta(days=30)
 # So long after midnight the day before is added up to its end.
@@ -31,10 +32,23 @@ STEPS_PER_DOUBLING = 2
 FEW = 10
 # A step is left only when the count is further from it than that, so that nothing goes to and fro each day.
 STAYS_WITHIN = 0.75
-# In each top category so many are bestsellers at most, each with so many orders.
+# Of each top category so many are bestsellers at most, one in so many of what is on sale there, and each with so many orders.
 MAX_BESTSELLERS = 10
+PRODUCTS_PER_BESTSELLER = 10
 MIN_BESTSELLER_ORDERS = 5
 _AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class CountedProduct:
+    """What a product says now, and what was counted of it; all products of the shop are held in memory as these."""
+
+    product_id: UUID
+    former: int | None
+    was_bestseller: bool
+    visitors: int
+    orders: int
+    top_category_id: UUID | None  # None: it is not on sale
 
 
 def popularity_day(now: datetime) -> date:
@@ -48,23 +62,17 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
     Doing it again on the same day changes nothing. Raises CassandraUnavailable.
     """
     at, day = current_microseconds(), popularity_day(now)
-    first, last = day - PERIOD, day - timedelta(days=1)
-    orders = count_orders(first, last)
-    bestsellers = choose_bestsellers(orders, now)
-    visits = [pending.rows() for pending in queries.prefetch_visits(first, last)]
-    changed, iterator = 0, iter(products)
-    while some := list(islice(iterator, _AT_ONCE)):
-        visitors = _count_visitors(some, first, last) if any(visits) else {}
-        for product in some:
-            score = visitors.get(product.product_id, 0) + ORDER_WEIGHT * orders[product.product_id]
-            popularity = compute_popularity(score, product.popularity)
-            is_bestseller = product.product_id in bestsellers
-            if (popularity, is_bestseller) == (product.popularity, product.bestseller):
-                continue
-            catalogue.set_popularity(product, popularity, at, is_bestseller=is_bestseller)
+    counted = list(_count(products, day - PERIOD, day - timedelta(days=1), now))
+    bestsellers = choose_bestsellers(counted)
+    changed = 0
+    for each in counted:
+        popularity = compute_popularity(each.visitors + ORDER_WEIGHT * each.orders, each.former)
+        is_bestseller = each.product_id in bestsellers
+        if (popularity, is_bestseller) != (each.former, each.was_bestseller):
+            catalogue.set_popularity(each.product_id, popularity, at, is_bestseller=is_bestseller)
             changed += 1
-            if changed == most:
-                return changed
+        if changed == most:
+            break
     return changed
 
 
@@ -72,6 +80,41 @@ def compute_popularity(score: int, former: int | None) -> int:
     """Return the step of a score, the former one if that is near enough."""
     exact = STEPS_PER_DOUBLING * log2(1 + score / FEW)
     return former if former is not None and abs(exact - former) < STAYS_WITHIN else round(exact)
+
+
+def choose_bestsellers(counted: Sequence[CountedProduct]) -> frozenset[UUID]:
+    """Return which products are bestsellers: the few that were in most orders of what is on sale in each top category."""
+    places = {
+        top: min(MAX_BESTSELLERS, ceil(count / PRODUCTS_PER_BESTSELLER))
+        for top, count in Counter(each.top_category_id for each in counted).items()
+        if top
+    }
+    chosen = set()
+    for each in sorted(counted, key=lambda each: (-each.orders, each.product_id)):
+        if each.orders >= MIN_BESTSELLER_ORDERS and places.get(each.top_category_id):
+            places[each.top_category_id] -= 1
+            chosen.add(each.product_id)
+    return frozenset(chosen)
+
+
+def _count(
+    products: Iterable[Product], first: date, last: date, now: datetime
+) -> Iterator[CountedProduct]:
+    orders = count_orders(first, last)
+    visits = [pending.rows() for pending in queries.prefetch_visits(first, last)]
+    iterator = iter(products)
+    while some := list(islice(iterator, _AT_ONCE)):
+        visitors = _count_visitors(some, first, last) if any(visits) else {}
+        for product in some:
+            node = get_category(product.category_id) if product.is_on_sale(now) else None
+            yield CountedProduct(
+                product.product_id,
+                product.popularity,
+                product.bestseller,
+                visitors.get(product.product_id, 0),
+                orders[product.product_id],
+                node.path[0].category_id if node else None,
+            )
 
 
 def count_orders(first: date, last: date) -> Counter[UUID]:
@@ -91,31 +134,6 @@ def count_orders(first: date, last: date) -> Counter[UUID]:
 
 def _is_kept(line: SoldLine) -> bool:
     return line.units > line.refunded_units
-
-
-def choose_bestsellers(orders: Mapping[UUID, int], now: datetime) -> frozenset[UUID]:
-    """Return which products are bestsellers: the ones on sale that were bought most in each top category. Raises CassandraUnavailable."""
-    chosen: dict[UUID, list[UUID]] = defaultdict(list)
-    most = (each for each in orders.items() if each[1] >= MIN_BESTSELLER_ORDERS)
-    for product in _iterate_in_order(product_id for product_id, _ in sorted(most, key=_rank)):
-        node = get_category(product.category_id)
-        if node is None or not product.is_on_sale(now):
-            continue
-        of_top = chosen[node.path[0].category_id]
-        if len(of_top) < MAX_BESTSELLERS:
-            of_top.append(product.product_id)
-    return frozenset(each for of_top in chosen.values() for each in of_top)
-
-
-def _rank(counted: tuple[UUID, int]) -> tuple[int, UUID]:
-    return -counted[1], counted[0]
-
-
-def _iterate_in_order(product_ids: Iterable[UUID]) -> Iterator[Product]:
-    iterator = iter(product_ids)
-    while some := list(islice(iterator, _AT_ONCE)):
-        found = get_products(some)
-        yield from (found[each] for each in some if each in found)
 
 
 def _count_visitors(products: Iterable[Product], first: date, last: date) -> dict[UUID, int]:

@@ -1748,8 +1748,8 @@ FAULTS = (
     _fault(
         "A product that was there before popularity has no place in the order of it",
         "catalogue/operations/products.py",
-        "    if is_said:\n        refresh_cards(product.product_id)\n",
-        "    if is_said:\n",
+        "nobody else has to follow.\n        refresh_cards(product_id)\n",
+        "nobody else has to follow.\n",
         "tests/analytics/test_popularity.py",
     ),
     _fault(

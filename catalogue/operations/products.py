@@ -411,20 +411,21 @@ def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: in
     record_product_change(product_id, current_time())
 
 
-def set_popularity(product: Product, popularity: int, at: int, *, is_bestseller: bool) -> None:
-    """Set how popular a product that was read is, on every card and in every order of popularity.
+def set_popularity(product_id: UUID, popularity: int, at: int, *, is_bestseller: bool) -> None:
+    """Set how popular a product is, on every card and in every order of popularity.
 
     `popularity` is a coarse step, 0 for what nobody looks at; `at` is when it was counted, in microseconds since 1970.
     Raises CassandraUnavailable.
     """
+    product = queries.get_product_at_quorum(product_id)
+    shown = (product.popularity or 0, product.bestseller) if product else None
     values = {"popularity": popularity, "bestseller": is_bestseller, "at": at}
-    # Cards say 0 already of what was never counted: it only needs its places in the lists, and keeps nobody busy afterwards.
-    is_said = (popularity, is_bestseller) == (product.popularity or 0, product.bestseller)
-    if is_said:
-        refresh_cards(product.product_id)
-        UPDATE_POPULARITY.run(product_id=product.product_id, **values)
+    if shown == (popularity, is_bestseller):
+        # Cards say 0 already of what was never counted. It only needs its places in the lists: nobody else has to follow.
+        refresh_cards(product_id)
+        UPDATE_POPULARITY.run(product_id=product_id, **values)
         return
-    record_product_change(product.product_id, current_time())
-    UPDATE_POPULARITY.run(product_id=product.product_id, **values)
-    refresh_cards(product.product_id)
-    record_product_change(product.product_id, current_time())
+    record_product_change(product_id, current_time())
+    UPDATE_POPULARITY.run(product_id=product_id, **values)
+    refresh_cards(product_id)
+    record_product_change(product_id, current_time())
