@@ -84,7 +84,7 @@ def compute_popularity(score: int, former: int | None) -> int:
 
 def choose_bestsellers(counted: Sequence[CountedProduct]) -> frozenset[UUID]:
     """Return which products are bestsellers: the few that were in most orders of what is on sale in each top category."""
-    places = {
+    places: dict[UUID | None, int] = {
         top: min(MAX_BESTSELLERS, ceil(count / PRODUCTS_PER_BESTSELLER))
         for top, count in Counter(each.top_category_id for each in counted).items()
         if top
