@@ -62,7 +62,8 @@ JOBS = [
         POPULAR,
         timedelta(minutes=10),
         update_popular,
-        normal_lag=timedelta(days=1, hours=1),
+        # A day, an hour until it looks, and the one that a day may be longer.
+        normal_lag=timedelta(days=1, hours=3),
         idle_every=timedelta(hours=1),
     ),
 ]
