@@ -37,6 +37,14 @@ class VisitLine:
     at_checkout: int = 0
     sales: Figures = field(default_factory=Figures)
     currency: str = ""
+    first_orders: int = 0
+    returning_orders: int = 0
+
+    @property
+    def returning(self) -> float | None:
+        """Of a hundred paid orders, those by people who had bought before; None while that is not known of any."""
+        known = self.first_orders + self.returning_orders
+        return 100 * self.returning_orders / known if known else None
 
     @property
     def conversion(self) -> float | None:
@@ -56,6 +64,8 @@ class VisitLine:
         self.adding += other.adding
         self.at_checkout += other.at_checkout
         self.sales += other.sales
+        self.first_orders += other.first_orders
+        self.returning_orders += other.returning_orders
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,7 @@ def get_visits_report(
     """Return what visitors did; products of one category, and the days of one product if it is named. Raises CassandraUnavailable."""
     days = [first + timedelta(n) for n in range((last - first).days + 1)]
     visits = queries.prefetch_visits(first, last)
+    customers = queries.prefetch_daily_customers(first, last)
     products = queries.prefetch_top_products(days, category_id)
     searches = queries.prefetch_top_searches(days)
     looked_at = queries.prefetch_product_views(product_id, first, last) if product_id else None
@@ -126,6 +137,9 @@ def get_visits_report(
         if sold.currency == currency and sold.category_id == ALL_CATEGORIES:
             lines[sold.day].sales += sold.figures
     _add_visits(lines, visits)
+    for row in (row for pending in customers for row in pending.rows()):
+        line = lines[row.day.date()]
+        line.first_orders, line.returning_orders = row.first_orders, row.returning_orders
     views, visitors = _count_views(products)
     most = [each for each, _ in views.most_common(SHOWN_PRODUCTS)]
     named = catalogue.get_products({*most, product_id} if product_id else most)

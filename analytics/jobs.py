@@ -5,7 +5,9 @@ from datetime import datetime, timedelta
 from django.utils.translation import ngettext
 
 from analytics.operations import roll_up_changed_days
+from analytics.popularity import popularity_day, update_popularity
 from analytics.roll_up import roll_up_hours
+from catalogue.queries import iterate_products
 from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
 
@@ -28,6 +30,25 @@ def roll_up_visits(now: datetime) -> str:
     )
 
 
+POPULAR = "popular"
+# So many products change in a run, some twenty seconds of work: other jobs, and what follows from other changes, have their turn.
+MAX_CHANGED = 1_000
+
+
+def update_popular(now: datetime) -> str:
+    """Count once a day, in the night, how popular products are."""
+    position = get_position(POPULAR)
+    if position and popularity_day(datetime.fromisoformat(position)) == popularity_day(now):
+        return ""
+    count = update_popularity(iterate_products(), now, MAX_CHANGED)
+    if count < MAX_CHANGED:
+        save_position(POPULAR, now.isoformat())
+    return describe_count(
+        ngettext("popularity of %(count)s product", "popularity of %(count)s products", count),
+        count,
+    )
+
+
 JOBS = [
     Job("sales", timedelta(seconds=30), roll_up_sales, idle_every=timedelta(minutes=2)),
     Job(
@@ -36,5 +57,13 @@ JOBS = [
         roll_up_visits,
         normal_lag=timedelta(hours=1, minutes=15),
         idle_every=timedelta(minutes=15),
+    ),
+    Job(
+        POPULAR,
+        timedelta(minutes=5),
+        update_popular,
+        # A day, an hour until it looks, and the one that a day may be longer.
+        normal_lag=timedelta(days=1, hours=3),
+        idle_every=timedelta(hours=1),
     ),
 ]

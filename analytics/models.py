@@ -57,6 +57,24 @@ class DailySale(Model):
     refunded_net = columns.BigInt()
 
 
+class DailyCustomer(Model):
+    """Q18: of a day's paid orders, how many were by people who had bought before.
+
+    `orders` are all of the day; of those whose person was erased nobody knows, so first and returning ones may be fewer.
+    Bound: 31 rows.
+    Writer: analytics.operations.record_daily_customers, with the time of its read, so that a slower and older count loses.
+    """
+
+    __table_name__ = "daily_customers"
+    __partition_bytes__ = 10 * KB
+    __personal_data__ = None
+    month = columns.Date(partition_key=True)  # its first day
+    day = columns.Date(primary_key=True)
+    orders = columns.Integer()
+    first_orders = columns.Integer()
+    returning_orders = columns.Integer()
+
+
 class SalesDay(Model):
     """Which days have facts that may not be rolled up yet. Written before the facts and once more after them.
 

@@ -183,6 +183,30 @@ def _daily_rows(sales: Iterable[DailySales], at: int) -> Iterable[BoundStatement
         )
 
 
+CUSTOMERS = write(
+    "Q18",
+    """INSERT INTO daily_customers (month, day, orders, first_orders, returning_orders)
+       VALUES (:month, :day, :orders, :first_orders, :returning_orders) USING TIMESTAMP :at""",
+)
+
+
+def record_daily_customers(
+    day: date, orders: int, first_orders: int, returning_orders: int, at: int
+) -> None:
+    """Note how many of a day's paid orders were somebody's first, and how many were not, as it was read `at` microseconds since 1970.
+
+    Raises CassandraUnavailable.
+    """
+    CUSTOMERS.run(
+        month=month_start(day),
+        day=day,
+        orders=orders,
+        first_orders=first_orders,
+        returning_orders=returning_orders,
+        at=at,
+    )
+
+
 DAY_DONE = write(
     "Q18", "DELETE FROM sales_days USING TIMESTAMP :written WHERE shop = :shop AND day = :day"
 )

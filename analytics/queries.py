@@ -78,6 +78,19 @@ def daily_sales_from_row(row: Row) -> DailySales:
     return DailySales(row.day.date(), row.category_id, row.currency, figures)
 
 
+# Q18: of a month's days, how many of the paid orders were by people who had bought before.
+CUSTOMERS = read(
+    "Q18",
+    """SELECT day, orders, first_orders, returning_orders FROM daily_customers
+       WHERE month = :month AND day >= :first AND day <= :last""",
+)
+
+
+def prefetch_daily_customers(first: date, last: date) -> list[PendingResult]:
+    """Begin to read who bought from one day to another, new or not: rows of `daily_customers`, month by month."""
+    return [CUSTOMERS.start(month=month, first=first, last=last) for month in _months(first, last)]
+
+
 def _months(first: date, last: date) -> Iterator[date]:
     month = month_start(first)
     while month <= last:

@@ -94,6 +94,8 @@ class Product:
     successor_id: UUID | None = None  # what its page offers when it has gone
     rating: float | None = None  # of its reviews, as cards say it
     rating_count: int = 0
+    popularity: int | None = None  # a coarse step; None until it is counted first
+    bestseller: bool = False
 
     def is_on_sale(self, now: datetime) -> bool:
         """Return whether shoppers find and buy it at a moment: every page, list, cart and feed asks this."""
@@ -207,6 +209,8 @@ class ProductCard:
     compare_at: Money | None
     rating: float | None
     rating_count: int
+    popularity: int
+    bestseller: bool
     availability: str
     created_at: datetime
 

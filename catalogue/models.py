@@ -26,6 +26,8 @@ class CardColumns(Model):
     currency = columns.Text()
     rating = columns.Float()
     rating_count = columns.Integer()
+    popularity = columns.Integer()
+    bestseller = columns.Boolean()
     availability = columns.Text()
     created_at = columns.DateTime()
 
@@ -34,8 +36,8 @@ class Product(Model):
     """Q1: a product with its variants. The product's columns are static, a row is a variant.
 
     Bound: 200 variants that are sold and 1,000 rows a product (catalogue.rules), some 500 KB at worst.
-    Writer: catalogue.operations.save_product, in one conditional batch on `version`; only `availability`, `rating` and
-    `rating_count` are written plainly, by set_availability and set_rating (decisions 035, 065).
+    Writer: catalogue.operations.save_product, in one conditional batch on `version`; only `availability`, `rating`, `rating_count`,
+    `popularity` and `bestseller` are written plainly, by set_availability, set_rating and set_popularity (decisions 035, 065, 067).
     """
 
     __table_name__ = "products"
@@ -77,6 +79,8 @@ class Product(Model):
     availability = columns.Text(static=True)  # in, few, out: what the cards say
     rating = columns.Float(static=True)  # as the cards say it; null without a review
     rating_count = columns.Integer(static=True)
+    popularity = columns.Integer(static=True)  # a coarse step; null until it is counted first
+    bestseller = columns.Boolean(static=True)
     created_at = columns.DateTime(static=True)
     updated_at = columns.DateTime(static=True)
     sku = columns.Text()
@@ -195,7 +199,8 @@ class ProductByCategory(CardColumns):
     __options__ = READ_MOSTLY
     __personal_data__ = None
     category_id = columns.UUID(partition_key=True)
-    sort = columns.Text(partition_key=True)  # created, price, name; featured, if anything is pinned
+    # created, price, name, rating, popular; featured, if anything is pinned
+    sort = columns.Text(partition_key=True)
     sort_key = columns.Blob(primary_key=True)
     product_id = columns.UUID(primary_key=True)
 
@@ -205,7 +210,7 @@ class ListPosition(Model):
 
     A position is written before its card and removed after it: every card anywhere has its position here, also after a
     crash and when two people save at once.
-    Bound: a row a category and sort: about 12, 200 for a product in 20 categories, a third more where products are pinned, and
+    Bound: a row a category and sort: about 15, 300 for a product in 20 categories, a fifth more where products are pinned, and
     for a moment twice that.
     Writer: catalogue.operations.refresh_cards.
     """
@@ -220,7 +225,7 @@ class ListPosition(Model):
 
 
 class FeaturedProduct(CardColumns):
-    """Q4: the front page's rows: featured, deals, new_arrivals. What is pinned stands first.
+    """Q4: the front page's rows: featured, deals, new_arrivals, popular. What is pinned stands first.
 
     Bound: 24 cards a row (catalogue.operations.featured.FEATURED_LENGTH).
     Writer: catalogue.operations.rebuild_featured.

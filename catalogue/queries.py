@@ -53,6 +53,7 @@ SORTS = {
     "price": ("price", False),
     "price-down": ("price", True),
     "name": ("name", False),
+    "popular": ("popular", True),
     "rating": ("rating", True),
 }
 # The order of a category in which products are pinned (CategoryNode.has_featured_list).
@@ -62,6 +63,7 @@ SORT_LABELS = (
     ("price", _("Price: low to high")),
     ("price-down", _("Price: high to low")),
     ("name", _("Name: A to Z")),
+    ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
 
@@ -71,7 +73,7 @@ PRODUCT = read(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, created_at,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, popularity, bestseller, created_at,
        updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
@@ -82,7 +84,7 @@ PRODUCTS = scan(
     "Q1",
     """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
        option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
-       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, created_at,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, popularity, bestseller, created_at,
        updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
        FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
 )
@@ -157,6 +159,8 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         # A float of four bytes: as cards say it, it has one decimal.
         rating=round(head.rating, 1) if head.rating is not None else None,
         rating_count=head.rating_count or 0,
+        popularity=head.popularity,
+        bestseller=bool(head.bestseller),
     )
 
 
@@ -511,14 +515,14 @@ def is_majority_answering() -> bool:
 CARDS = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort LIMIT :most""",
     consistency=LOCAL_ONE,
 )
 CARDS_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) > (:sort_key, :product_id)
        LIMIT :most""",
     consistency=LOCAL_ONE,
@@ -526,14 +530,14 @@ CARDS_AFTER = read(
 CARDS_DOWN = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
 )
 CARDS_DOWN_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
-       currency, rating, rating_count, availability, created_at FROM products_by_category
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
        WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) < (:sort_key, :product_id)
        ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
     consistency=LOCAL_ONE,
@@ -576,6 +580,8 @@ def card_from_row(row: Row) -> ProductCard:
         else None,
         rating=round(row.rating, 1) if row.rating is not None else None,
         rating_count=row.rating_count or 0,
+        popularity=row.popularity or 0,
+        bestseller=bool(row.bestseller),
         availability=row.availability or "out",
         created_at=row.created_at,
     )
@@ -620,13 +626,13 @@ def get_category_page(
 FEATURED = read(
     "Q4",
     """SELECT product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency,
-       rating, rating_count, availability, created_at FROM featured_products WHERE feature_type = :feature_type""",
+       rating, rating_count, popularity, bestseller, availability, created_at FROM featured_products WHERE feature_type = :feature_type""",
     consistency=LOCAL_ONE,
 )
 
 
 def prefetch_featured(feature_type: str) -> PendingResult:
-    """Start reading a row of the front page: featured, deals or new_arrivals."""
+    """Start reading a row of the front page: featured, deals, new_arrivals or popular."""
     return FEATURED.start(feature_type=feature_type)
 
 
@@ -653,7 +659,7 @@ def list_featured(feature_type: str) -> list[ProductCard]:
 RELATED = read(
     "Q5",
     """SELECT rank, related_id AS product_id, pinned, name, slug, brand, picture, swatches, variant_count, price,
-       price_varies, compare_at, currency, rating, rating_count, availability, created_at FROM related_products
+       price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at FROM related_products
        WHERE product_id = :product_id""",
     consistency=LOCAL_ONE,
 )
@@ -741,6 +747,8 @@ def product_card(product: Product) -> ProductCard:
         compare_at=cheapest.compare_at,
         rating=product.rating,
         rating_count=product.rating_count,
+        popularity=product.popularity or 0,
+        bestseller=product.bestseller,
         availability=product.availability,
         created_at=product.created_at or current_time(),
     )

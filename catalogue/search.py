@@ -34,7 +34,12 @@ from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import NEW_FOR, CategoryNode, Product, ProductCard
-from catalogue.operations import card_columns, list_changed_products, rating_rank
+from catalogue.operations import (
+    card_columns,
+    list_changed_products,
+    popularity_rank,
+    rating_rank,
+)
 from catalogue.queries import product_card
 from catalogue.words import fold_text, search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
@@ -46,7 +51,7 @@ MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 STAFF_DEEPEST = 10_000
 # One more whenever `_schema` or `_document` changes: an index that an earlier one has made is then built anew.
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 LOOK_EVERY_SECONDS = 1.0
 # Clocks differ, and a change is recorded a moment before others can see it: the last seconds are read again.
 OVERLAP = timedelta(seconds=15)
@@ -63,6 +68,7 @@ SORTS = {
     "newest": ("created", True),
     "price": ("price", False),
     "price-down": ("price", True),
+    "popular": ("popularity", True),
     "rating": ("rating", True),
 }
 SORT_LABELS = (
@@ -70,6 +76,7 @@ SORT_LABELS = (
     ("newest", _("Newest first")),
     ("price", _("Price: low to high")),
     ("price-down", _("Price: high to low")),
+    ("popular", _("Most popular")),
     ("rating", _("Best rated")),
 )
 
@@ -80,6 +87,7 @@ DEAL_SORTS = {
     "newest": ("created", True),
     "price": ("price", False),
     "price-down": ("price", True),
+    "popular": ("popularity", True),
 }
 DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
@@ -130,7 +138,7 @@ def _schema() -> Any:
     for name in _EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
     for name in (
-        *("price", "created", "changed", "discount", "name_order", "rating"),
+        *("price", "created", "changed", "discount", "name_order", "rating", "popularity"),
         *("sale_from", "sale_until"),
     ):
         builder.add_integer_field(name, fast=True)
@@ -690,6 +698,7 @@ def _document(product: Product) -> Any:
         sale_until=_milliseconds(product.active_until) if product.active_until else _ALWAYS,
         discount=round(10_000 * card.discount) if card else 0,
         rating=rating_rank(card) if card else 0,
+        popularity=popularity_rank(card) if card else 0,
         **({"card": _packed(card)} if card else {}),
     )
 

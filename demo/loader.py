@@ -24,6 +24,8 @@ from accounts.operations import register_user
 from accounts.second_factor import enrol_demo_second_factor
 from analytics.days import shop_day
 from analytics.kinds import KINDS
+from analytics.operations import roll_up_changed_days
+from analytics.popularity import update_popularity
 from analytics.queries import prefetch_visits
 from analytics.roll_up import ALL_SUBJECTS, Tally, write_visits_of_day
 from cassandra_db import CassandraUnavailable, current_microseconds, truncate_to_milliseconds
@@ -452,6 +454,14 @@ def _count_visits(day: date, shown: list[Product]) -> dict[str, dict[str, Tally]
                 if chance.random() < 0.7:
                     count("order", "", visitor)
     return by_kind
+
+
+def load_popularity(now: datetime, step: Step) -> None:
+    """Count how popular the products are, of the visits and orders that were made."""
+    do_again_if_late(lambda: roll_up_changed_days(now))
+    products = do_again_if_late(lambda: list(queries.iterate_products()))
+    do_again_if_late(lambda: update_popularity(products, now, len(products)))
+    step()
 
 
 def rebuild_derived(now: datetime, step: Step) -> None:

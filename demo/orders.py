@@ -258,14 +258,16 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
     dice = plan.make_random()
     is_sam = plan.number % 17 == 2
     home = SHOPPER_ADDRESS if is_sam else Address(*dice.choice(PEOPLE))
-    name = "".join(letter for letter in home.name.lower() if letter.isascii())
+    name = "".join(letter for letter in home.name.lower() if letter.isascii()).replace(" ", ".")
+    # Two of three are somebody else of that name, and new.
+    mailbox = f"{name}{plan.number}" if plan.number % 3 else name
     methods = delivery.list_delivery_methods(home.country)
     return place_order(
         OrderDraft(
             order_id=plan.order_id,
             owner_id=LOGINS[0].user_id if is_sam else uuid5(plan.order_id, "guest"),
             user_id=LOGINS[0].user_id if is_sam else None,
-            email=LOGINS[0].email if is_sam else f"{name.replace(' ', '.')}@mail.example",
+            email=LOGINS[0].email if is_sam else f"{mailbox}@mail.example",
             delivery_address=home,
             billing_address=home,
             tax_rates=tax.get_tax_rates(home.country),

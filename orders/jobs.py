@@ -418,6 +418,16 @@ def count_user_stats_in_minutes(minutes: list[datetime], now: datetime) -> int:
     return len(noted)
 
 
+# A day of a large shop takes some seconds; other jobs have their turn in between.
+MAX_DAYS_AT_ONCE = 10
+
+
+def count_returning_customers(now: datetime) -> str:
+    """Count who of the last days' customers had bought before."""
+    days = operations.count_returning_customers(now, MAX_DAYS_AT_ONCE)
+    return describe_count(ngettext("%(count)s day counted", "%(count)s days counted", days), days)
+
+
 def go_on_with_bulk_changes(now: datetime) -> str:
     """Go on with the changes of many orders at once, the oldest first."""
     count = bulk_changes.STORE.go_on(now, MAX_CHANGED_AT_ONCE, bulk_changes.run_change)
@@ -440,6 +450,7 @@ JOBS = [
         normal_lag=MAX_WRITE_DELAY + MINUTE,
         idle_every=timedelta(minutes=2),
     ),
+    Job("returning customers", timedelta(hours=1), count_returning_customers),
     Job(
         "guest orders",
         timedelta(seconds=5),

@@ -1746,6 +1746,13 @@ FAULTS = (
     ),
     # ---- The catalogue
     _fault(
+        "A product that was there before popularity has no place in the order of it",
+        "catalogue/operations/products.py",
+        "nobody else has to follow.\n        refresh_cards(product_id)\n",
+        "nobody else has to follow.\n",
+        "tests/analytics/test_popularity.py",
+    ),
+    _fault(
         "A card stays in the category that its product has left",
         "catalogue/operations/cards.py",
         "        for category_id, sort, key in found - belongs\n",
@@ -2788,6 +2795,34 @@ FAULTS = (
         "self._waiting.put_nowait(event)",
         "self._waiting.put(event)",
         "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "Who has never paid for an order counts as a returning customer",
+        "orders/operations/returning_customers.py",
+        "        if any(sales.list_order_facts(shop_day(row.placed_at), row.order_id) for row in earlier):\n",
+        "        if earlier:\n",
+        "tests/orders/test_returning_customers.py",
+    ),
+    _fault(
+        "What was sent back makes a bestseller",
+        "analytics/popularity.py",
+        "    return line.units > line.refunded_units\n",
+        "    return line.units > 0\n",
+        "tests/analytics/test_popularity.py",
+    ),
+    _fault(
+        "A product between two steps changes its cards each night",
+        "analytics/popularity.py",
+        "abs(exact - former) < STAYS_WITHIN else",
+        "abs(exact - former) < 0.5 else",
+        "tests/analytics/test_popularity.py",
+    ),
+    _fault(
+        "What a night's count has not come to is left for the next night",
+        "analytics/jobs.py",
+        "    if count < MAX_CHANGED:\n",
+        "    if count <= MAX_CHANGED:\n",
+        "tests/analytics/test_popularity.py",
     ),
     _fault(
         "An hour is not added up again when events come late",

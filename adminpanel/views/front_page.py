@@ -23,6 +23,12 @@ from web.rendering import render_or_redirect, render_page
 # In the order in which they stand on the front page: the title there, and which products fill a row up.
 ROWS = {
     "new_arrivals": (gettext_lazy("New arrivals"), gettext_lazy("The newest products follow.")),
+    "popular": (
+        gettext_lazy("Popular now"),
+        gettext_lazy(
+            "What was bought and looked at most in the last 30 days follows, counted anew every night."
+        ),
+    ),
     "deals": (
         gettext_lazy("On sale"),
         gettext_lazy(
@@ -92,7 +98,7 @@ def _page(
 
 
 def _row_context(name: str, form: PinsForm) -> dict[str, object]:
-    # Three such forms stand on the page.
+    # Several such forms stand on the page.
     form.auto_id = f"{name}-%s"
     (title, rule), now = ROWS[name], current_time()
 

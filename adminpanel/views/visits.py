@@ -51,15 +51,18 @@ def _csv(report: VisitsReport) -> HttpResponse:
         [
             *(_("From"), _("Visitors"), _("Page views"), _("Added to cart"), _("At checkout")),
             *(_("Paid orders"), _("Conversion, %"), _("Average order"), _("Currency")),
+            _("Returning customers, %"),
         ]
     )
     for line in report.lines:
         conversion = "" if line.conversion is None else f"{line.conversion:.2f}"
+        returning = "" if line.returning is None else f"{line.returning:.2f}"
         average = line.average_order.amount if line.average_order else ""
         lines.writerow(
             [
                 *(line.day, line.visitors, line.page_views, line.adding, line.at_checkout),
                 *(line.sales.orders, conversion, average, line.currency),
+                returning,
             ]
         )
     return response

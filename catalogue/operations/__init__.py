@@ -14,6 +14,7 @@ from catalogue.operations.cards import (
     card_statements,
     compute_list_positions,
     list_positions,
+    popularity_rank,
     rating_rank,
     refresh_cards,
 )
@@ -83,6 +84,7 @@ from catalogue.operations.products import (
     save_product,
     save_variant,
     set_availability,
+    set_popularity,
     set_rating,
 )
 from catalogue.operations.related import (

@@ -35,9 +35,9 @@ DELETE_LIST_POSITION = write(
 INSERT_CARD = write(
     "Q2",
     """INSERT INTO products_by_category (category_id, sort, sort_key, product_id, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, availability, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at)
        VALUES (:category_id, :sort, :sort_key, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :availability, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :created_at)""",
 )
 DELETE_CARD = write(
     "Q2",
@@ -54,12 +54,18 @@ def sort_keys(card: ProductCard) -> dict[str, bytes]:
         "price": _sortable(to_minor_units(card.price)),
         "name": fold_text(card.name).encode(),
         "rating": _sortable(rating_rank(card)),
+        "popular": _sortable(popularity_rank(card)),
     }
 
 
 def rating_rank(card: ProductCard) -> int:
     """Return a number by which the best rated come last: of equal ratings the one that more people gave."""
     return round((card.rating or 0) * 10) * 10**9 + min(card.rating_count, 10**9 - 1)
+
+
+def popularity_rank(card: ProductCard) -> int:
+    """Return a number by which the most popular come last: of equal ones the newest."""
+    return card.popularity * 10**14 + round(card.created_at.timestamp() * 1000)
 
 
 def _sortable(number: int) -> bytes:
@@ -82,6 +88,8 @@ def card_columns(card: ProductCard) -> dict[str, Any]:
         "currency": card.price.currency.code,
         "rating": card.rating,
         "rating_count": card.rating_count,
+        "popularity": card.popularity,
+        "bestseller": card.bestseller,
         "availability": card.availability,
         "created_at": card.created_at,
     }

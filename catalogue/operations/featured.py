@@ -17,19 +17,19 @@ from cassandra_db import (
 from catalogue import queries
 from catalogue.entities import Product, ProductCard
 from catalogue.errors import ProductRefused
-from catalogue.operations.cards import card_columns
+from catalogue.operations.cards import card_columns, popularity_rank
 from catalogue.operations.product_changes import record_product_change
 from catalogue.queries import product_card
 from catalogue.rules import MAX_SAVE_TRIES
 
 FEATURED_LENGTH = 24
-FEATURE_TYPES = ("featured", "deals", "new_arrivals")
+FEATURE_TYPES = ("featured", "deals", "new_arrivals", "popular")
 INSERT_FEATURED = write(
     "Q4",
     """INSERT INTO featured_products (feature_type, position, product_id, name, slug, brand, picture, swatches,
-       variant_count, price, price_varies, compare_at, currency, rating, rating_count, availability, created_at)
+       variant_count, price, price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at)
        VALUES (:feature_type, :position, :product_id, :name, :slug, :brand, :picture, :swatches, :variant_count,
-       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :availability, :created_at)""",
+       :price, :price_varies, :compare_at, :currency, :rating, :rating_count, :popularity, :bestseller, :availability, :created_at)""",
 )
 DELETE_FEATURED = write(
     "Q4",
@@ -94,8 +94,8 @@ def _apply_pins(feature_type: str, product_ids: Sequence[UUID], seen: Row | None
 def rebuild_featured(candidates: Iterable[Product]) -> int:
     """Choose the front page's rows from the products given, and return how many cards they have.
 
-    What the staff have pinned stands first; then of deals the largest discounts, of the others the newest. What is sold out
-    is left out, and among the deals what is not reduced.
+    What the staff have pinned stands first; then of deals the largest discounts, of the popular the most popular, of the others
+    the newest. What is sold out is left out, among the deals what is not reduced, and among the popular what few look at.
     """
     chosen = _choose_cards(candidates, queries.get_front_page_pins(FEATURE_TYPES))
     # To go through all products takes a while: the rows are written of what is pinned and what is chosen as they are then.
@@ -116,10 +116,8 @@ def _choose_cards(candidates: Iterable[Product], pins: Pins) -> dict[str, list[P
     rows: dict[str, list[ProductCard]] = {feature_type: [] for feature_type in FEATURE_TYPES}
     for product in candidates:
         for feature_type, chosen in rows.items():
-            is_chosen = (
-                feature_type != "featured"
-                or product.featured
-                or product.product_id in pins["featured"]
+            is_chosen = product.product_id in pins[feature_type] or _is_candidate(
+                feature_type, product
             )
             if is_chosen and can_be_shown(feature_type, product, current_time()):
                 chosen.append(product_card(product))
@@ -129,6 +127,13 @@ def _choose_cards(candidates: Iterable[Product], pins: Pins) -> dict[str, list[P
         feature_type: _best_cards(feature_type, chosen, pins)
         for feature_type, chosen in rows.items()
     }
+
+
+def _is_candidate(feature_type: str, product: Product) -> bool:
+    """Return whether a product that is not pinned may fill up a row."""
+    if feature_type == "featured":
+        return product.featured
+    return feature_type != "popular" or bool(product.popularity)
 
 
 def _write_rows(candidates: Iterable[Product], pins: Pins) -> int:
@@ -154,6 +159,8 @@ def _best_cards(feature_type: str, cards: Sequence[ProductCard], pins: Pins) -> 
     ranked = sorted(cards, key=lambda card: card.created_at, reverse=True)
     if feature_type == "deals":
         ranked.sort(key=lambda card: card.discount, reverse=True)
+    if feature_type == "popular":
+        ranked.sort(key=popularity_rank, reverse=True)
     ranked.sort(key=lambda card: places.get(card.product_id, len(places)))
     return ranked[:FEATURED_LENGTH]
 

@@ -79,6 +79,12 @@ UPDATE_RATING = write(
     """UPDATE products USING TIMESTAMP :at SET rating = :rating, rating_count = :rating_count
        WHERE product_id = :product_id""",
 )
+# Dated when visits and sales were counted.
+UPDATE_POPULARITY = write(
+    "Q1",
+    """UPDATE products USING TIMESTAMP :at SET popularity = :popularity, bestseller = :bestseller
+       WHERE product_id = :product_id""",
+)
 
 
 def save_product(product: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
@@ -302,6 +308,8 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
         availability=before.availability if before else "out",
         rating=before.rating if before else None,
         rating_count=before.rating_count if before else 0,
+        popularity=before.popularity if before else None,
+        bestseller=before is not None and before.bestseller,
     )
 
 
@@ -399,5 +407,25 @@ def set_rating(product_id: UUID, rating: float | None, rating_count: int, at: in
     """
     record_product_change(product_id, current_time())
     UPDATE_RATING.run(product_id=product_id, rating=rating, rating_count=rating_count, at=at)
+    refresh_cards(product_id)
+    record_product_change(product_id, current_time())
+
+
+def set_popularity(product_id: UUID, popularity: int, at: int, *, is_bestseller: bool) -> None:
+    """Set how popular a product is, on every card and in every order of popularity.
+
+    `popularity` is a coarse step, 0 for what nobody looks at; `at` is when it was counted, in microseconds since 1970.
+    Raises CassandraUnavailable.
+    """
+    product = queries.get_product_at_quorum(product_id)
+    shown = (product.popularity or 0, product.bestseller) if product else None
+    values = {"popularity": popularity, "bestseller": is_bestseller, "at": at}
+    if shown == (popularity, is_bestseller):
+        # Cards say 0 already of what was never counted. It only needs its places in the lists: nobody else has to follow.
+        refresh_cards(product_id)
+        UPDATE_POPULARITY.run(product_id=product_id, **values)
+        return
+    record_product_change(product_id, current_time())
+    UPDATE_POPULARITY.run(product_id=product_id, **values)
     refresh_cards(product_id)
     record_product_change(product_id, current_time())

@@ -45,6 +45,7 @@ from orders.operations.placement import (
     unclaim_expired_order,
 )
 from orders.operations.refunds import settle_captures_and_refunds
+from orders.operations.returning_customers import count_returning_customers
 from orders.operations.returns import (
     approve_return,
     decide_refund,

@@ -76,7 +76,8 @@ FRONT_PAGE_ROW = 4
 def home(request: HttpRequest) -> HttpResponse:
     """Show the front page."""
     reading = {
-        name: queries.prefetch_featured(name) for name in ("new_arrivals", "deals", "featured")
+        name: queries.prefetch_featured(name)
+        for name in ("new_arrivals", "popular", "deals", "featured")
     }
     queries.prefetch_categories()
     prefetch_automatic_promotions()

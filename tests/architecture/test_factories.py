@@ -88,7 +88,7 @@ def test_a_product_reads_as_one_that_staff_have_saved_and_stands_in_lists_if_it_
         assert histories[0] == histories[1]
     assert LIST_POSITIONS.all(product_id=plain.product_id) == []
     assert cards_of(listed) == cards_of(theirs)
-    assert len(cards_of(listed)) == 4
+    assert len(cards_of(listed)) == 5
     changed = list_changed_products(now, datetime.now(UTC))
     assert [each.product_id in changed for each in (plain, listed, theirs)] == [False, True, True]
 

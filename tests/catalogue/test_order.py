@@ -102,7 +102,7 @@ def test_x109_pinned_products_stand_first_and_the_others_follow_by_the_rule(clie
     queries.clear_category_cache()
     assert found(only, "I14") == []
     positions = operations.list_positions(fair.product_id)
-    assert {sort for _, sort, _ in positions} == {"created", "price", "name", "rating"}
+    assert {sort for _, sort, _ in positions} == {"created", "price", "name", "popular", "rating"}
     answer = client.get(address, {"sort": "featured"})
     assert (answer.status_code, answer["Location"]) == (302, address)
 
@@ -195,6 +195,7 @@ def test_x110_i25_what_is_pinned_stands_first_in_its_row_while_it_is_sold(
         operations.refresh_featured(())
         assert listed_first("new_arrivals", 2) == [reduced.product_id, old.product_id]
         assert listed_first("featured", 2) == [reduced.product_id, old.product_id]
+        assert listed_first("popular", 2) == [reduced.product_id, old.product_id]
         assert listed_first("deals", 1) == [reduced.product_id]
         assert old.product_id not in listed_first("deals", 24), "it is not reduced"
         operations.set_availability(gone.product_id, "in")

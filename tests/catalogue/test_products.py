@@ -139,7 +139,7 @@ def test_a_changed_price_moves_the_card_and_leaves_none_behind() -> None:
     operations.save_product(replace(product, variants=(dearer,)), now())
     cards = queries.get_category_page(category.category_id, "price").cards
     assert [card.price for card in cards] == [Money("30.00", EUR)]
-    assert len(list_positions(product)) == 4
+    assert len(list_positions(product)) == 5
 
 
 def test_another_category_takes_the_cards_along() -> None:
@@ -306,7 +306,7 @@ def test_a_save_that_is_cut_off_is_finished_from_what_it_left(
     assert found is not None
     prices = [card.price for card in queries.get_category_page(category.category_id, "price").cards]
     assert prices == [found.variants[0].price]
-    assert len(list_positions(product)) == 4
+    assert len(list_positions(product)) == 5
 
 
 def test_two_who_save_at_once_leave_one_card() -> None:
@@ -336,7 +336,7 @@ def test_two_who_save_at_once_leave_one_card() -> None:
         assert found is not None
         cards = queries.get_category_page(category.category_id, "price").cards
         assert [card.price for card in cards] == [found.variants[0].price]
-        assert len(list_positions(product)) == 4
+        assert len(list_positions(product)) == 5
 
 
 def test_x29_an_availability_reaches_every_card_and_survives_a_save() -> None:

@@ -66,7 +66,7 @@ def looked_at():
     placed = [orders.get_order(plan.order_id) for plan in plan_orders(datetime.now(UTC), PLACED)]
     return {
         "products": len(products),
-        "rows": [len(queries.list_featured(name)) for name in ("featured", "deals", "new_arrivals")],
+        "rows": [len(queries.list_featured(name)) for name in ("featured", "deals", "new_arrivals", "popular")],
         "without company": [p.name for p in products if not queries.list_related(p.product_id)],
         "words": Counter(order.customer_label for order in placed),
         "numbers": len({order.number for order in placed}),

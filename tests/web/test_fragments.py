@@ -33,7 +33,7 @@ def make_card(name: str) -> ProductCard:
     price, created_at = Money("12.00", EUR), datetime.now(UTC) - timedelta(days=60)
     return ProductCard(
         *(uuid4(), name, "mug", "Kilnbrook", "mug/c8724c-efeae0", ("ffffff",), 1, price, False),
-        *(None, None, 0, "in", created_at),
+        *(None, None, 0, 0, False, "in", created_at),
     )
 
 
@@ -53,6 +53,7 @@ def test_x114_a_card_is_drawn_anew_when_anything_of_it_changes(
         "price_varies": True,
         "compare_at": Money("20.00", EUR),
         "rating_count": 3,
+        "bestseller": True,
         "availability": "few",
         "created_at": now,
     }

@@ -88,6 +88,7 @@ class Command(BaseCommand):
             )
             loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))
             loader.load_visits(now, bar("Visits", loader.VISIT_DAYS))
+            loader.load_popularity(now, bar("Popularity", 1))
             loader.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)
         self.stdout.write(

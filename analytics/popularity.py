@@ -1,0 +1,148 @@
+"""How popular products are: by who looked at them and who bought them in the last 30 days.
+
+It is counted once a day, from the sums of visits (`product_views`) and the facts of sales, for the 30 days before the day of the count. A product
+says it as a coarse step, so that few change from one day to the next; cards, lists, the front page and the search follow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import islice
+from math import ceil, log2
+from uuid import UUID
+
+from analytics import queries
+from analytics.days import shop_day
+from analytics.figures import ALL_CATEGORIES, SoldLine
+from cassandra_db import current_microseconds
+from catalogue import operations as catalogue
+from catalogue.entities import Product
+from catalogue.queries import get_category
+
+PERIOD = timedelta(days=30)
+# So long after midnight the day before is added up to its end.
+SETTLED = timedelta(hours=1)
+# Who buys says as much as so many who look: about one in twenty buys.
+ORDER_WEIGHT = 20
+# Two steps double; what fewer than some three look at stays at 0.
+STEPS_PER_DOUBLING = 2
+FEW = 10
+# A step is left only when the count is further from it than that, so that nothing goes to and fro each day.
+STAYS_WITHIN = 0.75
+# Of each top category so many are bestsellers at most, one in so many of what is on sale there, and each with so many orders.
+MAX_BESTSELLERS = 10
+PRODUCTS_PER_BESTSELLER = 10
+MIN_BESTSELLER_ORDERS = 5
+_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class CountedProduct:
+    """What a product says now, and what was counted of it; all products of the shop are held in memory as these."""
+
+    product_id: UUID
+    former: int | None
+    was_bestseller: bool
+    visitors: int
+    orders: int
+    top_category_id: UUID | None  # None: it is not on sale
+
+
+def popularity_day(now: datetime) -> date:
+    """Return the day whose count is the latest at a moment (UTC)."""
+    return shop_day(now - SETTLED)
+
+
+def update_popularity(products: Iterable[Product], now: datetime, most: int) -> int:
+    """Set how popular products are, as it is counted of this day, but `most` of those that change; return how many have changed.
+
+    Doing it again on the same day changes nothing. Raises CassandraUnavailable.
+    """
+    at, day = current_microseconds(), popularity_day(now)
+    counted = list(_count(products, day - PERIOD, day - timedelta(days=1), now))
+    bestsellers = choose_bestsellers(counted)
+    changed = 0
+    for each in counted:
+        popularity = compute_popularity(each.visitors + ORDER_WEIGHT * each.orders, each.former)
+        is_bestseller = each.product_id in bestsellers
+        if (popularity, is_bestseller) != (each.former, each.was_bestseller):
+            catalogue.set_popularity(each.product_id, popularity, at, is_bestseller=is_bestseller)
+            changed += 1
+        if changed == most:
+            break
+    return changed
+
+
+def compute_popularity(score: int, former: int | None) -> int:
+    """Return the step of a score, the former one if that is near enough."""
+    exact = STEPS_PER_DOUBLING * log2(1 + score / FEW)
+    return former if former is not None and abs(exact - former) < STAYS_WITHIN else round(exact)
+
+
+def choose_bestsellers(counted: Sequence[CountedProduct]) -> frozenset[UUID]:
+    """Return which products are bestsellers: the few that were in most orders of what is on sale in each top category."""
+    places: dict[UUID | None, int] = {
+        top: min(MAX_BESTSELLERS, ceil(count / PRODUCTS_PER_BESTSELLER))
+        for top, count in Counter(each.top_category_id for each in counted).items()
+        if top
+    }
+    chosen = set()
+    for each in sorted(counted, key=lambda each: (-each.orders, each.product_id)):
+        if each.orders >= MIN_BESTSELLER_ORDERS and places.get(each.top_category_id):
+            places[each.top_category_id] -= 1
+            chosen.add(each.product_id)
+    return frozenset(chosen)
+
+
+def _count(
+    products: Iterable[Product], first: date, last: date, now: datetime
+) -> Iterator[CountedProduct]:
+    orders = count_orders(first, last)
+    visits = [pending.rows() for pending in queries.prefetch_visits(first, last)]
+    iterator = iter(products)
+    while some := list(islice(iterator, _AT_ONCE)):
+        visitors = _count_visitors(some, first, last) if any(visits) else {}
+        for product in some:
+            node = get_category(product.category_id) if product.is_on_sale(now) else None
+            yield CountedProduct(
+                product.product_id,
+                product.popularity,
+                product.bestseller,
+                visitors.get(product.product_id, 0),
+                orders[product.product_id],
+                node.path[0].category_id if node else None,
+            )
+
+
+def count_orders(first: date, last: date) -> Counter[UUID]:
+    """Return in how many paid orders each product was, from one day to another, both included; what all went back was not.
+
+    Orders, not units: one that buys fifty is one who likes it. Raises CassandraUnavailable.
+    """
+    sold = queries.list_daily_sales(first, last)
+    found: Counter[UUID] = Counter()
+    for day in sorted({each.day for each in sold if each.category_id == ALL_CATEGORIES}):
+        kept = (each for each in queries.list_day_facts(day) if _is_kept(each.line))
+        found.update(
+            product_id for _, product_id in {(each.order_id, each.line.product_id) for each in kept}
+        )
+    return found
+
+
+def _is_kept(line: SoldLine) -> bool:
+    return line.units > line.refunded_units
+
+
+def _count_visitors(products: Iterable[Product], first: date, last: date) -> dict[UUID, int]:
+    """Return how many visitors looked at each product; who comes on several days counts on each of them."""
+    reading = {
+        each.product_id: queries.prefetch_product_views(each.product_id, first, last)
+        for each in products
+    }
+    return {
+        product_id: sum(row.visitors or 0 for row in pending.rows())
+        for product_id, pending in reading.items()
+    }

@@ -1,0 +1,77 @@
+"""Of a day's paid orders, how many were by people who had bought before (Q18).
+
+It is counted by the worker, afterwards, of what is written anyway: the facts of sales name a day's orders, an order its mailbox, and that its earlier
+orders. Who buys waits for none of it. A customer is a mailbox here; of an order whose person was erased nobody knows any more.
+"""
+
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+
+from analytics import operations as analytics
+from analytics import queries as sales
+from analytics.days import shop_day
+from analytics.figures import ALL_CATEGORIES
+from cassandra_db import current_microseconds, read
+from mail.addresses import email_key
+from orders import queries
+
+# What reports show of visits goes back so far; in an existing shop it fills up from the latest day on.
+COUNTED_BACK = timedelta(days=89)
+MAX_EARLIER = 20
+
+CUSTOMER = read("Q18", "SELECT email, placed_at FROM orders WHERE order_id = :order_id LIMIT 1")
+EARLIER = read(
+    "Q18",
+    """SELECT order_id, placed_at FROM orders_by_email_and_year
+       WHERE email = :email AND year = :year AND placed_at < :before LIMIT :most""",
+)
+
+
+def count_returning_customers(now: datetime, most: int) -> int:
+    """Count the days that have got other paid orders since they were counted, `most` at once, the latest first; return how many.
+
+    The day that is going on is not counted yet. Raises CassandraUnavailable.
+    """
+    last = shop_day(now) - timedelta(days=1)
+    first = last - COUNTED_BACK
+    reading = sales.prefetch_daily_customers(first, last)
+    sold: Counter[date] = Counter()
+    for each in sales.list_daily_sales(first, last):
+        if each.category_id == ALL_CATEGORIES:
+            sold[each.day] += each.figures.orders
+    counted = {row.day.date(): row.orders for pending in reading for row in pending.rows()}
+    due = sorted((day for day in sold if sold[day] != counted.get(day)), reverse=True)[:most]
+    for day in due:
+        count_customers_of_day(day)
+    return len(due)
+
+
+def count_customers_of_day(day: date) -> None:
+    """Count a day's paid orders by whether their customers had bought before; doing it again changes nothing.
+
+    Raises CassandraUnavailable.
+    """
+    at = current_microseconds()
+    order_ids = {fact.order_id for fact in sales.list_day_facts(day)}
+    first_orders = returning_orders = 0
+    for order_id in order_ids:
+        row = CUSTOMER.one(order_id=order_id)
+        if row is None or not row.email:
+            continue
+        if _has_bought_before(row.email, row.placed_at):
+            returning_orders += 1
+        else:
+            first_orders += 1
+    analytics.record_daily_customers(day, len(order_ids), first_orders, returning_orders, at)
+
+
+def _has_bought_before(email: str, placed_at: datetime) -> bool:
+    """Return whether a mailbox has an earlier order that was paid: what was never paid has no facts."""
+    key, year = email_key(email), placed_at.astimezone(UTC).year
+    for each in queries.list_order_years_by_email(email):
+        if each > year:
+            continue
+        earlier = EARLIER.all(email=key, year=each, before=placed_at, most=MAX_EARLIER)
+        if any(sales.list_order_facts(shop_day(row.placed_at), row.order_id) for row in earlier):
+            return True
+    return False

@@ -1,0 +1,52 @@
+"""Who had bought before, counted by the worker when a day is over (Q18)."""
+
+from datetime import UTC, date, datetime, timedelta
+from uuid import uuid4
+
+from django.test import Client
+from django.urls import reverse
+
+from analytics import queries
+from analytics.days import shop_day
+from analytics.operations import roll_up_day
+from orders.operations import count_returning_customers
+from tests.factories import make_order, make_user, sign_in_staff
+
+# A year in which nobody else buys anything.
+NOON = datetime(1994, 6, 15, 12, tzinfo=UTC)
+
+
+def counted(day: date) -> list[tuple[int, int, int]]:
+    return [
+        (row.orders, row.first_orders, row.returning_orders)
+        for pending in queries.prefetch_daily_customers(day, day)
+        for row in pending.rows()
+    ]
+
+
+def test_x207_a_day_says_how_many_had_bought_before(client: Client) -> None:
+    known, new, late = (f"{uuid4()}@example.com" for _ in range(3))
+    day, next_night = shop_day(NOON), NOON + timedelta(hours=15)
+    make_order(paid=True, email=known, now=NOON - timedelta(days=400))
+    make_order(email=new, now=NOON - timedelta(days=1))  # and never paid
+    make_order(paid=True, email=known.upper(), now=NOON)
+    make_order(paid=True, email=new, now=NOON)
+    roll_up_day(day)
+    assert count_returning_customers(NOON + timedelta(hours=1), 9) == 0, "the day is not over"
+    assert count_returning_customers(next_night, 9) == 1
+    assert counted(day) == [(2, 1, 1)]
+    assert count_returning_customers(next_night, 9) == 0
+    # One that was placed on that day is paid later.
+    make_order(paid=True, email=late, now=NOON + timedelta(hours=1))
+    roll_up_day(day)
+    assert count_returning_customers(next_night + timedelta(days=3), 9) == 1
+    assert counted(day) == [(3, 2, 1)]
+
+    sign_in_staff(client, make_user(role="analyst"))
+    asked = {"first": str(day - timedelta(days=1)), "last": str(day)}
+    page = client.get(reverse("adminpanel:visits"), asked)
+    shown = [line.returning for line in page.context["visits"].lines]
+    assert shown == [100 / 3, None]
+    assert page.content.decode().count(">33 %<") == 2
+    lines = client.get(reverse("adminpanel:visits"), asked | {"format": "csv"}).content.decode()
+    assert [line.rsplit(",", 1)[1] for line in lines.splitlines()[1:]] == ["33.33", ""]
