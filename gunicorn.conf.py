@@ -84,10 +84,10 @@ def post_worker_init(worker: Any) -> None:
 
 def worker_exit(server: Any, worker: Any) -> None:
     """Write the events that wait, and leave the cluster in good order."""
-    from analytics.event_writer import WRITER
+    from analytics.batch_writer import close_writers
     from cassandra_db.session import close_session
 
-    WRITER.close()
+    close_writers()
     close_session()
 
 

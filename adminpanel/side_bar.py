@@ -46,6 +46,7 @@ ENTRIES = (
     Entry("reviews", _("Reviews"), "star"),
     Entry("products", _("Products"), "bag"),
     Entry("stock", _("Stock"), "truck"),
+    Entry("climate", _("Climate"), "chart"),
     Entry("categories", _("Categories"), "tree"),
     Entry("spreadsheets", _("Import and export"), "column"),
     Entry("front_page", _("Front page"), "pin"),

@@ -14,8 +14,9 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from analytics.batch_writer import MAX_DELAY
 from analytics.days import month_start, shop_day
-from analytics.event_writer import EVENT_SHARDS, MAX_EVENT_DELAY, floor_to_hour
+from analytics.event_writer import EVENT_SHARDS, floor_to_hour
 from analytics.figures import ALL_CATEGORIES
 from analytics.kinds import KINDS
 from analytics.sketches import VisitorSketch
@@ -24,7 +25,7 @@ from catalogue import queries as catalogue
 
 HOUR = timedelta(hours=1)
 # An event may be written so long after it happened: its writer's patience, and the last try's own time.
-LATEST_EVENT = MAX_EVENT_DELAY + timedelta(minutes=5)
+LATEST_EVENT = MAX_DELAY + timedelta(minutes=5)
 # Older events are gone.
 OLDEST_HOUR = timedelta(days=2)
 TOP_COUNT = 100

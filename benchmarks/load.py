@@ -47,6 +47,7 @@ class PageRequests:
     cookie: str
     is_compressed: bool = False
     answer: bytes = b"200"
+    headers: tuple[str, ...] = ()
 
     def requests(self, host: str) -> Iterator[bytes]:
         """Yield what is sent, without an end."""
@@ -55,6 +56,7 @@ class PageRequests:
             f"Host: {host}",
             *([f"Cookie: {self.cookie}"] if self.cookie else []),
             *(["Accept-Encoding: gzip"] if self.is_compressed else []),
+            *self.headers,
         ]
         return repeat("\r\n".join([*lines, "", ""]).encode())
 

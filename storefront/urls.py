@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from django.conf import settings
 from django.urls import include, path
 
-from storefront.views import health, lists, pages, search, seo
+from storefront.views import health, lists, pages, search, sensors, seo
 
 urlpatterns = [
     path("", pages.home, name="home"),
@@ -35,6 +35,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("sensors/<str:serial_number>/readings/", sensors.take_readings, name="readings"),
     path("", include("cart.urls")),
     path("", include("notifications.urls")),
     path("account/", include("accounts.urls")),

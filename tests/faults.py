@@ -2791,9 +2791,9 @@ FAULTS = (
     ),
     _fault(
         "A page waits when too many events wait",
-        "analytics/event_writer.py",
-        "self._waiting.put_nowait(event)",
-        "self._waiting.put(event)",
+        "analytics/batch_writer.py",
+        "self._waiting.put_nowait(item)",
+        "self._waiting.put(item)",
         "tests/analytics/test_visits.py",
     ),
     _fault(
@@ -2825,6 +2825,27 @@ FAULTS = (
         "tests/analytics/test_popularity.py",
     ),
     _fault(
+        "A sensor's token is looked up and not compared",
+        "analytics/sensors.py",
+        "    return sensor if sensor and sensor.has_token(token) else None\n",
+        "    return sensor or None\n",
+        "tests/analytics/test_sensors.py",
+    ),
+    _fault(
+        "A quarter that a process has forgotten is written again with less in it",
+        "analytics/sensors.py",
+        "            self._part, self._quarters, self._part_until = uuid4(), {}, now + KEPT_QUARTERS\n",
+        "            self._quarters, self._part_until = {}, now + KEPT_QUARTERS\n",
+        "tests/analytics/test_sensors.py",
+    ),
+    _fault(
+        "Not a number is a temperature",
+        "analytics/reading_input.py",
+        "not low <= value <= high:",
+        "value < low or value > high:",
+        "tests/analytics/test_sensors.py",
+    ),
+    _fault(
         "An hour is not added up again when events come late",
         "analytics/roll_up.py",
         "floor_to_hour(now - LATEST_EVENT).isoformat()",
@@ -2854,9 +2875,9 @@ FAULTS = (
     ),
     _fault(
         "Events are sent again when only the live page's minutes failed",
-        "analytics/event_writer.py",
-        "        except CassandraUnavailable as error:\n            # The events stand;",
-        "        except ValueError as error:\n            # The events stand;",
+        "analytics/batch_writer.py",
+        "        except CassandraUnavailable as error:\n            # They stand;",
+        "        except ValueError as error:\n            # They stand;",
         "tests/analytics/test_live.py",
     ),
     _fault(

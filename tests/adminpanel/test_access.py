@@ -46,6 +46,7 @@ LOOKS = {
         "live",
         "worker",
         "system",
+        "climate",
     ),
     *("products", "product_new", "product", "product_options", "product_prices"),
     *("product_pictures", "category_picture"),

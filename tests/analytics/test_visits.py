@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from analytics import event_writer, events, queries
+from analytics import batch_writer, event_writer, events, queries
 from analytics.days import shop_day
 from analytics.event_writer import (
     EventWriter,
@@ -146,7 +146,7 @@ def test_x201_what_waits_is_written_at_a_shutdown_and_stands_once_if_sent_twice(
 def test_x201_what_is_too_much_is_shed_and_counted(
     hour: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(event_writer, "MAX_WAITING", 5)
+    monkeypatch.setattr(batch_writer, "MAX_WAITING", 5)
     writer, away = EventWriter(), Event()
 
     def write(batches: object) -> list[Any]:

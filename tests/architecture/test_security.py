@@ -25,7 +25,8 @@ BEFORE_LOGIN = {
 }
 # What takes a submit without a form's token, and why.
 WITHOUT_TOKEN = {
-    "orders:payment_webhook": "the bank's webhook carries a signature in its stead (S46)"
+    "orders:payment_webhook": "the bank's webhook carries a signature in its stead (S46)",
+    "readings": "a device has a token of its own, and no session (S99)",
 }
 
 

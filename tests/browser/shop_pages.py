@@ -244,6 +244,7 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:order_mail", "/staff/orders/{order}/mails/{order_mail}/", "admin"
         ),
         "worker": ShopPage("adminpanel:worker", "/staff/worker/", "staff"),
+        "climate": ShopPage("adminpanel:climate", "/staff/climate/", "admin"),
         "system": ShopPage("adminpanel:system", "/staff/system/", "admin"),
         "products": ShopPage("adminpanel:products", "/staff/products/", "admin"),
         "no products found": ShopPage("adminpanel:products", "/staff/products/?q=zzzzzz", "admin"),
@@ -474,6 +475,7 @@ URLS_WITHOUT_PAGE = {
     "healthz": "for machines",
     "readyz": "for machines",
     "metrics": "for machines",
+    "readings": "for a sensor's machine",
     "cart:panel": "a part of a page, for htmx",
     "orders:invoice": "a PDF",
     "orders:track": "a redirect to the order",

@@ -99,6 +99,8 @@ NO_COPIES = {
     # Counted from events that are gone in three days: afterwards there is nothing to compare them with.
     *("events", "visitor_salts", "hourly_visits", "product_views", "top_products"),
     *("top_searches", "daily_visits", "live_minutes"),
+    *("sensors", "sensordata"),
+    "sensor_quarters",  # what each process has seen: a lowest and a highest that nothing else keeps apart
     "daily_customers",  # an order whose person was erased since does not say any more which it was
     "carts_by_user",  # a person's role there is a copy, which nobody asks: people_by_cart decides
     "mails_by_person",  # nothing else says whom a mail to another mailbox names: there is nothing to compare it with

@@ -369,6 +369,7 @@ OPEN_TO_ALL = {
     "mail:message": "the demo shop's mail reader, which a shop does not have",
     "testbank:pay": "the bank's page: its payment's id is the bank's secret, and it shows a sum and an order's number",
     "orders:payment_webhook": "the bank's own: its body is signed",
+    "readings": "a device's own: it has a token",
 }
 
 

@@ -70,7 +70,7 @@ def test_x211_answers_statements_and_jobs_are_counted_and_nothing_that_was_sent_
     assert grown("stoa_request_statements_total", "product") >= 1
     assert grown("stoa_request_rounds_total", "product") >= 1
     assert grown("stoa_statement_seconds_count", "read", "Q1") >= 1
-    assert grown("stoa_events_shed_total") == 3
+    assert grown("stoa_events_shed_total", "events") == 3
     assert after["stoa_cassandra_answers",] == 1
     assert ("stoa_job_needs_attention", "visits") in after
     assert not [key for key in after if "4711" in str(key)]

@@ -14,6 +14,7 @@ from demo import loader
 from demo import orders as showroom_orders
 from demo.catalogue_data import CATEGORIES, PRODUCTS, REVIEWS
 from demo.logins import LOGINS
+from demo.sensors import load_readings
 
 # So many orders at once leave the machine to those who look at the shop.
 _BESIDE_THE_SHOP = 2
@@ -88,6 +89,7 @@ class Command(BaseCommand):
             )
             loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))
             loader.load_visits(now, bar("Visits", loader.VISIT_DAYS))
+            load_readings(now)
             loader.load_popularity(now, bar("Popularity", 1))
             loader.rebuild_derived(now, bar("Lists", 5))
         variants = sum(len(product.variants) for product in PRODUCTS)

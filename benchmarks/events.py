@@ -1,0 +1,293 @@
+"""What counting visits costs: events a second by the writer alone and through HTTP, bytes an event, and a page's CPU.
+
+    python -m benchmarks.events                        # pages of the keyspace of the settings, which has to hold a shop
+    python -m benchmarks.events --events 20000 --slices 3
+
+The writer is measured beside the driver alone (`execute_concurrent_with_args`, a row a statement, 100 at once), which writes the same
+rows in the same run into the same table; both take turns, and of each the quickest pass counts. They use a keyspace of their own,
+which is dropped at the end. The database is on the same machine and its processors.
+
+Page loads are asked for with and without `DNT: 1` in turns, of one server: those with it are not counted. "first" is a page from memory,
+which costs so little that its event is much of it; the bound is for a page that is drawn, a member's.
+
+Ends with status 1 if the writer is slower than 0.7 of the driver, or a member's page takes more than 1.05 of its CPU without counting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from statistics import median
+from time import monotonic, perf_counter, sleep
+from typing import Any
+from uuid import UUID
+
+from benchmarks.load import Load, PageRequests
+from benchmarks.pages import ROOT, Server, serve_shop, shop_environment
+
+KEYSPACE = "stoa_events"
+LEAST_SHARE, MOST_CPU = 0.7, 1.05
+PASSES, AT_ONCE = 3, 100
+BROWSER = "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+COUNTED, UNCOUNTED = (BROWSER,), (BROWSER, "DNT: 1")
+VISITORS = ("first", "member")
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    args = _arguments()
+    if args.probe:
+        _set_up()
+        print(json.dumps(find_pages() if args.probe == "pages" else measure(args.events)))
+        return 0
+    try:
+        written = _run_probe("writer", KEYSPACE, args.events)
+    finally:
+        _drop()
+    share = written["writer"] / written["driver"]
+    print(f"writer alone   {written['writer']:9,.0f} events a second")
+    print(
+        f"driver alone   {written['driver']:9,.0f} rows a second; the writer's share is {share:.2f}"
+    )
+    print(f"on disk        {written['bytes']:9.0f} bytes an event")
+    nodes = 1_000_000 / written["writer"]
+    print(
+        f"by that rate a million a second takes {nodes:,.0f} such nodes, {3 * nodes:,.0f} with three copies"
+    )
+    ratio = _measure_pages(args)
+    return int(share < LEAST_SHARE or ratio > MOST_CPU)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.events", description=__doc__.split("\n")[0]
+    )
+    parser.add_argument("--keyspace", default=os.environ.get("CASSANDRA_KEYSPACE", "stoa"))
+    parser.add_argument("--events", type=int, default=100_000, help="in each pass")
+    parser.add_argument("--slices", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of a slice")
+    parser.add_argument("--connections", type=int, default=8)
+    parser.add_argument("--probe", choices=("pages", "writer"), help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def _set_up() -> None:
+    import django
+
+    django.setup()
+
+
+def _run_probe(probe: str, keyspace: str, events: int) -> dict[str, Any]:
+    command = (sys.executable, "-m", "benchmarks.events", "--probe", probe)
+    done = subprocess.run(
+        [*command, "--events", str(events)],
+        cwd=ROOT,
+        env=shop_environment(keyspace),
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _drop() -> None:
+    os.environ |= shop_environment(KEYSPACE)
+    _set_up()
+    from cassandra_db.session import close_session, get_session
+
+    get_session().execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}", timeout=180)
+    close_session()
+
+
+# ---- the writer beside the driver
+
+
+def measure(count: int) -> dict[str, float]:
+    """Write so many events by the driver and by the writer, in turns; return rows a second of both, and bytes an event."""
+    from django.core.management import call_command
+
+    from cassandra_db.session import close_session, get_session
+
+    with Path(os.devnull).open("w") as nowhere:
+        call_command("sync_cassandra", stdout=nowhere)
+    close_session()
+    # What is in memory goes to the disk by itself, so that its size can be read.
+    get_session().execute("ALTER TABLE events WITH memtable_flush_period_in_ms = 2000")
+    rates: dict[str, list[float]] = {"driver": [], "writer": []}
+    for each in range(PASSES):
+        events = make_events(count, each)
+        rates["driver"].append(count / _write_by_driver(events))
+        rates["writer"].append(count / _write_by_writer(events))
+    total = _read_size()
+    return {name: max(found) for name, found in rates.items()} | {
+        # The driver's rows have other ids.
+        "bytes": total / (2 * PASSES * count)
+    }
+
+
+def make_events(count: int, seed: int) -> list[Any]:
+    """Return events as a busy shop has them: looks most of all, at a few thousand products by as many visitors."""
+    from analytics.event_writer import WaitingEvent
+    from cassandra_db import current_time
+
+    random, now = Random(seed), current_time()
+    return [
+        WaitingEvent(
+            random.choice(("product", "product", "product", "category", "search", "add")),
+            now + timedelta(milliseconds=n // 50),
+            f"198.51.{random.randrange(20)}.{random.randrange(256)}",
+            BROWSER,
+            "own",
+            product_id=UUID(int=random.randrange(3000)),
+            category_id=UUID(int=random.randrange(50)),
+        )
+        for n in range(count)
+    ]
+
+
+def _write_by_driver(events: Sequence[Any]) -> float:
+    from cassandra.concurrent import execute_concurrent_with_args
+    from cassandra.query import UNSET_VALUE
+
+    from analytics.event_writer import EVENT, make_batches
+    from cassandra_db.configuration import WRITE
+    from cassandra_db.session import get_session
+
+    session = get_session()
+    statement = session.prepare(EVENT.cql)
+    statement.is_idempotent = True
+    rows = [
+        {
+            "kind": batch.kind,
+            "hour": batch.hour,
+            "shard": batch.shard,
+            "event_id": event_id,
+            "source": event.source,
+            "visitor": bytes(8),
+            "product_id": event.product_id,
+            "category_id": event.category_id,
+            "words": UNSET_VALUE,
+            "found": UNSET_VALUE,
+            "at": round(event.at.timestamp() * 1000) * 1000,
+        }
+        for batch in make_batches(events)
+        for event_id, event in batch.events
+    ]
+    started = perf_counter()
+    execute_concurrent_with_args(
+        session, statement, rows, concurrency=AT_ONCE, execution_profile=WRITE
+    )
+    return perf_counter() - started
+
+
+def _write_by_writer(events: Sequence[Any]) -> float:
+    """Put events as fast as they are written, and return the seconds until all of them are."""
+    from analytics.batch_writer import MAX_WAITING
+    from analytics.event_writer import EventBatch, EventWriter
+
+    class CountingWriter(EventWriter):
+        written = 0
+
+        def write(self, batches: Sequence[EventBatch]) -> list[EventBatch]:
+            failed = super().write(batches)
+            self.written += sum(len(each.events) for each in batches)
+            self.written -= sum(len(each.events) for each in failed)
+            return failed
+
+    writer = CountingWriter()
+    started = perf_counter()
+    for n, event in enumerate(events):
+        while n - writer.written >= MAX_WAITING:
+            sleep(0.001)
+        writer.put(event)
+    while writer.written < len(events):
+        if writer.shed_count:
+            raise SystemExit(f"{writer.shed_count} events were shed")
+        sleep(0.001)
+    seconds = perf_counter() - started
+    writer.close()
+    return seconds
+
+
+def _read_size() -> float:
+    """Return the bytes of the table on disk, in whole MiB, once they have stopped to grow."""
+    from cassandra_db.configuration import READ
+    from cassandra_db.session import get_session
+
+    size, until, since = 0, monotonic() + 60, monotonic()
+    while monotonic() < until and (not size or monotonic() - since < 6):
+        sleep(0.5)
+        (row,) = get_session().execute(
+            "SELECT mebibytes FROM system_views.disk_usage WHERE keyspace_name = %s AND table_name = 'events'",
+            (KEYSPACE,),
+            execution_profile=READ,
+        )
+        if row.mebibytes != size:
+            size, since = row.mebibytes, monotonic()
+    return float(size) * 2**20
+
+
+# ---- pages with counting and without
+
+
+def find_pages() -> dict[str, Any]:
+    """Return the address of a product's page, and the cookies of each kind of visitor."""
+    from django.conf import settings
+
+    from benchmarks import visitors
+    from cassandra_db import current_time
+    from catalogue.search import refresh_index
+
+    refresh_index(current_time())
+    settings.ALLOWED_HOSTS.append("testserver")
+    return {
+        "url": visitors.page_urls()["product"],
+        "cookies": {"first": {}, "member": visitors.make_member_cookies()},
+    }
+
+
+def _measure_pages(args: argparse.Namespace) -> float:
+    """Print each kind of visitor's figures, and return a member's CPU with counting as a share of that without."""
+    found = _run_probe("pages", args.keyspace, 0)
+    ratio = 0.0
+    with Load(args.connections) as load, serve_shop(args.keyspace) as server:
+        for who in VISITORS:
+            cookie = "; ".join(f"{name}={value}" for name, value in found["cookies"][who].items())
+            rates: list[float] = []
+            cpu: dict[tuple[str, ...], list[float]] = {COUNTED: [], UNCOUNTED: []}
+            # The first round is for what a process reads once.
+            for n in range(args.slices + 1):
+                for headers in (COUNTED, UNCOUNTED) if n % 2 else (UNCOUNTED, COUNTED):
+                    page = PageRequests(found["url"], cookie, headers=headers)
+                    rate, used = _run_slice(args, load, server, page)
+                    if n:
+                        cpu[headers].append(used)
+                        rates += [rate] if headers == COUNTED else []
+            ratio = median(cpu[COUNTED]) / median(cpu[UNCOUNTED])
+            print(
+                f"through HTTP   {median(rates):9,.0f} events a second ({who}): {median(cpu[COUNTED]):.2f} ms of CPU a page,"
+                f" {median(cpu[UNCOUNTED]):.2f} uncounted, {ratio:.3f} of it"
+            )
+    return ratio
+
+
+def _run_slice(
+    args: argparse.Namespace, load: Load, server: Server, page: PageRequests
+) -> tuple[float, float]:
+    """Return the pages a second, and the CPU of one in milliseconds, its event's writing included."""
+    before = server.cpu_seconds()
+    found = load.run_each(server.port, [page] * args.connections, args.seconds)
+    # What waits is written within a second.
+    sleep(1)
+    return found.rate, 1000 * (server.cpu_seconds() - before) / len(found.latencies)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""The demo shop's sensors, and what they measure: the same at the same moment, whoever asks."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from math import pi, sin
+from random import Random
+
+from analytics.sensors import (
+    HUMIDITY,
+    TEMPERATURE,
+    Reading,
+    ReadingWriter,
+    add_sensor,
+    list_sensors,
+)
+
+SENSORS = {"BER-01": "berlin", "ORK-01": "cork"}
+# So many hours have readings in a new demo shop, so far apart.
+HOURS = 36
+_APART = timedelta(minutes=5)
+_DAY = 24 * 3600
+
+
+def measure(serial_number: str, at: datetime) -> list[Reading]:
+    """Return temperature and humidity at a moment (UTC): cooler by night, and never quite still."""
+    second = at.replace(microsecond=0)
+    chance = Random(f"{serial_number} {second:%Y%m%d%H%M}")  # noqa: S311 nothing secret
+    daylight = sin(2 * pi * (second.timestamp() % _DAY - 8 * 3600) / _DAY)
+    base = 17.0 if serial_number.startswith("BER") else 14.5
+    temperature = base + 2.5 * daylight + chance.gauss(0, 0.25)
+    humidity = 55 - 6 * daylight + chance.gauss(0, 1.2)
+    return [
+        Reading(serial_number, second, TEMPERATURE, round(temperature, 1)),
+        Reading(serial_number, second, HUMIDITY, round(humidity)),
+    ]
+
+
+def load_readings(now: datetime) -> None:
+    """Give a shop without sensors the demo's, and what they have measured until now (UTC)."""
+    if list_sensors():
+        return
+    writer = ReadingWriter()
+    for serial_number, warehouse in SENSORS.items():
+        add_sensor(serial_number, warehouse)
+        moments = [now - _APART * n for n in range(HOURS * 12)]
+        readings = [each for moment in moments for each in measure(serial_number, moment)]
+        for batch in writer.make_batches(readings):
+            if writer.write([batch]):
+                writer.write([batch])

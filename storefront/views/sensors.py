@@ -1,0 +1,45 @@
+"""Where the warehouses' sensors send their readings."""
+
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from analytics.reading_input import ReadingsRefused, parse_readings
+from analytics.sensors import WRITER, find_sensor
+from cassandra_db import current_time
+from web.decorators import no_store, public
+from web.rendering import without_header
+
+_RETRY_SECONDS = "30"
+
+
+@csrf_exempt
+@require_POST
+@without_header
+@no_store
+@public
+def take_readings(request: HttpRequest, serial_number: str) -> HttpResponse:
+    """Take what a device has measured, which shows its token; 202 means that it is written within a second.
+
+    Safe to send twice. While too much waits the device is asked to come again, and nothing of what it sent is taken.
+    """
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme != "Bearer" or find_sensor(serial_number, token) is None:
+        refused = JsonResponse(
+            {"errors": {"token": "unknown sensor or token"}}, status=HTTPStatus.UNAUTHORIZED
+        )
+        refused["WWW-Authenticate"] = "Bearer"
+        return refused
+    try:
+        readings = parse_readings(request.body, serial_number, current_time())
+    except ReadingsRefused as refused:
+        return JsonResponse({"errors": refused.errors}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    if not (WRITER.has_room(len(readings)) and WRITER.put(*readings)):
+        busy = JsonResponse(
+            {"errors": {"readings": "too much waits"}}, status=HTTPStatus.SERVICE_UNAVAILABLE
+        )
+        busy["Retry-After"] = _RETRY_SECONDS
+        return busy
+    return JsonResponse({"accepted": len(readings)}, status=HTTPStatus.ACCEPTED)
