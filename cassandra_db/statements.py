@@ -585,7 +585,7 @@ def write_batch(statements: Sequence[BoundStatement]) -> None:
             get_session().execute(batch, execution_profile=WRITE)
         failed = False
     finally:
-        _note(_questions[cql], WRITE, cql, monotonic() - started, failed=failed)
+        _note(_questions.get(cql, "other"), WRITE, cql, monotonic() - started, failed=failed)
 
 
 @contextmanager

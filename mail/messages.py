@@ -9,6 +9,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.base import BaseEmailBackend
 
 from cassandra_db import Row
+from mail import one_click
 from web.encryption import keyed_digests
 
 _PURPOSE = "bounce"
@@ -38,6 +39,8 @@ def build_message(mail: Row, connection: BaseEmailBackend | None) -> EmailMultiA
     )
     if mail.unsubscribe_url:
         message.extra_headers["List-Unsubscribe"] = f"<{mail.unsubscribe_url}>"
+        if mail.unsubscribe_url.startswith("https://"):
+            message.extra_headers[one_click.HEADER[0]] = one_click.HEADER[1]
     if mail.html:
         message.attach_alternative(mail.html, "text/html")
     return message

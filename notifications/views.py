@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 
 from cassandra_db import current_time
 from catalogue.entities import Product, Variant
@@ -15,6 +16,7 @@ from catalogue.errors import NoLongerSold
 from catalogue.queries import find_product_and_variant, get_product_at_quorum, get_sellable_variant
 from inventory.queries import get_stock
 from mail.addresses import email_key
+from mail.one_click import confirm_one_click, is_one_click
 from notifications import operations
 from notifications.forms import SubscriptionForm
 from notifications.queries import Subscription, parse_subscription_token, parse_unsubscribe_token
@@ -96,10 +98,12 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
     return redirect(_product_url(found, variant))
 
 
+# A mail program has no form's token: the link's own is what it knows.
+@csrf_exempt
 @get_or_post
 @owner_only
 def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
-    """End all subscriptions of an address by the link in a mail and a submit."""
+    """End all subscriptions of an address by the link in a mail and a submit, or by the mail program's button."""
     email = parse_unsubscribe_token(token)
     if email is None:
         return render_page(request, "notifications/link_over.html", {}, status=410)
@@ -108,6 +112,8 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
             request, "notifications/unsubscribe.html", {"email": email, "token": token}
         )
     operations.unsubscribe(email)
+    if is_one_click(request):
+        return confirm_one_click()
     messages.success(
         request,
         _("You’ve unsubscribed. You won’t get any more back-in-stock emails."),

@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, member_required
@@ -28,6 +29,7 @@ from catalogue.queries import (
     product_from_rows,
 )
 from catalogue.words import fold_text
+from mail.one_click import confirm_one_click, is_one_click
 from orders.entities import Order
 from orders.queries import get_order, list_items
 from reviews import links, operations, queries
@@ -158,16 +160,20 @@ def withdraw_as_guest(request: HttpRequest, token: str, slug: str) -> HttpRespon
     return _withdraw(request, slug, Writer.of_guest(order, token, slug))
 
 
+# A mail program has no form's token: the link's own is what it knows.
+@csrf_exempt
 @get_or_post
 @owner_only
 def stop_requests(request: HttpRequest, token: str) -> HttpResponse:
-    """End the mails that ask an address for reviews, by the link in one of them and a submit."""
+    """End the mails that ask an address for reviews, by the link in one of them and a submit, or by the mail program's button."""
     email = links.parse_stop_token(token)
     if email is None:
         return _link_over(request)
     if request.method != "POST":
         return render_page(request, "reviews/stop.html", {"email": email, "token": token})
     operations.stop_requests(email, current_time())
+    if is_one_click(request):
+        return confirm_one_click()
     messages.success(
         request, _("You’ve unsubscribed. We won’t ask you for reviews by email any more.")
     )

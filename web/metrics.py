@@ -22,6 +22,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from cassandra_db import Meter
 
+# As the library does: what is set later changes nothing any more.
+_FOLDER = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
 _SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 _METHODS = {"GET", "HEAD", "POST"}
 STATEMENT_SECONDS = Histogram(
@@ -69,18 +71,19 @@ def count_request(request: HttpRequest, status: int, seconds: float, meter: Mete
 
 def collect_metrics() -> list[Metric]:
     """Return what all processes of this server have counted since it was started, those that have ended with them."""
-    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
-    if not folder:
+    if not _FOLDER:
         return list(REGISTRY.collect())
     registry = CollectorRegistry()
-    MultiProcessCollector(registry, folder)
-    with _locked(Path(folder), fcntl.LOCK_SH):
+    MultiProcessCollector(registry, _FOLDER)
+    with _locked(Path(_FOLDER), fcntl.LOCK_SH):
         return list(registry.collect())
 
 
 def add_up_ended_process(pid: int) -> None:
     """Move what an ended process has counted into the files of all that have ended: a server has thousands of them in a year."""
-    folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+    if not _FOLDER:
+        return
+    folder = Path(_FOLDER)
     with _locked(folder, fcntl.LOCK_EX):
         for kind in ("counter", "histogram"):
             its_own = folder / f"{kind}_{pid}.db"

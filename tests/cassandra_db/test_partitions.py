@@ -34,7 +34,9 @@ def test_x210_a_partition_counts_as_above_half_when_it_certainly_is() -> None:
 
 
 def test_x210_each_node_says_what_its_tables_are_like() -> None:
-    get_lease("test-partitions")
+    # Of a single read Cassandra says that 99 of 100 take no time.
+    for _ in range(5):
+        get_lease("test-partitions")
     figures = PendingFigures().get()
     tables = {model.__table_name__ for model in list_models()}
     assert tables <= set(figures.mebibytes)
