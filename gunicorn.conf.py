@@ -46,9 +46,12 @@ forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- not a place for secrets
 
 # Where each process counts for /metrics (web.metrics); before anything imports the library. A folder that somebody else names is theirs to empty.
+_METRICS_PREFIX = "stoa-metrics-"
 _metrics_folder = None
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-    _metrics_folder = tempfile.mkdtemp(prefix="stoa-metrics-", dir=worker_tmp_dir)
+    _metrics_folder = tempfile.mkdtemp(
+        prefix=f"{_METRICS_PREFIX}{os.getpid()}-", dir=worker_tmp_dir
+    )
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = _metrics_folder
 
 # Nothing here uses it, and its usual path is one per user: two runs would fight over it.
@@ -71,6 +74,19 @@ def on_starting(server: Any) -> None:
     assert settings.SECRET_KEY  # Django raises ImproperlyConfigured when it is empty
     if wrong := check_secrets():
         raise ImproperlyConfigured("; ".join(f"{each.msg} {each.hint}" for each in wrong))
+    _remove_metrics_of_killed_servers()
+
+
+def _remove_metrics_of_killed_servers() -> None:
+    """Remove what servers have left behind that were killed and could not do so themselves."""
+    import psutil
+
+    for folder in Path(tempfile.gettempdir() if worker_tmp_dir is None else worker_tmp_dir).glob(
+        f"{_METRICS_PREFIX}*"
+    ):
+        pid = folder.name.removeprefix(_METRICS_PREFIX).partition("-")[0]
+        if folder.stat().st_uid == os.getuid() and not psutil.pid_exists(int(pid)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def post_worker_init(worker: Any) -> None:

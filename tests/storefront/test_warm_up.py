@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from runpy import run_path
 from threading import Event
 
@@ -95,7 +96,9 @@ def test_x83_without_cassandra_a_process_serves_and_warms_up_later(
     assert {"/", "/cart/"} < set(drawn)
 
 
-def test_x83_a_web_process_takes_nobody_before_it_is_warm(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_x83_a_web_process_takes_nobody_before_it_is_warm(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     class ReadyAtTheThirdLook(Event):
         looks = 0
 
@@ -111,5 +114,6 @@ def test_x83_a_web_process_takes_nobody_before_it_is_warm(monkeypatch: pytest.Mo
 
     can_serve, worker = ReadyAtTheThirdLook(), GunicornWorker()
     monkeypatch.setattr(warm_up, "start_warm_up", lambda application: can_serve)
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
     run_path(str(ROOT / "gunicorn.conf.py"))["post_worker_init"](worker)
     assert (can_serve.looks, worker.signs_of_life) == (3, 2)
