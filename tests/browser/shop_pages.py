@@ -503,6 +503,7 @@ URL_ARGUMENTS = {
     "<uuid:key>": "{line}",
     "<int:key>": "{address}",
     "<str:number>": "{order}",
+    "<str:serial_number>": "BER-01",
     "<int:number>": "1",
     "<str:row>": "deals",
     "<str:token>": "{link}",
