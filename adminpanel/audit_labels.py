@@ -57,6 +57,7 @@ ACTS = {
     "adminpanel:customer_export": gettext_lazy("Downloaded a customer’s data"),
     "adminpanel:customer_erase": gettext_lazy("Deleted a customer’s account"),
     "adminpanel:review_decide": gettext_lazy("Decided about a review"),
+    "adminpanel:review_picture_remove": gettext_lazy("Removed a picture of a review"),
     "adminpanel:review_answer": gettext_lazy("Answered a review"),
     "adminpanel:review_rules": gettext_lazy("Changed the rules for reviews"),
     "customer_looked_at": gettext_lazy("Looked at a customer"),

@@ -18,7 +18,7 @@ from catalogue import operations
 from catalogue.entities import PictureUpload
 from catalogue.errors import MediaUnavailable
 from catalogue.photos import MAX_PHOTO_BYTES
-from web.uploads import MAX_UPLOAD_BYTES, upload_url
+from web.uploads import STAFF_UPLOADS, upload_url
 
 # All of these fit into one request.
 MAX_FILES = 10
@@ -72,5 +72,5 @@ def uploads_context(
         "upload_url": upload_url(upload_page),
         "max_files": MAX_FILES,
         "max_megabytes": MAX_PHOTO_BYTES // (1024 * 1024),
-        "max_total_megabytes": MAX_UPLOAD_BYTES // (1024 * 1024),
+        "max_total_megabytes": STAFF_UPLOADS.max_bytes // (1024 * 1024),
     }

@@ -43,6 +43,14 @@ class ReviewDecisionForm(Form):
         return clean
 
 
+class ReviewPictureForm(Form):
+    """Which picture a review loses, in the version that the page showed."""
+
+    picture = forms.CharField(max_length=100)
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=1)
+    operation = IdempotencyKeyField()
+
+
 class ReviewAnswerForm(Form):
     """The shop's answer to a review; emptied, there is none."""
 

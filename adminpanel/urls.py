@@ -125,6 +125,11 @@ urlpatterns = [
         name="review_decide",
     ),
     path(
+        "reviews/<uuid:product_id>/<uuid:user_id>/remove-picture/",
+        reviews.review_picture_remove,
+        name="review_picture_remove",
+    ),
+    path(
         "reviews/<uuid:product_id>/<uuid:user_id>/answer/",
         reviews.review_answer,
         name="review_answer",

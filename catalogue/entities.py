@@ -174,7 +174,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class PictureUpload:
-    """A file that was uploaded for a product or a category.
+    """A file that was uploaded for a product, a category or a review.
 
     `state` is waiting, ready (then `picture` names it) or refused (then `reason` says why).
     """
@@ -187,6 +187,7 @@ class PictureUpload:
     tries: int = 0
     picture: str = ""
     reason: str = ""
+    salt: str = ""  # of one that is its sender's own, so that its picture can be deleted
 
     @property
     def key(self) -> dict[str, UUID]:

@@ -360,7 +360,7 @@ UPLOAD_TTL = 7 * 24 * 3600
 
 
 class PictureUpload(Model):
-    """Q1: the files that staff have uploaded for a product or a category, and what became of each.
+    """Q1: the files that were uploaded for a product, a category or a review, and what became of each.
 
     Bound: they vanish after a week; some 500 bytes each, 100 are read.
     Writer: catalogue.operations.picture_uploads, by conditional writes alone.
@@ -369,8 +369,13 @@ class PictureUpload(Model):
     __table_name__ = "picture_uploads"
     __partition_bytes__ = 1 * MB
     __options__ = {"default_time_to_live": UPLOAD_TTL}
-    __personal_data__ = None
-    # Whose picture it is to be: a product, or a category, whose ids are never those of products. The name is older than theirs.
+    __personal_data__ = {
+        "columns": ("file_name",),
+        "on_erase": "expires",
+        "why": "what a shopper's file was called, until its picture stands with the review or the week is over",
+    }
+    # Whose picture it is to be: a product's, a category's, or a review's (reviews.pictures), whose ids are never those of products.
+    # The name is older than theirs.
     product_id = columns.UUID(partition_key=True)
     upload_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     file_name = columns.Text()  # as it was called where it came from
@@ -379,6 +384,7 @@ class PictureUpload(Model):
     tries = columns.Integer()  # how often a worker has begun to decode it
     picture = columns.Text()  # of one that is ready
     reason = columns.Text()  # of a refusal, in words
+    salt = columns.Text()  # of a shopper's: its files are of this upload alone, and can be deleted
 
 
 class WaitingUpload(Model):

@@ -83,12 +83,12 @@ def photo_url(photo: Photo, width: int, ending: str) -> str:
     return url
 
 
-def take_in_photo(raw: bytes, file_name: str) -> Photo:
+def take_in_photo(raw: bytes, file_name: str, salt: str = "") -> Photo:
     """Decode what was uploaded under a name, write it anew into the storage, and return it. May be done again at any point.
 
-    Raises PhotoRefused, DecoderFailed, OSError and what else the storage raises.
+    With a salt, its files are of this upload alone, whoever else has sent the same, so that they can be deleted. Raises PhotoRefused, DecoderFailed, OSError and what else the storage raises.
     """
-    digest = sha256(_RECIPE + raw).hexdigest()[:32]
+    digest = sha256(_RECIPE + salt.encode() + raw).hexdigest()[:32]
     with TemporaryDirectory() as folder:
         source, made = Path(folder, "source"), Path(folder, "made")
         source.write_bytes(raw)
@@ -133,6 +133,12 @@ def store_file(name: str, content: bytes) -> None:
         # Not every system knows all of these by their endings.
         file.content_type = CONTENT_TYPES[name.rpartition(".")[2]]  # type: ignore[attr-defined]
         default_storage.save(name, file)
+
+
+def delete_photo(photo: Photo) -> None:
+    """Delete all files of a picture that was taken in with a salt; once they are gone it changes nothing. Raises what the storage raises."""
+    for name in photo.list_file_names():
+        default_storage.delete(name)
 
 
 def explain_refusal(reason: str) -> str:

@@ -242,12 +242,12 @@ def _asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PriceP
 # Q1: what staff have uploaded for a product or a category, and what the worker has to decode.
 UPLOADS = read(
     "Q1",
-    """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason FROM picture_uploads
+    """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason, salt FROM picture_uploads
        WHERE product_id = :product_id LIMIT :most""",
 )
 UPLOAD = read(
     "Q1",
-    """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason FROM picture_uploads
+    """SELECT product_id, upload_id, file_name, incoming, state, tries, picture, reason, salt FROM picture_uploads
        WHERE product_id = :product_id AND upload_id = :upload_id""",
 )
 WAITING_UPLOADS = read(
@@ -257,8 +257,17 @@ MAX_UPLOADS = 100
 
 
 def list_uploads(owner_id: UUID) -> list[PictureUpload]:
-    """Return the last days' uploads for a product or a category, the oldest first. Raises CassandraUnavailable."""
-    rows = UPLOADS.all(product_id=owner_id, most=MAX_UPLOADS)
+    """Return the last days' uploads for a product, a category or a review, the oldest first. Raises CassandraUnavailable."""
+    return uploads_from_rows(prefetch_uploads(owner_id).rows())
+
+
+def prefetch_uploads(owner_id: UUID) -> PendingResult:
+    """Start reading the last days' uploads of an owner, for `uploads_from_rows`."""
+    return UPLOADS.start(product_id=owner_id, most=MAX_UPLOADS)
+
+
+def uploads_from_rows(rows: Sequence[Row]) -> list[PictureUpload]:
+    """Return rows of uploads, the oldest first."""
     return [_upload(row) for row in reversed(rows) if row.state]
 
 
@@ -284,6 +293,7 @@ def _upload(row: Row) -> PictureUpload:
         row.tries or 0,
         row.picture or "",
         row.reason or "",
+        row.salt or "",
     )
 
 

@@ -1,4 +1,4 @@
-"""I37 to I39: a product's numbers are its reviews', the copies of reviews are as the reviews, and cards say the rating."""
+"""I37 to I39, I41: a product's numbers are its reviews', their copies are as they are, cards say the rating, and no picture stays that was taken out."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from consistency.findings import Check, Scope, Violation
 from reviews import operations, queries
 from reviews.entities import Review
 from reviews.operations import erased_id
+from reviews.pictures import follow_pictures
 from reviews.queries import ALL, HELPFUL
 
 # The worker finishes within a quarter of an hour; for so long it may still be about to.
@@ -28,7 +29,7 @@ def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
 def _is_under_way(product_id: UUID) -> bool:
     now = current_time()
     periods = queries.list_periods(now - FINISH_DELAY, now)
-    return any(each == product_id for _, each, _, _ in queries.list_pending(periods))
+    return any(each.product_id == product_id for each in queries.list_pending(periods))
 
 
 def _check_product(product_id: UUID) -> Iterator[Violation]:
@@ -53,6 +54,7 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
             lambda now: operations.set_numbers(product_id, present, wanted),
         )
     yield from _check_copies(product_id, reviews)
+    yield from _check_pictures(product_id, reviews)
     product = get_product_at_quorum(product_id)
     if product and (product.rating, product.rating_count) != wanted.shown:
         yield Violation(
@@ -99,6 +101,18 @@ def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation
             )
 
 
+def _check_pictures(product_id: UUID, reviews: list[Review]) -> Iterator[Violation]:
+    for review in reviews:
+        if review.former_pictures:
+            yield Violation(
+                "I41",
+                f"product {product_id} user {review.user_id}",
+                "the files of pictures that were taken out are still there",
+                ", ".join(review.former_pictures),
+                lambda now, user_id=review.user_id: follow_pictures(product_id, user_id, now),  # type: ignore[misc]
+            )
+
+
 def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> Iterator[str]:
     belongs = {ALL, review.stars} if review.is_counted else set()
     for stars, listed in copies.items():
@@ -127,4 +141,4 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
         yield "reviews_to_moderate"
 
 
-CHECKS = (Check("reviews", ("I37", "I38", "I39"), _iterate_products, _check_product),)
+CHECKS = (Check("reviews", ("I37", "I38", "I39", "I41"), _iterate_products, _check_product),)

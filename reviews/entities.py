@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -35,11 +36,32 @@ class Review:
     answer: str = ""
     answered_at: datetime | None = None
     order_id: UUID | None = None
+    # Those that everybody sees, those that the staff have not seen yet, and those whose files are to be deleted.
+    pictures: tuple[str, ...] = ()
+    new_pictures: tuple[str, ...] = ()
+    former_pictures: tuple[str, ...] = ()
 
     @property
     def is_counted(self) -> bool:
         """Whether it is in the product's numbers: what everybody may read."""
         return self.state == PUBLISHED
+
+    @property
+    def own_pictures(self) -> tuple[str, ...]:
+        """All pictures that belong to it, as its writer sees them."""
+        return (*self.pictures, *self.new_pictures)
+
+    def without_pictures(self, gone: Collection[str]) -> Review:
+        """Return it without some of its pictures, whose files are then to be deleted."""
+        return replace(
+            self,
+            pictures=tuple(each for each in self.pictures if each not in gone),
+            new_pictures=tuple(each for each in self.new_pictures if each not in gone),
+            former_pictures=(
+                *self.former_pictures,
+                *(each for each in self.own_pictures if each in gone),
+            ),
+        )
 
     @property
     def is_waiting(self) -> bool:
@@ -65,6 +87,7 @@ class ListedReview:
     answer: str
     answered_at: datetime | None
     helpful: int
+    pictures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

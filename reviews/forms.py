@@ -6,13 +6,16 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django import forms
+from django.core.files import File
 from django.utils.translation import gettext_lazy as _
 
 from cart.forms import IdempotencyKeyField
 from reviews.entities import WITHDRAWN, Review
+from reviews.pictures import MAX_PICTURE_BYTES, MAX_PICTURES
 from reviews.rules import MAX_BODY, MAX_TITLE, MIN_BODY
 from web.forms import Form
 
+_TOO_LARGE = _("A file that you chose has more than %(most)d MB. Make the picture smaller.")
 STAR_CHOICES = (
     ("5", _("5 stars: excellent")),
     ("4", _("4 stars: good")),
@@ -20,6 +23,41 @@ STAR_CHOICES = (
     ("2", _("2 stars: poor")),
     ("1", _("1 star: bad")),
 )
+
+
+class PicturesInput(forms.FileInput):
+    """Lets somebody choose several pictures; the script says at once what would be refused after minutes of sending."""
+
+    allow_multiple_selected = True
+
+    def __init__(self) -> None:
+        megabytes = MAX_PICTURE_BYTES // (1024 * 1024)
+        super().__init__(
+            {
+                "multiple": True,
+                "accept": "image/jpeg,image/png,image/webp,image/avif",
+                "data-most-files": MAX_PICTURES,
+                "data-most-megabytes": megabytes,
+                "data-too-many": _("Choose at most %(most)d pictures.") % {"most": MAX_PICTURES},
+                "data-too-large": _TOO_LARGE % {"most": megabytes},
+            }
+        )
+
+
+class PicturesField(forms.Field):
+    """Files, none of them empty or too large. What is in them the worker finds out."""
+
+    widget = PicturesInput
+
+    def clean(self, value: Any) -> list[File[bytes]]:
+        """Return the files. Raises ValidationError."""
+        files: list[File[bytes]] = value or []
+        if any(not each.size for each in files):
+            raise forms.ValidationError(_("A file that you chose is empty."))
+        if any(each.size > MAX_PICTURE_BYTES for each in files):
+            megabytes = MAX_PICTURE_BYTES // (1024 * 1024)
+            raise forms.ValidationError(_TOO_LARGE % {"most": megabytes})
+        return files
 
 
 class ReviewForm(Form):
@@ -51,6 +89,13 @@ class ReviewForm(Form):
             "max_length": _("Enter a review of up to 4,000 characters"),
         },
     )
+    pictures = PicturesField(
+        label=_("Pictures"),
+        required=False,
+        help_text=_(
+            "Up to six, of 10 MB each: JPEG, PNG, WebP or AVIF. Others see them once we have looked at them."
+        ),
+    )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=0)
     operation = IdempotencyKeyField()
 
@@ -70,8 +115,14 @@ class ReviewForm(Form):
 
     def show_newer(self, review: Review | None) -> None:
         """Let what was typed be sent once more, over the version that is there now."""
-        version = str(review.version if review else 0)
-        self.data = {**self.data.dict(), "version": version, "operation": str(uuid4())}  # type: ignore[attr-defined]
+        self._replace(version=str(review.version if review else 0))
+
+    def begin_again(self) -> None:
+        """Let what was typed be sent once more, as another form: the files of this one are taken."""
+        self._replace()
+
+    def _replace(self, **values: str) -> None:
+        self.data = {**self.data.dict(), "operation": str(uuid4()), **values}  # type: ignore[attr-defined]
 
 
 class WithdrawForm(Form):

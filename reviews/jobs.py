@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 
 from django.utils.translation import ngettext
@@ -9,9 +10,11 @@ from django.utils.translation import ngettext
 from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
 from reviews import operations, queries
-from reviews.queries import floor_to_period, list_periods
+from reviews.pictures import follow_pictures
+from reviews.queries import PERIOD, floor_to_period, list_periods
 from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
 
+log = logging.getLogger(__name__)
 NAME, REQUESTS = "reviews", "review requests"
 # A row may be written a little after its time.
 MAX_WRITE_DELAY = timedelta(minutes=5)
@@ -27,7 +30,7 @@ def sweep_reviews(now: datetime) -> str:
     since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
     periods = list_periods(since, now)
     count = sum(
-        finish_reviews(periods[start : start + _AT_ONCE], now - FINISHED_AFTER)
+        finish_reviews(periods[start : start + _AT_ONCE], now - FINISHED_AFTER, now)
         for start in range(0, len(periods), _AT_ONCE)
     )
     reached = floor_to_period(now - MAX_WRITE_DELAY).isoformat()
@@ -38,19 +41,42 @@ def sweep_reviews(now: datetime) -> str:
     )
 
 
-def finish_reviews(periods: list[datetime], until: datetime) -> int:
-    """Finish the reviews that were noted in these periods, up to a moment; return how many that were. Raises CassandraUnavailable."""
+def finish_reviews(periods: list[datetime], until: datetime, now: datetime) -> int:
+    """Finish the reviews that were noted in these periods, up to a moment, and the pictures of all; return how many reviews that were.
+
+    Pictures that fail stop none of the others. Raises CassandraUnavailable, and what the storage of pictures raises.
+    """
     latest = until.timestamp() * 1_000_000
-    noted = [each for each in queries.list_pending(periods) if each[3] <= latest]
-    reviews = {(product_id, user_id) for _, product_id, user_id, _ in noted}
+    noted = queries.list_pending(periods)
+    old = [each for each in noted if each.written <= latest]
+    reviews = {(each.product_id, each.user_id) for each in old}
     for product_id, user_id in reviews:
         operations.refresh_review(product_id, user_id)
+    unfinished, failure = set(), None
+    for key in reviews | {(each.product_id, each.user_id) for each in noted if each.has_pictures}:
+        try:
+            is_done = follow_pictures(*key, now)
+        except Exception as error:  # noqa: BLE001 -- each storage has its own; it is raised below
+            log.warning("pictures of the review of %s by %s: %s", *key, error)
+            is_done, failure = False, error
+        if not is_done:
+            unfinished.add(key)
     for product_id in {each for each, _ in reviews}:
         operations.prune_helpful(product_id)
         operations.refresh_rating(product_id)
-    for period, product_id, user_id, written in noted:
-        operations.clear_pending(period, product_id, user_id, written)
+    for each in old:
+        if (each.product_id, each.user_id) in unfinished:
+            # Before the other one goes, so that the next run finds it, in a period that it still looks at. There is no hurry any more.
+            operations.mark_pending(each.product_id, each.user_id)
+        operations.clear_pending(each.period, each.product_id, each.user_id, each.written)
+    if failure:
+        raise failure
     return len(reviews)
+
+
+def has_pictures(now: datetime) -> bool:
+    """Return whether files of the last minutes wait to become pictures of a review."""
+    return any(each.has_pictures for each in queries.list_pending(list_periods(now - PERIOD, now)))
 
 
 def ask_buyers(now: datetime) -> str:
@@ -84,7 +110,8 @@ JOBS = [
         timedelta(seconds=30),
         sweep_reviews,
         normal_lag=timedelta(minutes=30),
-        # Only a crash leaves it anything that readers would miss.
+        # But for pictures, only a crash leaves it anything that readers would miss.
         idle_every=timedelta(minutes=10),
+        has_work=has_pictures,
     ),
 ]

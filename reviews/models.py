@@ -45,12 +45,15 @@ class RatingByProduct(Model):
     )  # when it first came into the queue, which says in which day it stands there
     held_for = (
         columns.Text()
-    )  # links, words, repeated, crowd, reported, again, undone; "" if nothing waits
+    )  # links, words, repeated, crowd, reported, pictures, again, undone; "" if nothing waits
     refusal = columns.Text()  # why it was refused, as its writer reads it
     decided_at = columns.DateTime()
     answer = columns.Text()
     answered_at = columns.DateTime()
     order_id = columns.UUID()  # of a guest's review: the order by whose mail it was written
+    pictures = columns.Text()  # catalogue.photos, with spaces between: what everybody sees
+    new_pictures = columns.Text()  # what the staff have not seen yet
+    former_pictures = columns.Text()  # what was taken out, until the worker has deleted the files
 
 
 class ReviewByProduct(Model):
@@ -82,6 +85,7 @@ class ReviewByProduct(Model):
     answer = columns.Text()
     answered_at = columns.DateTime()
     helpful = columns.Integer()
+    pictures = columns.Text()
 
 
 class ReviewByUser(Model):
@@ -190,4 +194,5 @@ class PendingReview(Model):
     period = columns.DateTime(partition_key=True)
     product_id = columns.UUID(primary_key=True)
     user_id = columns.UUID(primary_key=True)
+    has_pictures = columns.Boolean()  # whether files wait, so that the worker does not rest
     written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal

@@ -7,7 +7,7 @@ the truth was read. Before the truth changes, a pending row is written, by which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -43,13 +43,17 @@ from reviews.links import guest_url
 from reviews.queries import ALL, HELPFUL, MAX_HELPFUL, SHOP, floor_to_period
 
 ATTEMPTS = 8
+# Why a review that everybody reads waits: it has pictures that the staff have not seen.
+PICTURES = "pictures"
 
 INSERT_REVIEW = conditional_write(
     "R3",
     """INSERT INTO ratings_by_product (product_id, user_id, review_id, stars, title, body, name, state, verified, version,
-       change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at, order_id)
+       change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at, order_id, pictures,
+       new_pictures, former_pictures)
        VALUES (:product_id, :user_id, :review_id, :stars, :title, :body, :name, :state, :verified, :version,
-       :change_id, :written_at, :edited_at, :queued_at, :held_for, :refusal, :decided_at, :answer, :answered_at, :order_id)
+       :change_id, :written_at, :edited_at, :queued_at, :held_for, :refusal, :decided_at, :answer, :answered_at, :order_id,
+       :pictures, :new_pictures, :former_pictures)
        IF NOT EXISTS""",
 )
 UPDATE_REVIEW = conditional_write(
@@ -57,7 +61,8 @@ UPDATE_REVIEW = conditional_write(
     """UPDATE ratings_by_product SET review_id = :review_id, stars = :stars, title = :title, body = :body, name = :name,
        state = :state, verified = :verified, version = :version, change_id = :change_id, written_at = :written_at,
        edited_at = :edited_at, queued_at = :queued_at, held_for = :held_for, refusal = :refusal, decided_at = :decided_at,
-       answer = :answer, answered_at = :answered_at, order_id = :order_id
+       answer = :answer, answered_at = :answered_at, order_id = :order_id, pictures = :pictures,
+       new_pictures = :new_pictures, former_pictures = :former_pictures
        WHERE product_id = :product_id AND user_id = :user_id IF version = :seen AND change_id != :change_id""",
 )
 DELETE_REVIEW = conditional_write(
@@ -90,8 +95,8 @@ SET_NUMBERS = conditional_write(
 INSERT_COPY = write(
     "R1",
     """INSERT INTO reviews_by_product (product_id, stars, review_id, user_id, given, title, body, name, verified, version,
-       written_at, edited_at, answer, answered_at, helpful) VALUES (:product_id, :stars, :review_id, :user_id, :given, :title,
-       :body, :name, :verified, :version, :written_at, :edited_at, :answer, :answered_at, :helpful) USING TIMESTAMP :at""",
+       written_at, edited_at, answer, answered_at, helpful, pictures) VALUES (:product_id, :stars, :review_id, :user_id, :given, :title,
+       :body, :name, :verified, :version, :written_at, :edited_at, :answer, :answered_at, :helpful, :pictures) USING TIMESTAMP :at""",
 )
 DELETE_COPY = write(
     "R1",
@@ -144,10 +149,22 @@ INSERT_PENDING = write(
     """INSERT INTO pending_reviews_by_period (period, product_id, user_id, written)
        VALUES (:period, :product_id, :user_id, :written) USING TIMESTAMP :written""",
 )
+# Of its own: the other one shall not take the mark away.
+INSERT_PENDING_PICTURES = write(
+    "R3",
+    """INSERT INTO pending_reviews_by_period (period, product_id, user_id, has_pictures, written)
+       VALUES (:period, :product_id, :user_id, true, :written) USING TIMESTAMP :written""",
+)
 DELETE_PENDING = write(
     "R3",
     """DELETE FROM pending_reviews_by_period USING TIMESTAMP :written
        WHERE period = :period AND product_id = :product_id AND user_id = :user_id""",
+)
+# Of no interest to anybody who reads the review: it stays the same version.
+FORGET_FORMER = conditional_write(
+    "R3",
+    """UPDATE ratings_by_product SET former_pictures = '' WHERE product_id = :product_id AND user_id = :user_id
+       IF version = :seen""",
 )
 STOP_REQUESTS = write(
     "R3", "INSERT INTO review_request_stops (email, stopped_at) VALUES (:email, :stopped_at)"
@@ -170,11 +187,12 @@ def write_review(
     change_id: UUID,
     now: datetime,
     order_id: UUID | None = None,
+    removed: Collection[str] = (),
 ) -> Review:
     """Write a person's review of a product, or change it; return it as it is then.
 
     `seen` is the version that its editor has read, 0 for none. `held_for` says why it waits for the staff, "" if nothing speaks
-    against it. `order_id` is the order by whose mail a guest writes. Sent again with the same `change_id` it is written once. Raises ReviewChanged if it is another one than was read,
+    against it. `order_id` is the order by whose mail a guest writes, `removed` are those of its pictures that it loses. Sent again with the same `change_id` it is written once. Raises ReviewChanged if it is another one than was read,
     ReviewsBusy, CassandraUnavailable.
     """
     now, before = truncate_to_milliseconds(now), queries.get_review(product_id, user_id)
@@ -195,7 +213,14 @@ def write_review(
         "order_id": order_id,
     }
     after = (
-        replace(before, **text, version=seen + 1, edited_at=now, refusal="", decided_at=None)
+        replace(
+            before.without_pictures(removed),
+            **text,
+            version=seen + 1,
+            edited_at=now,
+            refusal="",
+            decided_at=None,
+        )
         if before
         else Review(
             product_id=product_id,
@@ -212,11 +237,17 @@ def write_review(
 def withdraw_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Take a person's review back: its text goes, and the person may write another one. Raises what `change_review` raises."""
+    """Take a person's review back: text and pictures go, and the person may write another one. Raises what `change_review` raises."""
 
     def withdraw(review: Review) -> Review:
         return replace(
-            review, state=WITHDRAWN, title="", body="", held_for="", refusal="", answer=""
+            review.without_pictures(review.own_pictures),
+            state=WITHDRAWN,
+            title="",
+            body="",
+            held_for="",
+            refusal="",
+            answer="",
         )
 
     return change_review(product_id, user_id, withdraw, seen=seen, change_id=change_id, now=now)
@@ -225,10 +256,18 @@ def withdraw_review(
 def publish_review(
     product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
 ) -> Review:
-    """Let everybody read a review that waited or was refused. Raises what `change_review` raises."""
+    """Let everybody read a review that waited or was refused, and see its pictures. Raises what `change_review` raises."""
 
     def publish(review: Review) -> Review:
-        return replace(review, state=PUBLISHED, held_for="", refusal="", decided_at=now)
+        return replace(
+            review,
+            state=PUBLISHED,
+            held_for="",
+            refusal="",
+            decided_at=now,
+            pictures=review.own_pictures,
+            new_pictures=(),
+        )
 
     return change_review(product_id, user_id, publish, seen=seen, change_id=change_id, now=now)
 
@@ -264,6 +303,17 @@ def report_review(
         return replace(review, held_for=review.held_for or "reported")
 
     return change_review(product_id, user_id, report, seen=seen, change_id=change_id, now=now)
+
+
+def remove_picture(
+    product_id: UUID, user_id: UUID, picture: str, *, seen: int, change_id: UUID, now: datetime
+) -> Review:
+    """Take a picture out of a review, and delete its files. Raises what `change_review` raises."""
+
+    def remove(review: Review) -> Review:
+        return review.without_pictures({picture})
+
+    return change_review(product_id, user_id, remove, seen=seen, change_id=change_id, now=now)
 
 
 def answer_review(
@@ -305,6 +355,12 @@ def change_review(
 
 
 def _queued(review: Review, now: datetime) -> Review:
+    if review.state == PUBLISHED:
+        # Pictures wait for the staff even where the text does not.
+        if review.new_pictures:
+            review = replace(review, held_for=review.held_for or PICTURES)
+        elif review.held_for == PICTURES:
+            review = replace(review, held_for="")
     # Kept from then on: the row of the queue is found again by it, however often the review comes back there.
     return replace(review, queued_at=now) if review.is_waiting and not review.queued_at else review
 
@@ -318,7 +374,11 @@ def _change(before: Review | None, after: Review) -> Review:
 
 
 def _columns(review: Review) -> dict[str, Any]:
-    return {name: getattr(review, name) for name in Review.__dataclass_fields__}
+    found = {name: getattr(review, name) for name in Review.__dataclass_fields__}
+    return {
+        name: " ".join(value) if isinstance(value, tuple) else value
+        for name, value in found.items()
+    }
 
 
 def _apply(before: Review | None, after: Review) -> None:
@@ -368,6 +428,16 @@ def mark_pending(product_id: UUID, user_id: UUID) -> None:
     )
 
 
+def mark_pictures_pending(product_id: UUID, user_id: UUID) -> None:
+    """Note that files wait to become pictures of a review, or to be deleted. Raises CassandraUnavailable."""
+    INSERT_PENDING_PICTURES.run(
+        period=floor_to_period(current_time()),
+        product_id=product_id,
+        user_id=user_id,
+        written=current_microseconds(),
+    )
+
+
 def clear_pending(period: datetime, product_id: UUID, user_id: UUID, written: int) -> None:
     """Take such a note away, but none that is newer than `written`. Raises CassandraUnavailable."""
     DELETE_PENDING.run(period=period, product_id=product_id, user_id=user_id, written=written)
@@ -395,7 +465,7 @@ def refresh_review(product_id: UUID, user_id: UUID) -> None:
             *("user_id", "title", "body", "name", "verified", "version"),
             *("written_at", "edited_at", "answer", "answered_at"),
         )
-    }
+    } | {"pictures": " ".join(review.pictures)}
     wait_for_all(
         [
             INSERT_COPY.start(**keys, stars=each, given=review.stars, helpful=helpful, **values)
@@ -562,7 +632,9 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             order_id=None,
         )
         if not keeps_text:
-            nobodys = replace(nobodys, title="", body="", refusal="")
+            nobodys = replace(
+                nobodys.without_pictures(nobodys.own_pictures), title="", body="", refusal=""
+            )
         outcome = apply_batch(
             INSERT_REVIEW.bind(**_columns(nobodys)),
             DELETE_REVIEW.bind(
@@ -577,6 +649,16 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             return
         review = present  # it was changed meanwhile
     raise ReviewsBusy
+
+
+def forget_former_pictures(review: Review) -> None:
+    """Note that the files of what was taken out of a review are deleted. Raises CassandraUnavailable."""
+    FORGET_FORMER.apply(
+        if_lost=SEND_AGAIN,
+        product_id=review.product_id,
+        user_id=review.user_id,
+        seen=review.version,
+    )
 
 
 def stop_requests(email: str, now: datetime) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.queries import get_user
+from catalogue.templatetags.pictures import full_picture_url, public_url
 from reviews import operations, queries
 from reviews.requests import list_member_ids
 from reviews.rules import get_review_rules
@@ -30,6 +31,7 @@ def export_personal_data(person: DataSubject) -> dict[str, Any]:
                 "edited_at": each.edited_at,
                 "refused_because": each.refusal,
                 "answer": each.answer,
+                "pictures": [public_url(full_picture_url(name)) for name in each.own_pictures],
             }
             for writer_id in _writer_ids(person)
             for each in queries.list_reviews_of(writer_id)

@@ -37,7 +37,7 @@ NEWS_FOR = timedelta(days=2)
 
 _TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
        name, state, verified, version, change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer,
-       answered_at, order_id FROM ratings_by_product"""
+       answered_at, order_id, pictures, new_pictures, former_pictures FROM ratings_by_product"""
 # R3: a person's review of a product; a product's numbers; all of it, for the check.
 REVIEW = read("R3", f"{_TRUTH} WHERE product_id = :product_id AND user_id = :user_id")
 _NUMBERS = "SELECT rating_count, rating_sum, one, two, three, four, five FROM ratings_by_product WHERE product_id = :product_id LIMIT 1"
@@ -49,7 +49,7 @@ RATED = scan(
     "SELECT DISTINCT product_id FROM ratings_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
 )
 _LISTED = """SELECT product_id, review_id, user_id, given, title, body, name, verified, version, written_at, edited_at, answer,
-       answered_at, helpful FROM reviews_by_product WHERE product_id = :product_id AND stars = :stars"""
+       answered_at, helpful, pictures FROM reviews_by_product WHERE product_id = :product_id AND stars = :stars"""
 # R1: a product's reviews, newest first; from a place on.
 LISTED = read("R1", f"{_LISTED} LIMIT :most", consistency=LOCAL_ONE)
 LISTED_AFTER = read(
@@ -83,7 +83,7 @@ WAITING = read(
 # R3: which reviews' copies may lack something.
 PENDING = read(
     "R3",
-    "SELECT product_id, user_id, written FROM pending_reviews_by_period WHERE period = :period",
+    "SELECT product_id, user_id, has_pictures, written FROM pending_reviews_by_period WHERE period = :period",
 )
 
 
@@ -93,6 +93,17 @@ class ReviewPage:
 
     reviews: tuple[ListedReview, ...]
     next_token: str
+
+
+@dataclass(frozen=True)
+class PendingReview:
+    """Whose copies may lack something, and whether files wait; `written` is the time of the row, in microseconds since 1970."""
+
+    period: datetime
+    product_id: UUID
+    user_id: UUID
+    has_pictures: bool
+    written: int
 
 
 def review_from_row(row: Row | None) -> Review | None:
@@ -120,7 +131,14 @@ def review_from_row(row: Row | None) -> Review | None:
         answer=row.answer or "",
         answered_at=row.answered_at,
         order_id=row.order_id,
+        pictures=_split(row.pictures),
+        new_pictures=_split(row.new_pictures),
+        former_pictures=_split(row.former_pictures),
     )
+
+
+def _split(names: str | None) -> tuple[str, ...]:
+    return tuple((names or "").split())
 
 
 def rating_from_row(row: Row | None) -> Rating:
@@ -185,6 +203,7 @@ def listed_from_rows(rows: Iterable[Row]) -> tuple[ListedReview, ...]:
             answer=row.answer or "",
             answered_at=row.answered_at,
             helpful=row.helpful or 0,
+            pictures=_split(row.pictures),
         )
         for row in rows
     )
@@ -296,11 +315,11 @@ def list_periods(since: datetime, until: datetime) -> list[datetime]:
     return [first + number * PERIOD for number in range((until - first) // PERIOD + 1)]
 
 
-def list_pending(periods: Sequence[datetime]) -> list[tuple[datetime, UUID, UUID, int]]:
-    """Return whose copies may lack something since these periods: (period, product, user, time of the row). Raises CassandraUnavailable."""
+def list_pending(periods: Sequence[datetime]) -> list[PendingReview]:
+    """Return whose copies or pictures may lack something since these periods. Raises CassandraUnavailable."""
     reading = {period: PENDING.start(period=period) for period in periods}
     return [
-        (period, row.product_id, row.user_id, row.written)
+        PendingReview(period, row.product_id, row.user_id, bool(row.has_pictures), row.written or 0)
         for period, pending in reading.items()
         for row in pending.rows()
     ]

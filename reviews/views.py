@@ -19,14 +19,18 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, member_required
 from accounts.models import User
 from accounts.queries import find_user_by_email
-from cassandra_db import current_time
+from cassandra_db import PendingResult, current_time
 from cassandra_db.errors import InvalidPageToken
-from catalogue.entities import Product
+from catalogue.entities import PictureUpload, Product
+from catalogue.errors import MediaUnavailable
 from catalogue.queries import (
     find_product_id_by_slug,
+    list_uploads,
     prefetch_categories,
     prefetch_product,
+    prefetch_uploads,
     product_from_rows,
+    uploads_from_rows,
 )
 from catalogue.words import fold_text
 from mail.one_click import confirm_one_click, is_one_click
@@ -36,6 +40,13 @@ from reviews import links, operations, queries
 from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
+from reviews.pictures import (
+    MAX_PICTURE_BYTES,
+    forget_refused,
+    picture_owner,
+    refuse_files,
+    take_in_files,
+)
 from reviews.queries import ALL, HELPFUL
 from reviews.requests import list_member_ids
 from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
@@ -43,6 +54,7 @@ from web.decorators import get_or_post, owner_only, post_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
+from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
 
 # What is shorter is said by many in the same words.
 _OWN_WORDS_FROM = 60
@@ -123,12 +135,14 @@ class Writer:
 
 
 @member_required
+@takes_files(MAX_PICTURE_BYTES)
 @get_or_post
 def write_review(request: HttpRequest, slug: str) -> HttpResponse:
     """Write a review of a product, or change one's own."""
     return _write(request, slug, Writer.of_member(current_member(request), slug))
 
 
+@takes_files(MAX_PICTURE_BYTES)
 @get_or_post
 @owner_only
 def write_as_guest(request: HttpRequest, token: str, slug: str) -> HttpResponse:
@@ -199,14 +213,20 @@ def _link_over(request: HttpRequest) -> HttpResponse:
 def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
     product_id = _product_id(slug)
     pending = prefetch_product(product_id)
+    uploads = _start_uploads(product_id, writer)
     own = queries.find_own_review(product_id, writer.ids)
     product = _shown_product(product_from_rows(pending.rows()))
+    writer_id = own.user_id if own else writer.ids[0]
+    sent = PicturesSent(product_id, writer_id, own, uploads_from_rows(uploads[writer_id].rows()))
     if request.method != "POST":
-        return _form_page(request, product, own, ReviewForm.of_review(own), writer)
-    form = ReviewForm(request.POST)
-    if not form.is_valid():
-        return _form_page(request, product, own, form, writer, status=422)
-    typed, writer_id = form.cleaned_data, own.user_id if own else writer.ids[0]
+        return _form_page(request, product, own, ReviewForm.of_review(own), writer, sent)
+    form = ReviewForm(request.POST, request.FILES)
+    form.full_clean()
+    # Whatever else is wrong: a form that comes back cannot have its files in it again.
+    sent.take_in(request, form)
+    if form.errors:
+        return _form_page(request, product, own, form, writer, sent, status=422)
+    typed = form.cleaned_data
     order_id = writer.order.order_id if writer.order else own.order_id if own else None
     try:
         written = operations.write_review(
@@ -222,19 +242,74 @@ def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
             change_id=uuid5(writer_id, typed["operation"].hex),
             now=current_time(),
             order_id=order_id,
+            removed=sent.list_removed(request),
         )
     except ReviewChanged:
         own = queries.get_review(product_id, writer_id)
         form.show_newer(own)
-        return _form_page(request, product, own, form, writer, status=409, is_stale=True)
+        return _form_page(request, product, own, form, writer, sent, status=409, is_stale=True)
     except ReviewsBusy:
         form.add_error(None, _("Many people are reviewing this product right now. Try again."))
-        return _form_page(request, product, own, form, writer, status=422)
+        return _form_page(request, product, own, form, writer, sent, status=422)
+    sent.forget_refused(request)
+    if sent.has_taken:
+        messages.success(request, _("Thank you. Your pictures appear once we have looked at them."))
+        return redirect(writer.write_url)
     if written.state == PUBLISHED:
         messages.success(request, _("Thank you. Your review is on the page."))
         return redirect("reviews:list", product.slug)
     messages.success(request, _("Thank you. We’ll read your review before it appears."))
     return redirect(writer.write_url)
+
+
+def _start_uploads(product_id: UUID, writer: Writer) -> dict[UUID, PendingResult]:
+    return {each: prefetch_uploads(picture_owner(product_id, each)) for each in writer.ids}
+
+
+@dataclass
+class PicturesSent:
+    """What was sent as pictures of a review: with a form that is being handled, or before."""
+
+    product_id: UUID
+    writer_id: UUID
+    own: Review | None
+    uploads: list[PictureUpload]
+    has_taken: bool = False
+
+    def list_removed(self, request: HttpRequest) -> list[str]:
+        """Return the review's pictures that the form takes out."""
+        present = self.own.own_pictures if self.own else ()
+        return [each for each in request.POST.getlist("remove") if each in present]
+
+    def take_in(self, request: HttpRequest, form: ReviewForm) -> None:
+        """Keep the files of a form until the worker has decoded them, or say beside the field why not. Raises CassandraUnavailable."""
+        files, operation = form.cleaned_data.get("pictures"), form.cleaned_data.get("operation")
+        if not files or not operation:
+            return
+        change_id = uuid5(self.writer_id, operation.hex)
+        has = (len(self.own.own_pictures) if self.own else 0) - len(self.list_removed(request))
+        if error := refuse_files(files, has, self.uploads, change_id):
+            form.add_error("pictures", error)
+            return
+        try:
+            hit_rate_limit(request, "review_pictures", str(self.writer_id))
+            take_in_files(
+                self.product_id, self.writer_id, files, self.uploads, change_id, current_time()
+            )
+        except TooManyAttempts:
+            form.add_error("pictures", _("You’ve sent many pictures. Try again in an hour."))
+        except MediaUnavailable:
+            form.add_error(
+                "pictures", _("Pictures can’t be taken in at the moment. Try again later.")
+            )
+        else:
+            self.has_taken = True
+            self.uploads = list_uploads(picture_owner(self.product_id, self.writer_id))
+
+    def forget_refused(self, request: HttpRequest) -> None:
+        """Forget which files became no pictures, as far as the form has shown them. Raises CassandraUnavailable."""
+        shown = request.POST.getlist("read")
+        forget_refused([each for each in self.uploads if str(each.upload_id) in shown])
 
 
 def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
@@ -332,7 +407,7 @@ def _find_reason_to_hold(request: HttpRequest, own: Review | None, title: str, b
     """Return why the staff read a review first: its words, a text that was sent before, or many from one network; "" for nothing."""
     if reason := find_reason_to_hold(title, body, get_review_rules()):
         return reason
-    if own and own.is_waiting:
+    if own and own.is_waiting and own.held_for != operations.PICTURES:
         return own.held_for  # an edit takes nothing out of the queue
     # Nor does taking it back and writing it anew.
     if own and (own.state == REFUSED or (own.state == WITHDRAWN and own.queued_at)):
@@ -360,6 +435,7 @@ def _form_page(
     own: Review | None,
     form: ReviewForm,
     writer: Writer,
+    sent: PicturesSent,
     status: int = 200,
     *,
     is_stale: bool = False,
@@ -370,8 +446,17 @@ def _form_page(
         "form": form,
         "writer": writer,
         "is_stale": is_stale,
+        "send_url": upload_url(writer.write_url, SHOPPER_UPLOADS),
+        # What is done since the page was opened is not in its form.
+        "is_polled": "X-Refreshes-Itself" in request.headers,
+        "removed": request.POST.getlist("remove"),
+        # What is ready is a picture of the review in a minute.
+        "waiting": [each for each in sent.uploads if each.state != "refused"],
+        "refused": [each for each in sent.uploads if each.state == "refused"],
     }
-    return render_page(request, "reviews/write.html", context, status=status)
+    if sent.has_taken and form.is_bound:
+        form.begin_again()
+    return render_page(request, "reviews/write.html", context, part="uploads", status=status)
 
 
 def _stale_page(
@@ -379,8 +464,11 @@ def _stale_page(
 ) -> HttpResponse:
     product = _shown_product(product_from_rows(prefetch_product(product_id).rows()))
     own = queries.find_own_review(product_id, writer.ids)
+    writer_id = own.user_id if own else writer.ids[0]
+    uploads = uploads_from_rows(prefetch_uploads(picture_owner(product_id, writer_id)).rows())
+    sent = PicturesSent(product_id, writer_id, own, uploads)
     return _form_page(
-        request, product, own, ReviewForm.of_review(own), writer, status=status, is_stale=True
+        request, product, own, ReviewForm.of_review(own), writer, sent, status=status, is_stale=True
     )
 
 

@@ -2,7 +2,7 @@
 
 gunicorn gives a connection a thread at its first byte, and the thread waits for the rest as long as the client likes: a few
 clients that send half a request take all the threads. Here the poller collects head and body, of all connections at once.
-Files that staff send are collected on the disk (decision 040).
+Files are collected on the disk (decision 040).
 """
 
 import os
@@ -25,21 +25,20 @@ from gunicorn.http.body import LengthReader
 from gunicorn.util import write_error
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from web.uploads import MAX_UPLOAD_BYTES, is_upload_allowed
+from web.uploads import SHOPPER_UPLOADS, STAFF_UPLOADS, UploadLimits, find_upload_limits
 
 # For head and body together, from the first byte or the accepted connection on.
 REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "20"))
 # The shop's forms have some kilobytes; Django takes as much (DATA_UPLOAD_MAX_MEMORY_SIZE).
 BODY_BYTES = 256 * 1024
 HEAD_BYTES = 64 * 1024
-# Files have more time, for so many requests at once.
+# Files have more time.
 UPLOAD_SECONDS = 300.0
-MAX_UPLOADS = 4
 # So long a client that was answered may take to close its end; what it still sends is thrown away.
 LINGER_SECONDS = 2.0
 # No thread is asked for these pages, so they have no translation.
 TOO_LARGE = (
-    f"More was sent than this shop takes at once: files have at most {MAX_UPLOAD_BYTES // 2**20} MB together. "
+    "More was sent than this shop takes at once: files have at most {megabytes} MB together. "
     "Go back and send fewer."
 )
 TRY_AGAIN = "Others are sending files at the moment. Go back and send yours again in a minute."
@@ -64,12 +63,10 @@ class Arrival:
     # Head and body; None until the head has come.
     size: int | None = None
     is_answered: bool = False
+    # Of what is larger than a form.
+    limits: UploadLimits | None = None
     # Where all goes on that is too large for the memory.
     file: IO[bytes] | None = None
-
-    @property
-    def is_upload(self) -> bool:
-        return self.size is not None and self.size > HEAD_BYTES + BODY_BYTES
 
     @property
     def is_whole(self) -> bool:
@@ -126,7 +123,9 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         super().__init__(*args, **kwargs)
         self.arrivals: dict[TConn, Arrival] = {}
         # The files of all requests, until they are closed or nobody has them any more.
-        self.files: WeakSet[IO[bytes]] = WeakSet()
+        self.files: dict[UploadLimits, WeakSet[IO[bytes]]] = {
+            each: WeakSet() for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
+        }
         # At most half of the connections send a request, a quarter waits for the next one; there is always room for whole requests.
         self.max_arrivals = self.worker_connections // 2
         self.max_keepalived = self.worker_connections // 4
@@ -178,9 +177,9 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         try:
             arrival.add(data)
             if arrival.size is None:
-                arrival.size = self.measure(conn, arrival.received, len(data))
-                if arrival.is_upload:
-                    self.begin_upload(arrival)
+                arrival.size = self.measure(conn, arrival, len(data))
+                if arrival.limits:
+                    self.begin_upload(arrival, arrival.limits)
         except RefusedRequest as refused:
             self.refuse(conn, refused)
             return
@@ -195,14 +194,15 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             conn.initialized = True
             super().enqueue_req(conn)
 
-    def begin_upload(self, arrival: Arrival) -> None:
+    def begin_upload(self, arrival: Arrival, limits: UploadLimits) -> None:
         """Let a large request go on in a file. Raises RefusedRequest if there are too many of them, OSError."""
-        if sum(not each.closed for each in self.files) >= MAX_UPLOADS:
+        if sum(not each.closed for each in self.files[limits]) >= limits.at_once:
             raise RefusedRequest(503, "Service Unavailable", TRY_AGAIN)
-        self.files.add(arrival.move_to_disk())
+        self.files[limits].add(arrival.move_to_disk())
 
-    def measure(self, conn: TConn, received: bytearray, new: int) -> int | None:
+    def measure(self, conn: TConn, arrival: Arrival, new: int) -> int | None:
         """Return how many bytes head and body have, or None while the head is not complete. Raises RefusedRequest."""
+        received = arrival.received
         end = received.find(b"\r\n\r\n", max(0, len(received) - new - 3)) + 4
         if end < 4:
             if len(received) > HEAD_BYTES:
@@ -218,9 +218,13 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         if not isinstance(body := request.body.reader, LengthReader):
             # Django reads no body whose length is not said.
             raise RefusedRequest(411, "Length Required")
-        is_upload = body.length > BODY_BYTES and is_upload_allowed(request.path, request.query)
-        if body.length > (MAX_UPLOAD_BYTES if is_upload else BODY_BYTES):
-            raise RefusedRequest(413, "Content Too Large", TOO_LARGE)
+        if body.length > BODY_BYTES:
+            limits = arrival.limits = find_upload_limits(request.path, request.query)
+            if limits is None or body.length > limits.max_bytes:
+                megabytes = (limits or STAFF_UPLOADS).max_bytes // 2**20
+                raise RefusedRequest(
+                    413, "Content Too Large", TOO_LARGE.format(megabytes=megabytes)
+                )
         if request._expected_100_continue and len(received) < end + body.length:
             with suppress(OSError):  # the next read sees that it is closed
                 conn.sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")

@@ -14,7 +14,13 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import REVIEW_STAFF
-from adminpanel.review_forms import HOLD, PUBLISH, ReviewAnswerForm, ReviewDecisionForm
+from adminpanel.review_forms import (
+    HOLD,
+    PUBLISH,
+    ReviewAnswerForm,
+    ReviewDecisionForm,
+    ReviewPictureForm,
+)
 from cassandra_db import current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from reviews import operations, queries
@@ -30,6 +36,7 @@ REASONS_HELD = {
     "repeated": gettext_lazy("The same text was sent before"),
     "crowd": gettext_lazy("Many came from one network"),
     "reported": gettext_lazy("A reader reported it"),
+    "pictures": gettext_lazy("It has new pictures"),
     "again": gettext_lazy("It was refused before"),
     "undone": gettext_lazy("A decision was undone"),
 }
@@ -89,6 +96,31 @@ def review_decide(request: HttpRequest, product_id: UUID, user_id: UUID) -> Http
         raise Http404 from error
     except (ReviewChanged, ReviewsBusy):
         return _review_page(request, product_id, user_id, decision=form, status=409, is_stale=True)
+    return redirect("adminpanel:review", product_id, user_id)
+
+
+@staff_required(REVIEW_STAFF)
+@post_only("adminpanel:review", "product_id", "user_id")
+def review_picture_remove(request: HttpRequest, product_id: UUID, user_id: UUID) -> HttpResponse:
+    """Take a picture out of a review."""
+    form = ReviewPictureForm(request.POST)
+    if not form.is_valid():
+        return _review_page(request, product_id, user_id, status=422, is_stale=True)
+    typed = form.cleaned_data
+    try:
+        operations.remove_picture(
+            product_id,
+            user_id,
+            typed["picture"],
+            seen=typed["version"],
+            change_id=uuid5(typed["operation"], typed["picture"]),
+            now=current_time(),
+        )
+    except NoSuchReview as error:
+        raise Http404 from error
+    except (ReviewChanged, ReviewsBusy):
+        return _review_page(request, product_id, user_id, status=409, is_stale=True)
+    messages.success(request, _("The picture is removed."))
     return redirect("adminpanel:review", product_id, user_id)
 
 

@@ -1,4 +1,4 @@
-"""Files that staff have uploaded: kept raw until the worker has decoded them, then ready to be shown of a product or a category.
+"""Files that were uploaded: kept raw until the worker has decoded them, then ready to be shown of a product, a category or a review.
 
 What a crash cuts off: a raw file that nothing names is swept after a day. A note of an upload that was never written is dropped.
 An upload that was being decoded is decoded again, a few times at most.
@@ -38,8 +38,8 @@ FORGET_WAITING = write(
 )
 INSERT_UPLOAD = conditional_write(
     "Q1",
-    """INSERT INTO picture_uploads (product_id, upload_id, file_name, incoming, state, tries, reason)
-       VALUES (:product_id, :upload_id, :file_name, :incoming, :state, 0, :reason) IF NOT EXISTS""",
+    """INSERT INTO picture_uploads (product_id, upload_id, file_name, incoming, state, tries, reason, salt)
+       VALUES (:product_id, :upload_id, :file_name, :incoming, :state, 0, :reason, :salt) IF NOT EXISTS""",
 )
 NOTE_TRY = conditional_write(
     "Q1",
@@ -58,13 +58,20 @@ DELETE_UPLOAD = conditional_write(
 )
 
 
-def add_upload(owner_id: UUID, file: "File[bytes]", now: datetime) -> PictureUpload:
-    """Keep a file that was uploaded for a product or a category until the worker has decoded it; one that is empty or too large is refused at once.
+def add_upload(
+    owner_id: UUID,
+    file: "File[bytes]",
+    now: datetime,
+    *,
+    max_bytes: int = MAX_PHOTO_BYTES,
+    salt: str = "",
+) -> PictureUpload:
+    """Keep a file that was uploaded for a product, a category or a review until the worker has decoded it; one that is empty or too large is refused at once.
 
-    Raises MediaUnavailable, CassandraUnavailable.
+    With a salt, the picture's files are of this upload alone. Raises MediaUnavailable, CassandraUnavailable.
     """
     name = clean_text(PurePath(file.name or "").name)[-MAX_FILE_NAME_LENGTH:]
-    reason = _refuse_size(file.size)
+    reason = _refuse_size(file.size, max_bytes)
     upload = PictureUpload(
         owner_id,
         uuid_from_time(now),
@@ -72,6 +79,7 @@ def add_upload(owner_id: UUID, file: "File[bytes]", now: datetime) -> PictureUpl
         "" if reason else f"{INCOMING}/{uuid4().hex}",
         "refused" if reason else "waiting",
         reason=reason,
+        salt=salt,
     )
     if not reason:
         try:
@@ -86,16 +94,17 @@ def add_upload(owner_id: UUID, file: "File[bytes]", now: datetime) -> PictureUpl
         incoming=upload.incoming,
         state=upload.state,
         reason=reason,
+        salt=salt,
     )
     return upload
 
 
-def _refuse_size(size: int) -> str:
+def _refuse_size(size: int, most: int) -> str:
     if not size:
         return _("This file is empty.")
-    if size > MAX_PHOTO_BYTES:
+    if size > most:
         return _("This file has more than %(most)d MB. Make the picture smaller.") % {
-            "most": MAX_PHOTO_BYTES // (1024 * 1024)
+            "most": most // (1024 * 1024)
         }
     return ""
 
@@ -161,7 +170,7 @@ def _take_in(upload: PictureUpload, raw: bytes) -> str:
         raise PhotoRefused(_("This picture can’t be read. Export it again."))
     NOTE_TRY.apply(if_lost=SEND_AGAIN, **upload.key, tries=upload.tries + 1, seen=upload.tries)
     try:
-        return str(take_in_photo(raw, upload.file_name))
+        return str(take_in_photo(raw, upload.file_name, upload.salt))
     except (PhotoRefused, DecoderFailed):
         raise
     except Exception:

@@ -18,20 +18,6 @@
   document.addEventListener("submit", (event) => { sent = event.target; });
   addEventListener("beforeunload", (event) => { if ([...unsaved].some((form) => form !== sent)) event.preventDefault(); });
 
-  /* What would be refused after minutes of sending is said at once, beside the field. */
-  document.addEventListener("change", ({ target }) => {
-    const { mostFiles, mostMegabytes, tooMany, tooLarge } = target.dataset;
-    if (!mostFiles) return;
-    const files = [...target.files];
-    const isLarge = files.some((file) => file.size > mostMegabytes * 1048576);
-    target.setCustomValidity(files.length > mostFiles ? tooMany : isLarge ? tooLarge : "");
-    target.reportValidity();
-  });
-  document.addEventListener("submit", (event) => {
-    const field = find("[data-most-files]", event.target);
-    if (field && !field.reportValidity()) event.preventDefault();
-  });
-
   /* What the buttons of a row do step by step it does by being dropped on another of its list (templates/adminpanel/_grip.html). */
   let grip = null;
   const gripAt = (target) => {

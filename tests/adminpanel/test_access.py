@@ -94,7 +94,7 @@ SUBMITS = {
     "customers": {"customer_find"},
     "order_mail": {"mail_again"},
     "mails": {"mail_allow"},
-    "review": {"review_decide", "review_answer"},
+    "review": {"review_decide", "review_answer", "review_picture_remove"},
     "person": {"person_role", "person_sessions_end", "person_factor_reset"},
     "people": {"person_find"},
     "paper": {"paper_file"},

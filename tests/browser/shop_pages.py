@@ -423,6 +423,7 @@ _STAFF_ACTIONS = (
         "mail_again",
         "review_decide",
         "review_answer",
+        "review_picture_remove",
         "tags",
         "pack",
         "pack_scan",

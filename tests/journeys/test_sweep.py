@@ -304,6 +304,13 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "adminpanel:review_decide": [
         ask({"act": "publish", "version": "1"}, product_id="{reviewed_id}", user_id="{user}")
     ],
+    "adminpanel:review_picture_remove": [
+        ask(
+            {"picture": "photo/none", "version": "1", "operation": "{operation}"},
+            product_id="{reviewed_id}",
+            user_id="{user}",
+        )
+    ],
     "adminpanel:review_answer": [
         ask({"answer": "x", "version": "1"}, product_id="{reviewed_id}", user_id="{user}")
     ],

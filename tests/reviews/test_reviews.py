@@ -74,7 +74,7 @@ def listed(product_id: UUID, stars: int = queries.ALL) -> list[UUID]:
 
 def finish() -> None:
     now = datetime.now(UTC)
-    finish_reviews(queries.list_periods(now - timedelta(minutes=2), now), now)
+    finish_reviews(queries.list_periods(now - timedelta(minutes=2), now), now, now)
 
 
 def find_violations(*product_ids: UUID) -> list[str]:

@@ -14,13 +14,12 @@ from gunicorn.config import Config
 from gunicorn.workers.gthread import TConn
 
 from storefront.gunicorn_worker import (
-    MAX_UPLOADS,
     Arrival,
     RefusedRequest,
     WholeRequestWorker,
 )
 from tests.web_server import fetch_page, serve_shop
-from web.uploads import MAX_UPLOAD_BYTES, upload_url
+from web.uploads import SHOPPER_UPLOADS, STAFF_UPLOADS, upload_url
 
 HALF_HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 HALF_BODY = b"POST /login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9000\r\n\r\nemail="
@@ -137,10 +136,15 @@ def test_s82_files_are_taken_where_a_page_for_the_staff_has_signed_the_address(
         return head.encode()
 
     signed = upload_url("/healthz")
-    for path, length in (("/healthz?upload=x", 400_000), (signed, MAX_UPLOAD_BYTES + 1)):
+    shoppers = upload_url("/healthz", SHOPPER_UPLOADS)
+    for path, length, megabytes in (
+        ("/healthz?upload=x", 400_000, 160),
+        (signed, STAFF_UPLOADS.max_bytes + 1, 160),
+        (shoppers, SHOPPER_UPLOADS.max_bytes + 1, 60),
+    ):
         answer = read_to_end(connect(ask(path, length)))
         assert statuses(answer) == [413]
-        assert b"at most 160 MB together" in answer
+        assert f"at most {megabytes} MB together".encode() in answer
     client = connect(ask(signed, 400_000) + b"x" * 300_000)
     client.sendall(b"x" * 100_000)
     assert statuses(read_to_end(client)) == [200]
@@ -185,16 +189,17 @@ def test_s67_when_many_are_slow_the_slowest_goes() -> None:
         assert slowest.recv(1) == b"", "closed, to make room for the third"
         assert list(worker.arrivals) == connections[1:]
         # Files that threads are reading from count as those that come.
-        read_by_threads = [Arrival(0.0, size=5) for _ in range(MAX_UPLOADS)]
-        for each in read_by_threads:
-            worker.begin_upload(each)
-        with pytest.raises(RefusedRequest, match="503"):
-            worker.begin_upload(Arrival(0.0, size=5))
-        list(read_by_threads[0].split()[0])
-        worker.begin_upload(read_by_threads[0])
+        for limits in (SHOPPER_UPLOADS, STAFF_UPLOADS):
+            read_by_threads = [Arrival(0.0, size=5) for _ in range(limits.at_once)]
+            for each in read_by_threads:
+                worker.begin_upload(each, limits)
+            with pytest.raises(RefusedRequest, match="503"):
+                worker.begin_upload(Arrival(0.0, size=5), limits)
+            list(read_by_threads[0].split()[0])
+            worker.begin_upload(read_by_threads[0], limits)
         for each in read_by_threads:
             each.close()
-        assert all(each.closed for each in worker.files)
+        assert all(each.closed for each in worker.files[STAFF_UPLOADS])
         # The poller may have seen something of it in the same moment.
         worker.receive(connections[0], connections[0].sock)
         assert list(worker.arrivals) == connections[1:]

@@ -13,7 +13,13 @@ from django.test import Client, RequestFactory
 
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
-from web.uploads import is_upload_allowed, takes_files, upload_url
+from web.uploads import (
+    SHOPPER_UPLOADS,
+    STAFF_UPLOADS,
+    find_upload_limits,
+    takes_files,
+    upload_url,
+)
 
 
 def view(request: HttpRequest) -> HttpResponse:
@@ -46,8 +52,11 @@ def test_a_form_without_a_file_may_be_sent_in_parts() -> None:
     )
 
 
-def test_s82_a_mark_lets_files_in_for_staff_alone_and_bounds_each() -> None:
+def test_s82_a_mark_lets_files_in_where_it_is_known_who_sends_and_bounds_each() -> None:
     marked = takes_files(max_bytes=1000)(lambda request: HttpResponse())
+    with pytest.raises(RequestDataTooBig):
+        send(marked)
+    marked.access = "public"  # type: ignore[attr-defined]
     with pytest.raises(RequestDataTooBig):
         send(marked)
     marked.access = "staff"  # type: ignore[attr-defined]
@@ -59,22 +68,39 @@ def test_s82_a_mark_lets_files_in_for_staff_alone_and_bounds_each() -> None:
         send(view)
 
 
-def test_s82_every_view_that_takes_files_is_for_staff() -> None:
+def test_s82_every_view_that_takes_files_knows_who_sends_and_is_let_through_by_the_proxy() -> None:
     marked = [each for each in ROUTES if hasattr(each.view, "max_file_bytes")]
-    assert all(each.view.access == "staff" for each in marked)
+    shoppers = {each.name for each in marked if each.view.access != "staff"}
+    assert shoppers == {"reviews:write", "reviews:write_as_guest"}
     # What stands before the shop lets so much in nowhere else.
-    (pattern,) = set(re.findall(r"path_regexp (\S+)", (ROOT / "deploy" / "Caddyfile").read_text()))
-    assert [each.name for each in marked if not re.search(pattern, each.sample_path)] == []
+    proxy = (ROOT / "deploy" / "Caddyfile").read_text()
+    patterns = dict(re.findall(r"@(\w+) (?:not )?path_regexp (\S+)", proxy))
+    assert patterns["forms"] == f"{patterns['uploads']}|{patterns['pictures']}"
+    sizes = dict(re.findall(r"request_body @(\w+) \{\s+max_size (\d+)MB", proxy))
+    for name, limits in (("uploads", STAFF_UPLOADS), ("pictures", SHOPPER_UPLOADS)):
+        assert int(sizes[name]) * 2**20 == limits.max_bytes
+    let_through = {
+        each.name: "uploads" if re.search(patterns["uploads"], each.sample_path) else "pictures"
+        for each in ROUTES
+        if re.search(patterns["forms"], each.sample_path)
+    }
+    assert {name for name, kind in let_through.items() if kind == "pictures"} >= shoppers
+    assert [
+        each.name
+        for each in marked
+        if let_through.get(each.name) != ("pictures" if each.name in shoppers else "uploads")
+    ] == []
 
 
 def test_s82_only_an_address_that_was_signed_not_long_ago_takes_more_than_a_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    query = upload_url("/staff/").partition("?")[2]
-    assert is_upload_allowed("/staff/", query)
-    for wrong in ("", "upload=", "upload=files", f"{query}x"):
-        assert not is_upload_allowed("/staff/", wrong), wrong
-    for elsewhere in ("/", "/staff/x", "/account/login/"):
-        assert not is_upload_allowed(elsewhere, query), elsewhere
+    for limits in (STAFF_UPLOADS, SHOPPER_UPLOADS):
+        query = upload_url("/staff/", limits).partition("?")[2]
+        assert find_upload_limits("/staff/", query) == limits
+        for wrong in ("", "upload=", "upload=files", f"{query}x"):
+            assert find_upload_limits("/staff/", wrong) is None, wrong
+        for elsewhere in ("/", "/staff/x", "/account/login/"):
+            assert find_upload_limits(elsewhere, query) is None, elsewhere
     monkeypatch.setattr("web.uploads.TOKEN_SECONDS", -1)
-    assert not is_upload_allowed("/staff/", query)
+    assert find_upload_limits("/staff/", query) is None
