@@ -665,8 +665,8 @@ FAULTS = (
     _fault(
         "Another encoder makes other bytes under the same name",
         "catalogue/photos.py",
-        "    digest = sha256(_RECIPE + raw)",
-        "    digest = sha256(raw)",
+        "    digest = sha256(_RECIPE + salt",
+        "    digest = sha256(salt",
         "tests/catalogue/test_photos.py",
     ),
     _fault(

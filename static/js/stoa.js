@@ -249,20 +249,6 @@
     if (event.persisted || performance.getEntriesByType("navigation")[0]?.type === "back_forward") refresh();
   });
 
-  /* What would be refused after minutes of sending is said at once, beside the field. */
-  on("change", ({ target }) => {
-    const { mostFiles, mostMegabytes, tooMany, tooLarge } = target.dataset;
-    if (!mostFiles) return;
-    const files = [...target.files];
-    const isLarge = files.some((file) => file.size > mostMegabytes * 1048576);
-    target.setCustomValidity(files.length > mostFiles ? tooMany : isLarge ? tooLarge : "");
-    target.reportValidity();
-  });
-  on("submit", (event) => {
-    const field = find("[data-most-files]", event.target);
-    if (field && !field.reportValidity()) event.preventDefault();
-  });
-
   /* A password can be shown until it is sent. */
   all("[data-reveal]").forEach((field) => {
     const button = make("button", "button button--link");

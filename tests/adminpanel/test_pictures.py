@@ -300,7 +300,7 @@ def test_x101_an_upload_that_is_killed_at_any_write_is_decoded_once_or_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     decoded = Photo(uuid4().hex, 400, 300)
-    monkeypatch.setattr(picture_uploads, "take_in_photo", lambda raw, name: decoded)
+    monkeypatch.setattr(picture_uploads, "take_in_photo", lambda raw, name, salt: decoded)
     content = make_file()
 
     def take_in(product: Product, now: datetime) -> None:
@@ -345,7 +345,7 @@ def test_x101_a_picture_that_kills_its_worker_again_and_again_is_refused(
         return queries.list_uploads(product.product_id)[0].state
 
     def fail(error: BaseException) -> None:
-        def failing(raw: bytes, name: str) -> Photo:
+        def failing(raw: bytes, name: str, salt: str) -> Photo:
             raise error
 
         monkeypatch.setattr(picture_uploads, "take_in_photo", failing)

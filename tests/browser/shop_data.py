@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.message import EmailMessage
+from functools import partial
 from uuid import UUID, uuid4
 
 import pyotp
@@ -39,6 +40,7 @@ from catalogue import operations as catalogue
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import Selected
 from catalogue.entities import Product
+from catalogue.photos import take_in_photo
 from catalogue.queries import find_category_by_slug, find_product_id_by_slug, get_product
 from checkout.form_cookie import save_typed_fields
 from demo import catalogue_data as data
@@ -70,11 +72,12 @@ from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
 from promotions.rules import PERCENTAGE
 from reviews.links import guest_token, stop_token
-from reviews.operations import write_review
+from reviews.operations import change_review, write_review
 from spreadsheets import operations as spreadsheets
 from spreadsheets.order_files import ORDER_FILES
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
+from tests.catalogue.photo_files import make_file
 from tests.factories import (
     find_delivery_method,
     make_category,
@@ -343,7 +346,7 @@ def _guest_review(now: datetime) -> dict[str, str]:
 def _review(product: Product, ann: User, now: datetime) -> None:
     """A published review, and one that waits for the staff."""
     for user_id, stars, held_for in ((uuid4(), 4, ""), (ann.user_id, 2, "links")):
-        write_review(
+        review = write_review(
             *(product.product_id, user_id),
             title="As expected",
             body="It came well packed, and does what it should.",
@@ -352,6 +355,16 @@ def _review(product: Product, ann: User, now: datetime) -> None:
             verified=stars == 4,
             held_for=held_for,
             seen=0,
+            change_id=uuid4(),
+            now=now,
+        )
+        # Of the one that waits nobody has seen them, and the other is shown with them.
+        names = tuple(str(take_in_photo(make_file(shade=each), "jug.jpg")) for each in (1, 2))
+        new, shown = (names, ()) if held_for else ((), names)
+        change_review(
+            *(product.product_id, user_id),
+            partial(replace, pictures=shown, new_pictures=new),
+            seen=review.version,
             change_id=uuid4(),
             now=now,
         )

@@ -306,7 +306,7 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     ],
     "adminpanel:review_picture_remove": [
         ask(
-            {"picture": "photo/none", "version": "1", "operation": "{operation}"},
+            {"picture": "photo/none", "version": "1"},
             product_id="{reviewed_id}",
             user_id="{user}",
         )
