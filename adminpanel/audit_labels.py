@@ -59,6 +59,8 @@ ACTS = {
     "adminpanel:review_decide": gettext_lazy("Decided about a review"),
     "adminpanel:review_picture_remove": gettext_lazy("Removed a picture of a review"),
     "adminpanel:review_answer": gettext_lazy("Answered a review"),
+    "adminpanel:question_decide": gettext_lazy("Decided about a question or an answer"),
+    "adminpanel:question_answer": gettext_lazy("Answered a question"),
     "adminpanel:review_rules": gettext_lazy("Changed the rules for reviews"),
     "customer_looked_at": gettext_lazy("Looked at a customer"),
     "adminpanel:product_new": gettext_lazy("Added a product"),

@@ -1,4 +1,4 @@
-"""What staff type about reviews."""
+"""What staff type about reviews, questions and answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cart.forms import IdempotencyKeyField
 from reviews.rules import MAX_ANSWER, MAX_REASON
 from web.forms import Form
 
-PUBLISH, REFUSE, HOLD = "publish", "refuse", "hold"
+PUBLISH, REFUSE, HOLD, WITHDRAW = "publish", "refuse", "hold", "withdraw"
 
 
 class ReviewDecisionForm(Form):
@@ -41,6 +41,23 @@ class ReviewDecisionForm(Form):
         if clean.get("act") == REFUSE and not clean.get("reason") and "reason" not in self.errors:
             self.add_error("reason", _("Enter why you refuse it"))
         return clean
+
+
+class QuestionDecisionForm(ReviewDecisionForm):
+    """What becomes of a question or an answer. One of the shop's own can be taken back."""
+
+    act = forms.ChoiceField(
+        choices=((PUBLISH, ""), (REFUSE, ""), (HOLD, ""), (WITHDRAW, "")),
+        error_messages={
+            "required": _("Choose what to do"),
+            "invalid_choice": _("Choose what to do"),
+        },
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Let the help name what is refused."""
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].help_text = _("It is mailed to whoever wrote it.")
 
 
 class ReviewPictureForm(Form):

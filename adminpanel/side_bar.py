@@ -43,7 +43,7 @@ ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("drafts", _("Draft orders"), "edit"),
     Entry("customers", _("Customers"), "user"),
-    Entry("reviews", _("Reviews"), "star"),
+    Entry("reviews", _("Reviews and questions"), "star"),
     Entry("products", _("Products"), "bag"),
     Entry("stock", _("Stock"), "truck"),
     Entry("climate", _("Climate"), "chart"),

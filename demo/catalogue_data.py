@@ -101,6 +101,16 @@ class DemoReview:
 
 
 @dataclass(frozen=True, slots=True)
+class DemoQuestion:
+    """What somebody asks about a product, and the answers, each of somebody or, with "" for the name, of the shop."""
+
+    slug: str
+    name: str
+    body: str
+    answers: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class DemoChoice:
     """One value of an option, such as the colour Oat or the size 45 × 45 cm.
 
@@ -247,4 +257,7 @@ PRODUCTS: tuple[DemoProduct, ...] = tuple(
 )
 REVIEWS: tuple[DemoReview, ...] = tuple(
     DemoReview(*each) for each in read_data_file("reviews")["reviews"]
+)
+QUESTIONS: tuple[DemoQuestion, ...] = tuple(
+    DemoQuestion(*each) for each in read_data_file("questions")["questions"]
 )

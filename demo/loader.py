@@ -4,7 +4,7 @@ Everything has an id of its own that follows from the data, so that loading it a
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -45,6 +45,9 @@ from pricing.tax import TAX, DatedRates, TaxSetting
 from promotions.errors import CodeTaken
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
+from questions import operations as questions
+from questions.entities import QUESTION, UNANSWERED, Text
+from questions.queries import list_texts_of_product
 from reviews import operations as reviews
 from reviews.entities import PUBLISHED, Review
 from shop_settings.operations import change_settings
@@ -391,7 +394,7 @@ def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) ->
     return Review(
         product_id=product_id,
         user_id=user_id,
-        review_id=uuid_from_time(written_at, user_id.int % 2**47, user_id.int % 2**14),
+        review_id=_time_id(written_at, user_id),
         stars=said.stars,
         title=said.title,
         body=said.body,
@@ -405,6 +408,64 @@ def _review(product_id: UUID, said: catalogue_data.DemoReview, now: datetime) ->
         answer=said.answer,
         answered_at=written_at + timedelta(days=1) if said.answer else None,
     )
+
+
+def load_questions(now: datetime, step: Step) -> None:
+    """Make what people ask about the products; a product that has questions keeps those."""
+
+    def load(slug: str) -> None:
+        product_id = queries.find_product_id_by_slug(slug)
+        if product_id is not None and not list_texts_of_product(product_id):
+            asked = (each for each in catalogue_data.QUESTIONS if each.slug == slug)
+            questions.load_questions(
+                [text for each in asked for text in _texts(product_id, each, now)]
+            )
+
+    run_in_parallel(load, list(dict.fromkeys(each.slug for each in catalogue_data.QUESTIONS)), step)
+
+
+def _texts(product_id: UUID, asked: catalogue_data.DemoQuestion, now: datetime) -> Iterator[Text]:
+    """Yield what somebody asked some weeks ago, and the answers of the days after."""
+    key = uuid5(DEMO_NAMESPACE, f"{asked.slug} {asked.body}")
+    written_at = truncate_to_milliseconds(
+        now - timedelta(days=10 + key.int % 300, seconds=key.int % 86_400)
+    )
+    question_id = _time_id(written_at, key)
+    question = Text(
+        product_id=product_id,
+        question_id=question_id,
+        answer_id=QUESTION,
+        user_id=key,
+        body=asked.body,
+        name=asked.name,
+        is_shops=False,
+        state=PUBLISHED,
+        version=1,
+        change_id=key,
+        written_at=written_at,
+        held_for="" if asked.answers else UNANSWERED,
+        queued_at=None if asked.answers else written_at,
+    )
+    yield question
+    for number, (name, body) in enumerate(asked.answers, start=1):
+        answered_at = written_at + timedelta(days=number, hours=number)
+        own = uuid5(key, body)
+        yield replace(
+            question,
+            answer_id=_time_id(answered_at, own),
+            user_id=own,
+            body=body,
+            name=name,
+            is_shops=not name,
+            change_id=own,
+            written_at=answered_at,
+        )
+
+
+def _time_id(moment: datetime, key: UUID) -> UUID:
+    """Return an id that has a time in it and is the same for the same key."""
+    made: UUID = uuid_from_time(moment, key.int % 2**47, key.int % 2**14)
+    return made
 
 
 def load_visits(now: datetime, step: Step) -> None:

@@ -122,10 +122,10 @@ class VoteByReview(Model):
 
 
 class ReviewToModerate(Model):
-    """R5: what waits for the staff, by the day on which it first came there.
+    """R5: the reviews, questions and answers that wait for the staff, by the day on which they first came there.
 
-    Bound: the reviews that were held on one day.
-    Writer: reviews.operations.refresh_review.
+    Bound: the reviews, questions and answers that were held on one day.
+    Writer: reviews.operations.enter_queue and leave_queue.
     """
 
     __table_name__ = "reviews_to_moderate"
@@ -134,12 +134,14 @@ class ReviewToModerate(Model):
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "pseudonymised",
-        "why": "a copy of ratings_by_product",
+        "why": "a copy of ratings_by_product and questions_by_product",
     }
     day = columns.Date(partition_key=True)
     review_id = columns.TimeUUID(primary_key=True)
     product_id = columns.UUID()
     user_id = columns.UUID()
+    kind = columns.Text()  # question or answer; of a review nothing
+    question_id = columns.TimeUUID()  # of a question or an answer
     product_name = columns.Text()
     stars = columns.Integer()
     title = columns.Text()
@@ -151,7 +153,7 @@ class ModerationDay(Model):
     """R5: the days on which something waits.
 
     Bound: a row a day with something open; emptied days go.
-    Writer: reviews.operations.refresh_review.
+    Writer: reviews.operations.enter_queue and leave_queue.
     """
 
     __table_name__ = "moderation_days"

@@ -131,8 +131,9 @@ ADD_VOTES = conditional_write(
 )
 INSERT_WAITING = write(
     "R5",
-    """INSERT INTO reviews_to_moderate (day, review_id, product_id, user_id, product_name, stars, title, held_for, queued_at)
-       VALUES (:day, :review_id, :product_id, :user_id, :product_name, :stars, :title, :held_for, :queued_at)
+    """INSERT INTO reviews_to_moderate (day, review_id, product_id, user_id, kind, question_id, product_name, stars, title,
+       held_for, queued_at) VALUES (:day, :review_id, :product_id, :user_id, :kind, :question_id, :product_name, :stars,
+       :title, :held_for, :queued_at)
        USING TIMESTAMP :at""",
 )
 DELETE_WAITING = write(
@@ -496,26 +497,60 @@ def _start_by_user(review: Review, at: int) -> Any:
 def _refresh_queue(review: Review, at: int) -> None:
     if review.queued_at is None:
         return
-    day = review.queued_at.astimezone(UTC).date()
-    if review.is_waiting:
-        # Before it, so that it is found after a crash; afterwards, because another may have found the day empty and taken it away.
-        INSERT_DAY.run(shop=SHOP, day=day)
-        product = get_product_at_quorum(review.product_id)
-        INSERT_WAITING.run(
-            at=at,
-            day=day,
-            review_id=review.review_id,
-            product_id=review.product_id,
-            user_id=review.user_id,
-            product_name=product.name if product else "",
-            stars=review.stars,
-            title=review.title,
-            held_for=review.held_for,
-            queued_at=review.queued_at,
-        )
-        INSERT_DAY.run(shop=SHOP, day=day)
+    if not review.is_waiting:
+        leave_queue(review.review_id, review.queued_at, at)
         return
-    DELETE_WAITING.run(at=at, day=day, review_id=review.review_id)
+    enter_queue(
+        review.review_id,
+        review.queued_at,
+        at,
+        product_id=review.product_id,
+        user_id=review.user_id,
+        stars=review.stars,
+        title=review.title,
+        held_for=review.held_for,
+    )
+
+
+def enter_queue(
+    text_id: UUID,
+    queued_at: datetime,
+    at: int,
+    *,
+    product_id: UUID,
+    user_id: UUID,
+    title: str,
+    held_for: str,
+    stars: int | None = None,
+    kind: str = "",
+    question_id: UUID | None = None,
+) -> None:
+    """Let a review, a question or an answer wait for the staff, as it was at `at` microseconds since 1970. Raises CassandraUnavailable."""
+    day = queued_at.astimezone(UTC).date()
+    # Before it, so that it is found after a crash; afterwards, because another may have found the day empty and taken it away.
+    INSERT_DAY.run(shop=SHOP, day=day)
+    product = get_product_at_quorum(product_id)
+    INSERT_WAITING.run(
+        at=at,
+        day=day,
+        review_id=text_id,
+        product_id=product_id,
+        user_id=user_id,
+        kind=kind,
+        question_id=question_id,
+        product_name=product.name if product else "",
+        stars=stars,
+        title=title,
+        held_for=held_for,
+        queued_at=queued_at,
+    )
+    INSERT_DAY.run(shop=SHOP, day=day)
+
+
+def leave_queue(text_id: UUID, queued_at: datetime, at: int) -> None:
+    """Take away what waited for the staff, as it was decided by `at`; twice is once. Raises CassandraUnavailable."""
+    day = queued_at.astimezone(UTC).date()
+    DELETE_WAITING.run(at=at, day=day, review_id=text_id)
     looked_at = current_microseconds()
     if not queries.WAITING.all(day=day, most=1):
         DELETE_DAY.run(at=looked_at, shop=SHOP, day=day)

@@ -77,7 +77,8 @@ VOTE = read(
 DAYS = read("R5", "SELECT day FROM moderation_days WHERE shop = :shop")
 WAITING = read(
     "R5",
-    """SELECT day, review_id, product_id, user_id, product_name, stars, title, held_for, queued_at FROM reviews_to_moderate
+    """SELECT day, review_id, product_id, user_id, kind, question_id, product_name, stars, title, held_for, queued_at
+       FROM reviews_to_moderate
        WHERE day = :day LIMIT :most""",
 )
 # R3: which reviews' copies may lack something.

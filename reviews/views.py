@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -32,11 +31,11 @@ from catalogue.queries import (
     product_from_rows,
     uploads_from_rows,
 )
-from catalogue.words import fold_text
 from mail.one_click import confirm_one_click, is_one_click
 from orders.entities import Order
 from orders.queries import get_order, list_items
 from reviews import links, operations, queries
+from reviews.crowds import find_crowd_or_copy
 from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
@@ -55,9 +54,6 @@ from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page
 from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
-
-# What is shorter is said by many in the same words.
-_OWN_WORDS_FROM = 60
 
 
 @require_safe
@@ -414,19 +410,7 @@ def _find_reason_to_hold(request: HttpRequest, own: Review | None, title: str, b
         return "again"
     if own and own.state == PUBLISHED and own.body == body:
         return ""
-    folded = " ".join(fold_text(body).split())
-    try:
-        hit_rate_limit(request, "review")
-    except TooManyAttempts:
-        return "crowd"
-    if len(folded) >= _OWN_WORDS_FROM:
-        try:
-            hit_rate_limit(
-                request, "review_text", blake2b(folded.encode(), digest_size=16).hexdigest()
-            )
-        except TooManyAttempts:
-            return "repeated"
-    return ""
+    return find_crowd_or_copy(request, body)
 
 
 def _form_page(

@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "payments",
     "orders",
     "reviews",
+    "questions",
     "checkout",
     "drafts",
     "storefront",
@@ -306,6 +307,7 @@ RATE_LIMITS = {
         # Above it a review waits for the staff, and nobody is refused: a text like another one, many from one network.
         "review_text": (1, 0, 0, 90 * 24 * 3600),
         "review": (0, 10, 0, 3600),
+        "question": (20, 60, 0, 3600),
         "review_pictures": (10, 30, 0, 3600),  # forms that bring some
         "search": (0, 120, 0, 60),
     }.items()

@@ -43,6 +43,7 @@ urlpatterns = [
     path("", include("checkout.urls")),
     path("", include("orders.urls")),
     path("", include("reviews.urls")),
+    path("", include("questions.urls")),
     path("", include("drafts.urls")),
     *(path("", include(f"{app}.urls")) for app in settings.EXTRA_APPS if find_spec(f"{app}.urls")),
 ]

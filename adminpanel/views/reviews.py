@@ -1,4 +1,4 @@
-"""Reviews for the staff: what waits, one review, what becomes of it, an answer."""
+"""Reviews for the staff: what waits, also of questions and answers, one review, what becomes of it, an answer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from uuid import UUID, uuid4, uuid5
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
@@ -21,43 +21,45 @@ from adminpanel.review_forms import (
     ReviewDecisionForm,
     ReviewPictureForm,
 )
-from cassandra_db import current_time
+from adminpanel.review_labels import KINDS, REASONS_HELD, STATES
+from cassandra_db import Row, current_time
 from catalogue.queries import prefetch_product, product_from_rows
+from questions.entities import QUESTION
 from reviews import operations, queries
-from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Review
+from reviews.entities import PUBLISHED, REFUSED, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from web.decorators import post_only
 from web.rendering import render_page
 
 MOST_SHOWN = 100
-REASONS_HELD = {
-    "links": gettext_lazy("It has a link"),
-    "words": gettext_lazy("It has a word of your list"),
-    "repeated": gettext_lazy("The same text was sent before"),
-    "crowd": gettext_lazy("Many came from one network"),
-    "reported": gettext_lazy("A reader reported it"),
-    "pictures": gettext_lazy("It has new pictures"),
-    "again": gettext_lazy("It was refused before"),
-    "undone": gettext_lazy("A decision was undone"),
-}
-STATES = {
-    PUBLISHED: (gettext_lazy("Published"), "good"),
-    HELD: (gettext_lazy("Waiting"), "warn"),
-    REFUSED: (gettext_lazy("Refused"), "bad"),
-    WITHDRAWN: (gettext_lazy("Withdrawn"), "calm"),
-}
 
 
 @staff_required(REVIEW_STAFF)
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
-    """Show the reviews that wait for a decision, the oldest first."""
+    """Show the reviews, questions and answers that wait for the staff, the oldest first."""
     rows = queries.list_waiting(MOST_SHOWN + 1)
     context = {
-        "waiting": [(row, REASONS_HELD.get(row.held_for, "")) for row in rows[:MOST_SHOWN]],
+        "waiting": [
+            {
+                "row": row,
+                "kind": KINDS.get(row.kind, KINDS[""]),
+                "url": _waiting_url(row),
+                "why": REASONS_HELD.get(row.held_for, ""),
+            }
+            for row in rows[:MOST_SHOWN]
+        ],
         "has_more": len(rows) > MOST_SHOWN,
     }
     return render_page(request, "adminpanel/reviews.html", context)
+
+
+def _waiting_url(row: Row) -> str:
+    if row.kind:
+        # Of a question the row has its own id twice.
+        answer_id = QUESTION if row.review_id == row.question_id else row.review_id
+        return reverse("adminpanel:question", args=(row.product_id, row.question_id, answer_id))
+    return reverse("adminpanel:review", args=(row.product_id, row.user_id))
 
 
 @staff_required(REVIEW_STAFF)

@@ -48,6 +48,7 @@ from payments.gateways import list_enabled_methods
 from pricing.delivery import list_delivery_countries
 from pricing.tax import get_tax_rates
 from promotions.queries import list_running_promotions, prefetch_automatic_promotions
+from questions.queries import newest_from_rows, prefetch_newest_questions
 from reviews.entities import Rating
 from reviews.queries import (
     NEWEST_SHOWN,
@@ -201,6 +202,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         queries.prefetch_related(product_id),
         prefetch_rating(product_id),
         prefetch_listed(product_id, NEWEST_SHOWN),
+        prefetch_newest_questions(product_id),
     )
     units_in_carts = prefetch_units_in_carts(request)
     found, now = queries.product_from_rows(reading[0].rows()), current_time()
@@ -250,6 +252,7 @@ def product(request: HttpRequest, slug: str) -> HttpResponse:
         "related": tuple(queries.card_from_row(row) for row in reading[2].rows()),
         "rating": rating,
         "newest_reviews": listed_from_rows(reading[4].rows()),
+        "newest_questions": newest_from_rows(reading[5].rows()),
         "ancestors": trail,
         "nav_current": trail[0].slug if trail else "",
         "viewed_any": is_drawn_for_all(request)

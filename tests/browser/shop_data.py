@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from email.message import EmailMessage
 from functools import partial
+from typing import Any
 from uuid import UUID, uuid4
 
 import pyotp
@@ -71,6 +72,8 @@ from orders.operations import (
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
 from promotions.rules import PERCENTAGE
+from questions.entities import Text
+from questions.operations import answer_question, ask_question
 from reviews.links import guest_token, stop_token
 from reviews.operations import change_review, write_review
 from spreadsheets import operations as spreadsheets
@@ -298,9 +301,12 @@ def _make_addressed(ann: User, now: datetime) -> dict[str, str]:
     )
     bulk_changes.run_change(change, 1)
     _review(present, ann, now)
+    question = _question(present, ann, now)
     offered = _make_offer(present, now)
     return {
         "reviewed": present.slug,
+        "question": str(question.question_id),
+        "question_row": str(question.answer_id),
         "draft": str(offered.draft_id),
         "offer": _token(offer_url(offered)),
         "transfer": _send_one(present, ann, now),
@@ -368,6 +374,28 @@ def _review(product: Product, ann: User, now: datetime) -> None:
             change_id=uuid4(),
             now=now,
         )
+
+
+def _question(product: Product, ann: User, now: datetime) -> Text:
+    """Ann's question with an answer of the shop, and one of somebody else that waits; return Ann's."""
+    kwargs: dict[str, Any] = {"name": "Ann O.", "held_for": "", "now": now}
+    asked = ask_question(
+        *(product.product_id, ann.user_id, "Can it go into the dishwasher?"),
+        change_id=uuid4(),
+        **kwargs,
+    )
+    answer_question(
+        *(asked, uuid4(), "It can, on the upper rack."),
+        change_id=uuid4(),
+        is_shops=True,
+        **kwargs,
+    )
+    ask_question(
+        *(product.product_id, uuid4(), "Is it heavy?"),
+        change_id=uuid4(),
+        **kwargs,
+    )
+    return asked
 
 
 def _send_one(product: Product, ann: User, now: datetime) -> str:

@@ -53,6 +53,14 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "product": ShopPage("product", f"/p/{TWO_CHOICES.slug}/"),
         "reviews": ShopPage("reviews:list", "/p/{reviewed}/reviews/"),
         "reviews of one star": ShopPage("reviews:list", "/p/{reviewed}/reviews/?stars=1"),
+        "questions": ShopPage("questions:list", "/p/{reviewed}/questions/"),
+        "a question, unasked": ShopPage("questions:ask", "/account/questions/{reviewed}/", "ann"),
+        "a question, refused": ShopPage(
+            "questions:ask", "/account/questions/{reviewed}/", "ann", 422, _NOTHING
+        ),
+        "own question": ShopPage(
+            "questions:answer", "/account/questions/{reviewed}/{question}/", "ann"
+        ),
         "own review": ShopPage("reviews:write", "/account/reviews/{reviewed}/", "ann"),
         "own review, refused": ShopPage(
             "reviews:write", "/account/reviews/{reviewed}/", "ann", 422, _NOTHING
@@ -230,6 +238,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "reviews that wait": ShopPage("adminpanel:reviews", "/staff/reviews/", "admin"),
         "a review that waits": ShopPage(
             "adminpanel:review", "/staff/reviews/{product}/{ann}/", "admin"
+        ),
+        "a question": ShopPage(
+            "adminpanel:question", "/staff/questions/{product}/{question}/{question_row}/", "admin"
         ),
         "rules for reviews": ShopPage(
             "adminpanel:review_rules", "/staff/settings/reviews/", "admin"
@@ -424,6 +435,8 @@ _STAFF_ACTIONS = (
         "review_decide",
         "review_answer",
         "review_picture_remove",
+        "question_decide",
+        "question_answer",
         "tags",
         "pack",
         "pack_scan",
@@ -466,6 +479,7 @@ URLS_WITHOUT_PAGE = {
     "adminpanel:board_columns": _SUBMIT,
     **dict.fromkeys(("reviews:withdraw", "reviews:vote", "reviews:report"), _SUBMIT),
     "reviews:withdraw_as_guest": _SUBMIT,
+    **dict.fromkeys(("questions:withdraw", "questions:report"), _SUBMIT),
     "adminpanel:viewers": "a part of an order's page, for htmx",
     "adminpanel:spreadsheet_example": "a file",
     "adminpanel:export_file": "a file",
@@ -512,6 +526,8 @@ URL_ARGUMENTS = {
     "<str:parcel_id>": "1",
     "<str:return_id>": "1",
     "<uuid:user_id>": "{ann}",
+    "<uuid:question_id>": "{question}",
+    "<uuid:answer_id>": "{question_row}",
     "<uuid:draft_id>": "{draft}",
     "<uuid:product_id>": "{product}",
     "<uuid:variant_id>": "{variant}",

@@ -68,6 +68,8 @@ from orders import queries as orders
 from orders.bulk_acts import OrderAct
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
+from questions.entities import QUESTION
+from questions.operations import ask_question
 from reviews.links import guest_token, stop_token
 from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
@@ -322,6 +324,32 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "reviews:write_as_guest": [ask(token="{forged}", slug="{reviewed}")],
     "reviews:withdraw_as_guest": [ask({"version": "1"}, token="{forged}", slug="{reviewed}")],
     "reviews:stop": [ask(token="{forged}")],
+    # Likewise one that waits.
+    "questions:ask": [ask({"body": "x"}, slug="none")],
+    "questions:answer": [ask({"body": "x"}, slug="{reviewed}", question_id="{question}")],
+    "questions:withdraw": [
+        ask({"version": "1"}, slug="{reviewed}", question_id="{question}"),
+    ],
+    "questions:report": [ask(slug="{reviewed}", question_id="{question}")],
+    "adminpanel:question": [
+        ask(product_id="{reviewed_id}", question_id="{question}", answer_id=str(QUESTION))
+    ],
+    "adminpanel:question_decide": [
+        ask(
+            {"act": "publish", "version": "1"},
+            product_id="{reviewed_id}",
+            question_id="{question}",
+            answer_id=str(QUESTION),
+        )
+    ],
+    "adminpanel:question_answer": [
+        ask(
+            {"body": "x"},
+            product_id="{reviewed_id}",
+            question_id="{question}",
+            answer_id=str(QUESTION),
+        )
+    ],
     "adminpanel:customer_block": [ask({"block_reason": ""}, user_id="{user}")],
     "adminpanel:customer_unblock": [ask({"seen": "x"}, user_id="{user}")],
     "adminpanel:customer_export": [ask(user_id="{user}")],
@@ -367,6 +395,7 @@ OPEN_TO_ALL = {
     "category": "the shop window",
     "product": "the shop window",
     "reviews:list": "the shop window",
+    "questions:list": "the shop window",
     "picture": "a drawing",
     "picture_sheet": "drawings",
     "photo": "a picture that staff have uploaded",
@@ -746,9 +775,20 @@ def make_world() -> World:
         change_id=uuid4(),
         now=now,
     )
+    question = ask_question(
+        *(wanted.product_id, alice.user_id, "Is it heavy?"),
+        name="A.",
+        held_for="links",
+        change_id=uuid4(),
+        now=now,
+    )
     of_review = {"reviewed": wanted.slug, "reviewed_id": str(wanted.product_id)}
-    theirs |= {"review": str(review.review_id), **of_review}
-    nobodys |= {"review": str(uuid1()), **of_review}
+    theirs |= {
+        "review": str(review.review_id),
+        "question": str(question.question_id),
+        **of_review,
+    }
+    nobodys |= {"review": str(uuid1()), "question": str(uuid1()), **of_review}
     subscription = Subscription(line.product_id, line.variant_id, alice.email)
     tokens = {
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],

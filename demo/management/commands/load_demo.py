@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cassandra_db import current_time
 from demo import loader
 from demo import orders as showroom_orders
-from demo.catalogue_data import CATEGORIES, PRODUCTS, REVIEWS
+from demo.catalogue_data import CATEGORIES, PRODUCTS, QUESTIONS, REVIEWS
 from demo.logins import LOGINS
 from demo.sensors import load_readings
 
@@ -88,6 +88,7 @@ class Command(BaseCommand):
                 showroom_orders.load_orders(now, plans, bar("Orders", len(plans))) if plans else 0
             )
             loader.load_reviews(now, bar("Reviews", len({each.slug for each in REVIEWS})))
+            loader.load_questions(now, bar("Questions", len({each.slug for each in QUESTIONS})))
             loader.load_visits(now, bar("Visits", loader.VISIT_DAYS))
             load_readings(now)
             loader.load_popularity(now, bar("Popularity", 1))

@@ -1,0 +1,55 @@
+"""What the worker does for questions: it finishes what a crash has left of them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.utils.translation import ngettext
+
+from jobs.leases import get_position, save_position
+from jobs.registry import Job, describe_count
+from questions import operations, queries
+from reviews.jobs import FINISHED_AFTER, FIRST_LOOK_BACK, MAX_WRITE_DELAY
+from reviews.queries import floor_to_period, list_periods
+
+NAME = "questions"
+_AT_ONCE = 50  # periods read side by side
+
+
+def sweep_questions(now: datetime) -> str:
+    """Finish the queue and the mails of the questions and answers that were written."""
+    position = get_position(NAME)
+    since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
+    periods = list_periods(since, now)
+    count = sum(
+        finish_questions(periods[start : start + _AT_ONCE], now - FINISHED_AFTER)
+        for start in range(0, len(periods), _AT_ONCE)
+    )
+    reached = floor_to_period(now - MAX_WRITE_DELAY).isoformat()
+    if reached != position:
+        save_position(NAME, reached)
+    return describe_count(
+        ngettext("%(count)s question finished", "%(count)s questions finished", count), count
+    )
+
+
+def finish_questions(periods: list[datetime], until: datetime) -> int:
+    """Finish the texts that were noted in these periods, up to a moment; return how many that were. Raises CassandraUnavailable."""
+    latest = until.timestamp() * 1_000_000
+    noted = [each for each in queries.list_pending(periods) if each.written <= latest]
+    for each in noted:
+        operations.follow_text(each.product_id, each.question_id, each.answer_id)
+        operations.clear_pending(each)
+    return len(noted)
+
+
+JOBS = [
+    Job(
+        NAME,
+        timedelta(seconds=30),
+        sweep_questions,
+        normal_lag=timedelta(minutes=30),
+        # Only a crash leaves it anything that somebody would miss.
+        idle_every=timedelta(minutes=10),
+    ),
+]

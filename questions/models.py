@@ -1,0 +1,72 @@
+"""The tables of questions: a product's questions with their answers are the truth."""
+
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
+from cassandra_db.partitions import KB, MB
+
+
+class QuestionByProduct(Model):
+    """R6: a product's questions, newest first, and in front of each one's answers, the oldest first, the question itself.
+
+    Bound: a row a text, 8 KB at worst, mostly 300 bytes; some twenty answers a question.
+    Writer: questions.operations, by conditional writes alone.
+    """
+
+    __table_name__ = "questions_by_product"
+    __partition_bytes__ = 50 * MB
+    __personal_data__ = {
+        "columns": ("user_id",),
+        "on_erase": "pseudonymised",
+        "why": "others have read and answered it; the name goes, the text by the shop's setting for reviews",
+    }
+    product_id = columns.UUID(partition_key=True)
+    question_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
+    answer_id = columns.TimeUUID(primary_key=True)  # of the question itself the least there is
+    user_id = columns.UUID()
+    body = columns.Text()
+    name = columns.Text()
+    is_shops = columns.Boolean()
+    state = columns.Text()  # published, held, refused, withdrawn
+    version = columns.Integer()
+    change_id = columns.UUID()  # the form that made the version, which knows itself by it
+    written_at = columns.DateTime()
+    held_for = columns.Text()  # as of reviews, and unanswered; "" if nothing waits
+    refusal = columns.Text()
+    queued_at = columns.DateTime()
+    decided_at = columns.DateTime()
+
+
+class QuestionByUser(Model):
+    """R6: what a person has asked and answered, by the form that did it: it is written first, and once.
+
+    Bound: a row a text of one person, some hundreds of 100 bytes.
+    Writer: questions.operations, by conditional writes alone.
+    """
+
+    __table_name__ = "questions_by_user"
+    __partition_bytes__ = 1 * MB
+    __personal_data__ = {"columns": ("user_id",), "on_erase": "deleted"}
+    user_id = columns.UUID(partition_key=True)
+    change_id = columns.UUID(primary_key=True)
+    product_id = columns.UUID()
+    question_id = columns.TimeUUID()
+    answer_id = columns.TimeUUID()
+
+
+class PendingQuestion(Model):
+    """R6: of which texts the queue or a mail may be missing, by the ten minutes in which they were written.
+
+    Bound: the texts of ten minutes, 80 bytes each.
+    Writer: questions.operations, before the truth is changed; removed by the worker.
+    """
+
+    __table_name__ = "pending_questions_by_period"
+    __partition_bytes__ = 100 * KB
+    __options__ = {"default_time_to_live": 31 * 24 * 3600, "gc_grace_seconds": 24 * 3600}
+    __personal_data__ = None
+    period = columns.DateTime(partition_key=True)
+    product_id = columns.UUID(primary_key=True)
+    question_id = columns.TimeUUID(primary_key=True)
+    answer_id = columns.TimeUUID(primary_key=True)
+    written = columns.BigInt()  # in microseconds since 1970: the time of the row and of its removal

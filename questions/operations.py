@@ -1,0 +1,403 @@
+"""Every write of questions and answers.
+
+The truth is a text's row in `questions_by_product`. What follows from it, the staff's queue and the mails, is done by `follow_text`, which may be
+done at any time and by many. Before the truth changes, a pending row is written, by which the worker does it again after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid5
+
+from cassandra.util import uuid_from_time
+from django.conf import settings
+from django.urls import reverse
+
+from accounts.queries import get_user
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    applied_if,
+    conditional_write,
+    current_microseconds,
+    current_time,
+    truncate_to_milliseconds,
+    write,
+)
+from catalogue.queries import get_product_at_quorum
+from mail.operations import queue_mail
+from questions import queries
+from questions.entities import HELD, PUBLISHED, QUESTION, REFUSED, UNANSWERED, WITHDRAWN, Text
+from questions.errors import NoSuchText, TextChanged
+from reviews.operations import enter_queue, leave_queue
+from reviews.queries import NEWS_FOR, floor_to_period
+
+CLAIM = conditional_write(
+    "R6",
+    """INSERT INTO questions_by_user (user_id, change_id, product_id, question_id, answer_id)
+       VALUES (:user_id, :change_id, :product_id, :question_id, :answer_id) IF NOT EXISTS""",
+)
+FORGET_CLAIM = conditional_write(
+    "R6",
+    "DELETE FROM questions_by_user WHERE user_id = :user_id AND change_id = :change_id IF EXISTS",
+)
+INSERT_TEXT = conditional_write(
+    "R6",
+    """INSERT INTO questions_by_product (product_id, question_id, answer_id, user_id, body, name, is_shops, state, version,
+       change_id, written_at, held_for, refusal, queued_at, decided_at)
+       VALUES (:product_id, :question_id, :answer_id, :user_id, :body, :name, :is_shops, :state, :version,
+       :change_id, :written_at, :held_for, :refusal, :queued_at, :decided_at) IF NOT EXISTS""",
+)
+UPDATE_TEXT = conditional_write(
+    "R6",
+    """UPDATE questions_by_product SET user_id = :user_id, body = :body, name = :name, is_shops = :is_shops, state = :state,
+       version = :version, change_id = :change_id, written_at = :written_at, held_for = :held_for, refusal = :refusal,
+       queued_at = :queued_at, decided_at = :decided_at
+       WHERE product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id IF version = :seen""",
+)
+INSERT_PENDING = write(
+    "R6",
+    """INSERT INTO pending_questions_by_period (period, product_id, question_id, answer_id, written)
+       VALUES (:period, :product_id, :question_id, :answer_id, :written) USING TIMESTAMP :written""",
+)
+DELETE_PENDING = write(
+    "R6",
+    """DELETE FROM pending_questions_by_period USING TIMESTAMP :written
+       WHERE period = :period AND product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id""",
+)
+
+
+def ask_question(
+    product_id: UUID,
+    user_id: UUID,
+    body: str,
+    *,
+    name: str,
+    held_for: str,
+    change_id: UUID,
+    now: datetime,
+) -> Text:
+    """Ask a question about a product; return it as it is then. It waits for an answer, or first for the staff, if `held_for` says why.
+
+    Sent again with the same `change_id` it is asked once. Raises CassandraUnavailable.
+    """
+    text = _new_text(product_id, user_id, body, name, change_id, now)
+    return _add(replace(text, state=HELD if held_for else PUBLISHED, held_for=held_for))
+
+
+def answer_question(
+    question: Text,
+    user_id: UUID,
+    body: str,
+    *,
+    name: str,
+    held_for: str,
+    change_id: UUID,
+    now: datetime,
+    is_shops: bool = False,
+) -> Text:
+    """Answer a question, as the shop or as a buyer; return the answer as it is then. Who has asked is mailed once it is published.
+
+    Sent again with the same `change_id` it is given once. Raises CassandraUnavailable.
+    """
+    text = _new_text(question.product_id, user_id, body, name, change_id, now)
+    return _add(
+        replace(
+            text,
+            answer_id=text.question_id,
+            question_id=question.question_id,
+            is_shops=is_shops,
+            state=HELD if held_for else PUBLISHED,
+            held_for=held_for,
+        )
+    )
+
+
+def _new_text(
+    product_id: UUID, user_id: UUID, body: str, name: str, change_id: UUID, now: datetime
+) -> Text:
+    return Text(
+        product_id=product_id,
+        question_id=uuid_from_time(now),
+        answer_id=QUESTION,
+        user_id=user_id,
+        body=body,
+        name=name,
+        is_shops=False,
+        state=PUBLISHED,
+        version=1,
+        change_id=change_id,
+        written_at=truncate_to_milliseconds(now),
+    )
+
+
+def _add(text: Text) -> Text:
+    """Write a new text under the ids that its form has got first; return what stands there then."""
+    CLAIM.apply(
+        if_lost=REFUSED_MEANS_DONE,
+        user_id=text.user_id,
+        change_id=text.change_id,
+        product_id=text.product_id,
+        question_id=text.question_id,
+        answer_id=text.answer_id,
+    )
+    claim = queries.find_claim(text.user_id, text.change_id)
+    if claim:
+        text = replace(text, question_id=claim.question_id, answer_id=claim.answer_id)
+    text = _queued(text, text.written_at)
+    mark_pending(text)
+    INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **_columns(text))
+    follow_text(text.product_id, text.question_id, text.answer_id)
+    return queries.get_text(text.product_id, text.question_id, text.answer_id) or text
+
+
+def _queued(text: Text, now: datetime) -> Text:
+    if text.is_question and text.version == 1 and text.state == PUBLISHED:
+        text = replace(text, held_for=UNANSWERED)
+    # Kept from then on: the row of the queue is found again by it.
+    return replace(text, queued_at=now) if text.is_waiting and not text.queued_at else text
+
+
+def _columns(text: Text) -> dict[str, Any]:
+    return {name: getattr(text, name) for name in Text.__dataclass_fields__}
+
+
+def as_seen(text: Text, version: int) -> Text:
+    """Return a text as of the version that a page showed: what is done about it is refused if it is another one now."""
+    return replace(text, version=version)
+
+
+def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
+    """Take a person's question or answer back: nobody reads it any more. Raises what `change_text` raises."""
+
+    def withdraw(text: Text) -> Text:
+        return replace(text, state=WITHDRAWN, body="", held_for="", refusal="")
+
+    return change_text(text, withdraw, change_id=change_id, now=now)
+
+
+def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
+    """Let everybody read a text. A question that nobody has answered waits for that then, or no longer if it did. Raises what `change_text` raises."""
+
+    def publish(text: Text) -> Text:
+        waits = text.is_question and text.held_for != UNANSWERED and not _is_answered(text)
+        return replace(
+            text,
+            state=PUBLISHED,
+            held_for=UNANSWERED if waits else "",
+            refusal="",
+            decided_at=now,
+        )
+
+    return change_text(text, publish, change_id=change_id, now=now)
+
+
+def refuse_text(text: Text, reason: str, *, change_id: UUID, now: datetime) -> Text:
+    """Refuse a text; its writer is mailed the reason. Raises what `change_text` raises."""
+
+    def refuse(text: Text) -> Text:
+        return replace(text, state=REFUSED, held_for="", refusal=reason, decided_at=now)
+
+    return change_text(text, refuse, change_id=change_id, now=now)
+
+
+def hold_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
+    """Put a text back into the queue, as if nothing had been decided. Raises what `change_text` raises."""
+
+    def hold(text: Text) -> Text:
+        return replace(text, state=HELD, held_for="undone", refusal="", decided_at=None)
+
+    return change_text(text, hold, change_id=change_id, now=now)
+
+
+def report_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
+    """Put a published text into the queue, because a reader reported it; it stays published. Raises what `change_text` raises."""
+    if text.held_for not in ("", UNANSWERED):
+        return text  # it waits already
+
+    def report(text: Text) -> Text:
+        return replace(text, held_for="reported")
+
+    return change_text(text, report, change_id=change_id, now=now)
+
+
+def change_text(
+    seen: Text, change: Callable[[Text], Text], *, change_id: UUID, now: datetime
+) -> Text:
+    """Change a text as `change` says, if it is as it was `seen`; return it as it is then. Sent again with the same id it is done once.
+
+    Raises NoSuchText, or TextChanged if it is another one than was read, CassandraUnavailable.
+    """
+    ids = seen.product_id, seen.question_id, seen.answer_id
+    before = queries.get_text(*ids)
+    if before and before.change_id == change_id:
+        follow_text(*ids)
+        return before
+    if before is None or before.state == WITHDRAWN:
+        raise NoSuchText
+    if before.version != seen.version:
+        raise TextChanged
+    changed = replace(change(before), version=before.version + 1, change_id=change_id)
+    after = _queued(changed, truncate_to_milliseconds(now))
+    mark_pending(after)
+
+    def is_ours(row: Any) -> bool:
+        return bool(row.version == after.version and _is_by(ids, change_id))
+
+    if not UPDATE_TEXT.apply(
+        if_lost=applied_if(is_ours), **_columns(after), seen=before.version
+    ) and not _is_by(ids, change_id):
+        raise TextChanged
+    follow_text(*ids)
+    return after
+
+
+def _is_by(ids: tuple[UUID, UUID, UUID], change_id: UUID) -> bool:
+    found = queries.get_text(*ids)
+    return found is not None and found.change_id == change_id
+
+
+def _is_answered(question: Text) -> bool:
+    found = queries.get_question(question.product_id, question.question_id)
+    return found is not None and any(each.state == PUBLISHED for each in found.answers)
+
+
+def mark_pending(text: Text) -> None:
+    """Note that a text's place in the queue or its mail may be missing from now on. Raises CassandraUnavailable."""
+    INSERT_PENDING.run(
+        period=floor_to_period(current_time()),
+        product_id=text.product_id,
+        question_id=text.question_id,
+        answer_id=text.answer_id,
+        written=current_microseconds(),
+    )
+
+
+def clear_pending(noted: queries.PendingText) -> None:
+    """Take such a note away, but none that is newer. Raises CassandraUnavailable."""
+    DELETE_PENDING.run(
+        period=noted.period,
+        product_id=noted.product_id,
+        question_id=noted.question_id,
+        answer_id=noted.answer_id,
+        written=noted.written,
+    )
+
+
+def follow_text(product_id: UUID, question_id: UUID, answer_id: UUID) -> None:
+    """Do what follows from a text: its place in the queue, and the mail about it, once. Doing it again changes nothing.
+
+    A published answer takes its question out of the queue, if it waited for one. Raises CassandraUnavailable.
+    """
+    at = current_microseconds()
+    text = queries.get_text(product_id, question_id, answer_id)
+    if text is None:
+        return
+    if text.queued_at and not text.is_waiting:
+        leave_queue(text.text_id, text.queued_at, at)
+    elif text.queued_at:
+        enter_queue(
+            text.text_id,
+            text.queued_at,
+            at,
+            product_id=product_id,
+            user_id=text.user_id,
+            title=text.body[:100],
+            held_for=text.held_for,
+            kind="question" if text.is_question else "answer",
+            question_id=question_id,
+        )
+    if text.state == REFUSED and text.decided_at:
+        _mail(text, text.user_id, text.decided_at, "question_refused", f"refused:{text.version}")
+    if text.is_question or text.state != PUBLISHED:
+        return
+    question = queries.get_text(product_id, question_id)
+    if question is None:
+        return
+    if question.held_for == UNANSWERED and question.state == PUBLISHED:
+        _note_answered(question, text)
+    if question.state == PUBLISHED and question.user_id != text.user_id:
+        since = text.decided_at or text.written_at
+        _mail(text, question.user_id, since, "question_answered", "answered")
+
+
+def _note_answered(question: Text, answer: Text) -> None:
+    after = replace(
+        question,
+        held_for="",
+        version=question.version + 1,
+        change_id=uuid5(answer.answer_id, "answered"),
+    )
+    # Refused, it was changed meanwhile, by another answer or by somebody who decides: the worker looks again.
+    mark_pending(question)
+    UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **_columns(after), seen=question.version)
+    follow_text(question.product_id, question.question_id, QUESTION)
+
+
+def _mail(text: Text, user_id: UUID, since: datetime, template: str, event: str) -> None:
+    """Mail somebody about a text, once; long after, it is no news."""
+    product, person = get_product_at_quorum(text.product_id), get_user(user_id)
+    if product is None or person is None or current_time() - since > NEWS_FOR:
+        return
+    address = reverse("questions:answer", args=(product.slug, text.question_id))
+    queue_mail(
+        uuid5(text.text_id, template),
+        event,
+        person.email,
+        template,
+        {"name": product.name, "reason": text.refusal, "url": settings.PUBLIC_URL + address},
+        since,
+    )
+
+
+def erase_texts(user_id: UUID, *, keeps_texts: bool) -> None:
+    """Take a person's name off all questions and answers, and the texts too unless the shop keeps them. Raises CassandraUnavailable."""
+    for claim in queries.list_claims(user_id):
+        ids = claim.product_id, claim.question_id, claim.answer_id
+        while (text := queries.get_text(*ids)) and text.user_id == user_id:
+            _erase(text, keeps_text=keeps_texts)
+        FORGET_CLAIM.apply(if_lost=REFUSED_MEANS_DONE, user_id=user_id, change_id=claim.change_id)
+
+
+def _erase(text: Text, *, keeps_text: bool) -> None:
+    """Put nobody in a writer's place; if the text was changed at this moment, nothing is done."""
+    nobodys = replace(
+        text,
+        user_id=erased_id(text.text_id),
+        name="",
+        version=text.version + 1,
+        change_id=uuid5(text.text_id, f"erased {text.version}"),
+    )
+    if not keeps_text:
+        nobodys = replace(nobodys, body="", state=WITHDRAWN, held_for="", refusal="")
+    mark_pending(text)
+    UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **_columns(nobodys), seen=text.version)
+    follow_text(text.product_id, text.question_id, text.answer_id)
+
+
+def erased_id(text_id: UUID) -> UUID:
+    """Return the id under which a text stands whose person was erased: of nobody."""
+    return uuid5(text_id, "erased")
+
+
+def restore_claim(text: Text) -> None:
+    """Enter a text in its person's list, where it is missing. Raises CassandraUnavailable."""
+    CLAIM.apply(
+        if_lost=REFUSED_MEANS_DONE,
+        user_id=text.user_id,
+        change_id=uuid5(text.text_id, "restored"),
+        product_id=text.product_id,
+        question_id=text.question_id,
+        answer_id=text.answer_id,
+    )
+
+
+def load_questions(texts: Sequence[Text]) -> None:
+    """Write questions and answers with ids and times of their own; those that are there stay. Raises CassandraUnavailable."""
+    for text in texts:
+        restore_claim(text)
+        INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **_columns(text))
+        follow_text(text.product_id, text.question_id, text.answer_id)

@@ -1,0 +1,184 @@
+"""Every read of questions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+from cassandra_db import LOCAL_ONE, PendingResult, Row, page_key, page_token, read, scan
+from questions.entities import PUBLISHED, QUESTION, Question, Text
+
+PAGE_LENGTH = 10
+# So many answers a question takes, of shop and buyers together.
+MAX_ANSWERS = 20
+# So many questions stand on the product's own page, of the rows that it looks through.
+NEWEST_SHOWN, NEWEST_ROWS = 2, 24
+_PAGE_ROWS = PAGE_LENGTH * (MAX_ANSWERS + 1) + 1
+
+_COLUMNS = """product_id, question_id, answer_id, user_id, body, name, is_shops, state, version, change_id, written_at, held_for,
+       refusal, queued_at, decided_at"""
+_TEXTS = f"SELECT {_COLUMNS} FROM questions_by_product WHERE product_id = :product_id"  # noqa: S608
+# R6: a product's questions with their answers, newest first; from a place on; one question with its answers; one text.
+LISTED = read("R6", f"{_TEXTS} LIMIT :most", consistency=LOCAL_ONE)
+LISTED_AFTER = read(
+    "R6", f"{_TEXTS} AND question_id < :question_id LIMIT :most", consistency=LOCAL_ONE
+)
+ONE = read("R6", f"{_TEXTS} AND question_id = :question_id")
+TEXT = read("R6", f"{_TEXTS} AND question_id = :question_id AND answer_id = :answer_id")
+# R6: all of a product, for the check; which products have questions.
+TEXTS = read("R6", _TEXTS)
+ASKED = scan(
+    "R6",
+    "SELECT DISTINCT product_id FROM questions_by_product WHERE token(product_id) > :start AND token(product_id) <= :end",
+)
+# R6: what a person has written; by one form.
+BY_USER = read(
+    "R6",
+    "SELECT change_id, product_id, question_id, answer_id FROM questions_by_user WHERE user_id = :user_id",
+)
+BY_FORM = read(
+    "R6",
+    """SELECT change_id, product_id, question_id, answer_id FROM questions_by_user
+       WHERE user_id = :user_id AND change_id = :change_id""",
+)
+# R6: which texts' queue or mail may be missing.
+PENDING = read(
+    "R6",
+    "SELECT product_id, question_id, answer_id, written FROM pending_questions_by_period WHERE period = :period",
+)
+
+
+@dataclass(frozen=True)
+class QuestionPage:
+    """A part of a product's questions, and the token of the next part; "" at the end."""
+
+    questions: tuple[Question, ...]
+    next_token: str
+
+
+@dataclass(frozen=True)
+class PendingText:
+    """Of which text something may be missing; `written` is the time of the row, in microseconds since 1970."""
+
+    period: datetime
+    product_id: UUID
+    question_id: UUID
+    answer_id: UUID
+    written: int
+
+
+def _text(row: Row) -> Text:
+    return Text(
+        product_id=row.product_id,
+        question_id=row.question_id,
+        answer_id=row.answer_id,
+        user_id=row.user_id,
+        body=row.body or "",
+        name=row.name or "",
+        is_shops=bool(row.is_shops),
+        state=row.state,
+        version=row.version,
+        change_id=row.change_id,
+        written_at=row.written_at,
+        held_for=row.held_for or "",
+        refusal=row.refusal or "",
+        queued_at=row.queued_at,
+        decided_at=row.decided_at,
+    )
+
+
+def _group(texts: Iterable[Text]) -> Iterator[Question]:
+    """Put texts together by their questions; answers whose question is not among them are left out."""
+    for _, group in groupby(texts, lambda each: each.question_id):
+        first, *others = group
+        if first.is_question:
+            yield Question(first, tuple(others))
+
+
+def _published(texts: Iterable[Text]) -> Iterator[Question]:
+    return _group(each for each in texts if each.state == PUBLISHED)
+
+
+def prefetch_newest_questions(product_id: UUID) -> PendingResult:
+    """Start reading a product's newest questions, for `newest_from_rows`."""
+    return LISTED.start(product_id=product_id, most=NEWEST_ROWS)
+
+
+def newest_from_rows(rows: Iterable[Row]) -> tuple[Question, ...]:
+    """Return the newest of a product's published questions, those first that have an answer."""
+    found = sorted(_published(map(_text, rows)), key=lambda each: not each.answers)
+    return tuple(found[:NEWEST_SHOWN])
+
+
+def prefetch_question_page(product_id: UUID, after: str) -> PendingResult:
+    """Start reading a part of a product's questions, for `question_page_from_rows`. Raises InvalidPageToken."""
+    if not after:
+        return LISTED.start(product_id=product_id, most=_PAGE_ROWS)
+    (question_id,) = page_key(after, _list_name(product_id))
+    return LISTED_AFTER.start(product_id=product_id, most=_PAGE_ROWS, question_id=question_id)
+
+
+def question_page_from_rows(product_id: UUID, rows: Sequence[Row]) -> QuestionPage:
+    """Return the part of a product's published questions that the rows hold."""
+    texts, last = list(map(_text, rows)), None
+    if len(texts) == _PAGE_ROWS:
+        # The last one may have answers that are not among the rows.
+        whole = [each for each in texts if each.question_id != texts[-1].question_id] or texts
+        texts, last = whole, whole[-1].question_id
+    found = list(_published(texts))
+    if len(found) > PAGE_LENGTH:
+        found = found[:PAGE_LENGTH]
+        last = found[-1].question.question_id
+    return QuestionPage(tuple(found), page_token([last], _list_name(product_id)) if last else "")
+
+
+def _list_name(product_id: UUID) -> str:
+    return f"R6 {product_id.hex}"
+
+
+def get_question(product_id: UUID, question_id: UUID) -> Question | None:
+    """Return a question with all of its answers, in whatever state. Raises CassandraUnavailable."""
+    rows = ONE.all(product_id=product_id, question_id=question_id)
+    return next(_group(map(_text, rows)), None)
+
+
+def get_text(product_id: UUID, question_id: UUID, answer_id: UUID = QUESTION) -> Text | None:
+    """Return a question or one of its answers as it is now. Raises CassandraUnavailable."""
+    row = TEXT.one(product_id=product_id, question_id=question_id, answer_id=answer_id)
+    return _text(row) if row else None
+
+
+def list_texts_of_product(product_id: UUID) -> list[Text]:
+    """Return all questions and answers about a product, for the check. Raises CassandraUnavailable."""
+    return list(map(_text, TEXTS.all(product_id=product_id)))
+
+
+def list_claims(user_id: UUID) -> list[Row]:
+    """Return which texts are a person's, each with its form. Raises CassandraUnavailable."""
+    return BY_USER.all(user_id=user_id)
+
+
+def find_claim(user_id: UUID, change_id: UUID) -> Row | None:
+    """Return which text a person's form has made. Raises CassandraUnavailable."""
+    return BY_FORM.one(user_id=user_id, change_id=change_id)
+
+
+def list_texts_of(user_id: UUID) -> list[Text]:
+    """Return what a person has asked and answered, in whatever state. Raises CassandraUnavailable."""
+    reading = [
+        TEXT.start(product_id=row.product_id, question_id=row.question_id, answer_id=row.answer_id)
+        for row in list_claims(user_id)
+    ]
+    found = (pending.one() for pending in reading)
+    return [_text(row) for row in found if row and row.user_id == user_id]
+
+
+def list_pending(periods: Sequence[datetime]) -> list[PendingText]:
+    """Return of which texts something may be missing since these periods. Raises CassandraUnavailable."""
+    reading = {period: PENDING.start(period=period) for period in periods}
+    return [
+        PendingText(period, row.product_id, row.question_id, row.answer_id, row.written)
+        for period, pending in reading.items()
+        for row in pending.rows()
+    ]

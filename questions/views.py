@@ -1,0 +1,233 @@
+"""The pages of a product's questions."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4, uuid5
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, member_required
+from cassandra_db import current_time
+from cassandra_db.errors import InvalidPageToken
+from catalogue.entities import Product
+from catalogue.queries import (
+    find_product_id_by_slug,
+    prefetch_categories,
+    prefetch_product,
+    product_from_rows,
+)
+from questions import operations, queries
+from questions.entities import PUBLISHED, QUESTION, WITHDRAWN, Question, Text
+from questions.errors import NoSuchText, TextChanged
+from questions.forms import AnswerForm, QuestionForm, TextForm, WithdrawForm
+from reviews.crowds import find_crowd_or_copy
+from reviews.queries import has_received
+from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
+from web.decorators import get_or_post, post_only, public
+from web.errors import TooManyAttempts
+from web.rate_limits import hit_rate_limit
+from web.rendering import render_page, render_too_many_attempts
+
+_QUESTION = "questions/question.html"
+
+
+@require_safe
+@public
+def product_questions(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a product's questions with their answers, the newest first."""
+    prefetch_categories()
+    product_id, after = _product_id(slug), request.GET.get("after", "")
+    try:
+        reading = queries.prefetch_question_page(product_id, after)
+    except InvalidPageToken as error:
+        raise Http404 from error
+    product = _shown_product(product_id)
+    if product.slug != slug:
+        return redirect("questions:list", product.slug, permanent=True)
+    page = queries.question_page_from_rows(product_id, reading.rows())
+    address = reverse("questions:list", args=(slug,))
+    context = {
+        "product": product,
+        "questions": page.questions,
+        "is_first": not after,
+        "next_url": f"{address}?{urlencode({'after': page.next_token})}" if page.next_token else "",
+    }
+    return render_page(request, "questions/list.html", context)
+
+
+@member_required
+@get_or_post
+def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask a question about a product."""
+    product, member = _shown_product(_product_id(slug)), current_member(request)
+    form = QuestionForm(request.POST or None, initial={"operation": uuid4()})
+    context = {"product": product, "form": form}
+    if request.method != "POST":
+        return render_page(request, "questions/ask.html", context)
+    if not form.is_valid():
+        return render_page(request, "questions/ask.html", context, status=422)
+    try:
+        hit_rate_limit(request, "question", str(member.user_id))
+    except TooManyAttempts as error:
+        return render_too_many_attempts(request, error, "questions/ask.html", context)
+    text = operations.ask_question(
+        product.product_id,
+        member.user_id,
+        form.cleaned_data["body"],
+        name=shown_name(member.name),
+        held_for=_find_reason_to_hold(request, form.cleaned_data["body"]),
+        change_id=uuid5(member.user_id, form.cleaned_data["operation"].hex),
+        now=current_time(),
+    )
+    if text.state == PUBLISHED:
+        messages.success(
+            request, _("Your question is on the page. We’ll email you when somebody answers.")
+        )
+        return redirect("questions:list", slug)
+    messages.success(request, _("Thank you. We’ll read your question before it appears."))
+    return redirect("questions:answer", slug, text.question_id)
+
+
+@member_required
+@get_or_post
+def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
+    """Show a question to a member, with what is theirs of it; answer it, for whom the product has reached."""
+    product, member = _shown_product(_product_id(slug)), current_member(request)
+    found = _get_question(product.product_id, question_id, member.user_id)
+    form = AnswerForm(request.POST or None, initial={"operation": uuid4()})
+    is_published = found.question.state == PUBLISHED
+    can_answer = is_published and has_received(member.user_id, product.product_id)
+    context = {
+        "product": product,
+        "question": found.question,
+        "answers": found.answers,
+        "own": [
+            each for each in found.texts if each.user_id == member.user_id and not each.is_shops
+        ],
+        "form": form,
+        "can_answer": can_answer,
+    }
+    if request.method != "POST":
+        return render_page(request, _QUESTION, context)
+    if form.is_valid() and not can_answer:
+        form.add_error(
+            None, _("Only people who have received this product can answer questions about it.")
+        )
+    elif len(found.answers) >= queries.MAX_ANSWERS:
+        form.add_error(None, _("This question has enough answers."))
+    if not form.is_valid():
+        return render_page(request, _QUESTION, context, status=422)
+    try:
+        hit_rate_limit(request, "question", str(member.user_id))
+    except TooManyAttempts as error:
+        return render_too_many_attempts(request, error, _QUESTION, context)
+    text = operations.answer_question(
+        found.question,
+        member.user_id,
+        form.cleaned_data["body"],
+        name=shown_name(member.name),
+        held_for=_find_reason_to_hold(request, form.cleaned_data["body"]),
+        change_id=uuid5(member.user_id, form.cleaned_data["operation"].hex),
+        now=current_time(),
+    )
+    messages.success(
+        request,
+        _("Thank you. Your answer is on the page.")
+        if text.state == PUBLISHED
+        else _("Thank you. We’ll read your answer before it appears."),
+    )
+    return redirect("questions:answer", slug, question_id)
+
+
+@member_required
+@post_only("questions:answer", "slug", "question_id")
+def withdraw_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
+    """Withdraw one's own question or answer."""
+    form, member_id = WithdrawForm(request.POST), current_member(request).user_id
+    text = _get_meant(form, slug, question_id)
+    if text.user_id != member_id or text.is_shops:
+        raise Http404
+    try:
+        operations.withdraw_text(
+            operations.as_seen(text, form.cleaned_data["version"]),
+            change_id=uuid5(form.cleaned_data["operation"], f"withdraw {text.text_id}"),
+            now=current_time(),
+        )
+    except NoSuchText as error:
+        raise Http404 from error
+    except TextChanged:
+        messages.error(request, _("This has just changed. Please look at it again."))
+        return redirect("questions:answer", slug, question_id)
+    messages.success(
+        request,
+        _("Your question is withdrawn.") if text.is_question else _("Your answer is withdrawn."),
+    )
+    return redirect("questions:list", slug)
+
+
+@member_required
+@post_only("questions:answer", "slug", "question_id")
+def report_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpResponse:
+    """Report a question or an answer to the staff. Reported twice, it waits once."""
+    text = _get_meant(TextForm(request.POST), slug, question_id)
+    member_id = current_member(request).user_id
+    if text.state != PUBLISHED:
+        raise Http404
+    change_id = uuid5(text.text_id, f"reported {member_id.hex} {text.version}")
+    try:
+        operations.report_text(text, change_id=change_id, now=current_time())
+    except (NoSuchText, TextChanged):
+        messages.error(request, _("This has just changed. Please read it again."))
+    else:
+        messages.success(request, _("Thank you. We’ll look at this."))
+    return redirect("questions:list", slug)
+
+
+def _product_id(slug: str) -> UUID:
+    product_id = find_product_id_by_slug(slug)
+    if product_id is None:
+        raise Http404
+    return product_id
+
+
+def _shown_product(product_id: UUID) -> Product:
+    product = product_from_rows(prefetch_product(product_id).rows())
+    if product is None or not product.is_on_sale(current_time()):
+        raise Http404
+    return product
+
+
+def _get_question(product_id: UUID, question_id: UUID, member_id: UUID) -> Question:
+    """Return a question as a member may see it: published texts, and their own. Raises Http404."""
+    if question_id.version != 1:
+        raise Http404
+    found = queries.get_question(product_id, question_id)
+
+    def is_seen(text: Text) -> bool:
+        own = text.user_id == member_id and text.state != WITHDRAWN
+        return text.state == PUBLISHED or own
+
+    if found is None or not is_seen(found.question):
+        raise Http404
+    return Question(found.question, tuple(filter(is_seen, found.answers)))
+
+
+def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
+    """Return the question or the answer that a button is about, as it is now. Raises Http404."""
+    product_id = _product_id(slug)
+    if not form.is_valid() or question_id.version != 1:
+        raise Http404
+    text = queries.get_text(product_id, question_id, form.cleaned_data["answer"] or QUESTION)
+    if text is None:
+        raise Http404
+    return text
+
+
+def _find_reason_to_hold(request: HttpRequest, body: str) -> str:
+    return find_reason_to_hold("", body, get_review_rules()) or find_crowd_or_copy(request, body)

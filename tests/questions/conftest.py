@@ -1,0 +1,13 @@
+"""A browser from a network of its own: of one network's reviews only some appear at once."""
+
+from random import Random
+
+import pytest
+from django.test import Client
+
+_random = Random()
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client(REMOTE_ADDR=f"198.51.{_random.randrange(256)}.{_random.randrange(256)}")
