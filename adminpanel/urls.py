@@ -136,17 +136,17 @@ urlpatterns = [
         name="review_answer",
     ),
     path(
-        "questions/<uuid:product_id>/<uuid:question_id>/<uuid:answer_id>/",
+        "reviews/questions/<uuid:product_id>/<uuid:question_id>/<uuid:answer_id>/",
         questions.question_detail,
         name="question",
     ),
     path(
-        "questions/<uuid:product_id>/<uuid:question_id>/<uuid:answer_id>/decide/",
+        "reviews/questions/<uuid:product_id>/<uuid:question_id>/<uuid:answer_id>/decide/",
         questions.question_decide,
         name="question_decide",
     ),
     path(
-        "questions/<uuid:product_id>/<uuid:question_id>/<uuid:answer_id>/answer/",
+        "reviews/questions/<uuid:product_id>/<uuid:question_id>/<uuid:answer_id>/answer/",
         questions.question_answer,
         name="question_answer",
     ),

@@ -427,9 +427,9 @@ def load_questions(now: datetime, step: Step) -> None:
 def _texts(product_id: UUID, asked: catalogue_data.DemoQuestion, now: datetime) -> Iterator[Text]:
     """Yield what somebody asked some weeks ago, and the answers of the days after."""
     key = uuid5(DEMO_NAMESPACE, f"{asked.slug} {asked.body}")
-    written_at = truncate_to_milliseconds(
-        now - timedelta(days=10 + key.int % 300, seconds=key.int % 86_400)
-    )
+    # What nobody has answered yet is new.
+    days = 10 + key.int % 300 if asked.answers else 1 + key.int % 3
+    written_at = truncate_to_milliseconds(now - timedelta(days=days, seconds=key.int % 86_400))
     question_id = _time_id(written_at, key)
     question = Text(
         product_id=product_id,

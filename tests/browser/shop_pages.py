@@ -240,7 +240,9 @@ PAGES: dict[str, dict[str, ShopPage]] = {
             "adminpanel:review", "/staff/reviews/{product}/{ann}/", "admin"
         ),
         "a question": ShopPage(
-            "adminpanel:question", "/staff/questions/{product}/{question}/{question_row}/", "admin"
+            "adminpanel:question",
+            "/staff/reviews/questions/{product}/{question}/{question_row}/",
+            "admin",
         ),
         "rules for reviews": ShopPage(
             "adminpanel:review_rules", "/staff/settings/reviews/", "admin"
