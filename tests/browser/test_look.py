@@ -65,7 +65,7 @@ ROBOTS = """() => [
 ]"""
 # The pages that are for search engines. All others say that they are not.
 INDEXED = {
-    *("home", "category", "deals", "new_arrivals", "product", "reviews:list"),
+    *("home", "category", "deals", "new_arrivals", "product", "reviews:list", "questions:list"),
     *("help", "delivery", "privacy", "imprint"),
 }
 # Waits until what has come into sight is there, and painted; returns what has not come in ten seconds.
