@@ -6,28 +6,18 @@ from datetime import datetime, timedelta
 
 from django.utils.translation import ngettext
 
-from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
 from questions import operations, queries
-from reviews.jobs import FINISHED_AFTER, FIRST_LOOK_BACK, MAX_WRITE_DELAY
-from reviews.queries import floor_to_period, list_periods
+from reviews.jobs import FINISHED_AFTER, sweep_periods
 
 NAME = "questions"
-_AT_ONCE = 50  # periods read side by side
 
 
 def sweep_questions(now: datetime) -> str:
     """Finish the queue and the mails of the questions and answers that were written."""
-    position = get_position(NAME)
-    since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
-    periods = list_periods(since, now)
-    count = sum(
-        finish_questions(periods[start : start + _AT_ONCE], now - FINISHED_AFTER)
-        for start in range(0, len(periods), _AT_ONCE)
+    count = sweep_periods(
+        NAME, now, lambda periods: finish_questions(periods, now - FINISHED_AFTER)
     )
-    reached = floor_to_period(now - MAX_WRITE_DELAY).isoformat()
-    if reached != position:
-        save_position(NAME, reached)
     return describe_count(
         ngettext("%(count)s question finished", "%(count)s questions finished", count), count
     )

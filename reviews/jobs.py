@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.utils.translation import ngettext
@@ -26,19 +27,26 @@ _AT_ONCE = 50  # periods read side by side
 
 def sweep_reviews(now: datetime) -> str:
     """Finish the copies of the reviews that were written or voted for, and let cards say the ratings."""
-    position = get_position(NAME)
-    since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
-    periods = list_periods(since, now)
-    count = sum(
-        finish_reviews(periods[start : start + _AT_ONCE], now - FINISHED_AFTER, now)
-        for start in range(0, len(periods), _AT_ONCE)
+    count = sweep_periods(
+        NAME, now, lambda periods: finish_reviews(periods, now - FINISHED_AFTER, now)
     )
-    reached = floor_to_period(now - MAX_WRITE_DELAY).isoformat()
-    if reached != position:
-        save_position(NAME, reached)
     return describe_count(
         ngettext("%(count)s review finished", "%(count)s reviews finished", count), count
     )
+
+
+def sweep_periods(job: str, now: datetime, finish: Callable[[list[datetime]], int]) -> int:
+    """Let `finish` look at the periods since those that a job has been through; return the sum of what it returns. Raises what it raises."""
+    position = get_position(job)
+    since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
+    periods = list_periods(since, now)
+    count = sum(
+        finish(periods[start : start + _AT_ONCE]) for start in range(0, len(periods), _AT_ONCE)
+    )
+    reached = floor_to_period(now - MAX_WRITE_DELAY).isoformat()
+    if reached != position:
+        save_position(job, reached)
+    return count
 
 
 def finish_reviews(periods: list[datetime], until: datetime, now: datetime) -> int:

@@ -13,8 +13,9 @@ from cassandra_db import CassandraUnavailable, current_microseconds, current_tim
 from cassandra_db.configuration import WRITE
 from consistency.findings import Scope
 from consistency.runner import check_consistency
+from jobs.leases import hold_lease, save_position
 from mail.queries import derive_mail_id, get_mail
-from questions import operations, queries
+from questions import jobs, operations, queries
 from questions.entities import (
     HELD,
     PUBLISHED,
@@ -26,10 +27,9 @@ from questions.entities import (
     Text,
 )
 from questions.errors import NoSuchText, TextChanged
-from questions.jobs import finish_questions
 from questions.privacy import erase_personal_data, export_personal_data
 from reviews.operations import leave_queue
-from reviews.queries import list_periods, list_waiting
+from reviews.queries import floor_to_period, list_periods, list_waiting
 from reviews.rules import ReviewRules
 from tests.factories import make_product, make_user
 from web.personal_data import DataSubject
@@ -110,7 +110,7 @@ def listed(product_id: UUID) -> list[Question]:
 
 def finish() -> None:
     now = datetime.now(UTC)
-    finish_questions(list_periods(now - timedelta(minutes=2), now), now)
+    jobs.finish_questions(list_periods(now - timedelta(minutes=2), now), now)
 
 
 def find_violations(*product_ids: UUID) -> list[str]:
@@ -320,7 +320,11 @@ def test_x242_what_a_crash_cuts_off_anywhere_is_finished(
         after = once()
         assert len(queries.list_texts_of_product(product.product_id)) == before + (not found)
         assert now_of(after).state == PUBLISHED
-    finish()
+    with hold_lease(jobs.NAME):
+        save_position(jobs.NAME, floor_to_period(current_time()).isoformat())
+        ask(product.product_id)
+        assert "finished" in jobs.sweep_questions(current_time() + timedelta(minutes=3))
+        assert jobs.sweep_questions(current_time() + timedelta(minutes=3)) == ""
     assert find_violations(product.product_id) == []
 
 
