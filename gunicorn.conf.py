@@ -41,6 +41,8 @@ limit_request_field_size = 8190
 
 # Whose X-Forwarded-* headers are believed: the proxy in front, named by its address.
 forwarded_allow_ips = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
+# The default lets SCRIPT_NAME and PATH_INFO headers rewrite a request's address. A proxy forwards them from any visitor.
+forwarder_headers = ""
 
 # The heartbeat file belongs in memory; a slow disk would look like a hanging worker.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 -- not a place for secrets

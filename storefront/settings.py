@@ -104,6 +104,8 @@ MIDDLEWARE = [
 ROOT_URLCONF = "storefront.urls"
 WSGI_APPLICATION = "storefront.wsgi.application"
 APPEND_SLASH = True
+# The shop is at the root of its host. Pages are cached with their links, so no request may add a prefix to them (S100).
+FORCE_SCRIPT_NAME = ""
 
 TEMPLATES = [
     {
