@@ -75,7 +75,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "web.middleware.RequestIdMiddleware",
     "web.middleware.ResponseHeadersMiddleware",
-    "web.proxies.UnknownProxyMiddleware",
+    "web.proxies.ForwardedHeadersMiddleware",
     # Around all others: static files and the redirect to HTTPS carry the policy, too.
     "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -216,6 +216,8 @@ SECURE_HSTS_SECONDS = 2 * 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 # Only with a proxy in front that sets X-Forwarded-Proto and appends to X-Forwarded-For.
 BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
+# The addresses and networks of that proxy; gunicorn.conf.py reads the same variable.
+FORWARDED_ALLOW_IPS = env.list("FORWARDED_ALLOW_IPS", default=["127.0.0.1"])
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

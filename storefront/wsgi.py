@@ -1,9 +1,32 @@
 """What gunicorn serves: `storefront.wsgi:application`."""
 
 import os
+from typing import Any
 
-from django.core.wsgi import get_wsgi_application
+import django
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.utils.http import parse_header_parameters
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.settings")
 
-application = get_wsgi_application()
+
+class Utf8Request(WSGIRequest):
+    """A request whose query and form are UTF-8, as the URL standard says, whatever charset its Content-Type names.
+
+    Django decodes the query by that charset, and answers 500 if it is a codec of bytes such as "hex" (S100).
+    """
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        self.content_type, self.content_params = parse_header_parameters(
+            meta.get("CONTENT_TYPE", "")
+        )
+
+
+class Utf8Handler(WSGIHandler):
+    """Django's handler for such requests."""
+
+    request_class = Utf8Request
+
+
+django.setup(set_prefix=False)
+application = Utf8Handler()

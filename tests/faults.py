@@ -69,7 +69,7 @@ FAULTS = (
     _fault(
         "The shop of the containers believes what anybody says of an address",
         "deploy/compose.yaml",
-        "FORWARDED_ALLOW_IPS: 172.31.73.2",
+        "FORWARDED_ALLOW_IPS: 10.213.73.2",
         'FORWARDED_ALLOW_IPS: "*"',
         "tests/storefront/test_odd_headers.py",
     ),
@@ -815,6 +815,27 @@ FAULTS = (
         "            self.is_noted = True\n",
         "",
         "tests/web/test_proxies.py",
+    ),
+    _fault(
+        "Whoever reaches the web server past the proxy says which network they come from",
+        "web/proxies.py",
+        "elif not self._is_proxy(peer):",
+        "elif self._is_proxy(peer):",
+        "tests/web/test_proxies.py",
+    ),
+    _fault(
+        "The charset of a request's Content-Type decodes its address, and some raise",
+        "storefront/wsgi.py",
+        "request_class = Utf8Request",
+        "request_class = WSGIRequest",
+        "tests/storefront/test_odd_headers.py",
+    ),
+    _fault(
+        "Docker gives the proxy's address to the shop, and the proxy does not start",
+        "deploy/compose.yaml",
+        ", ip_range: 10.213.73.128/25}",
+        "}",
+        "tests/storefront/test_odd_headers.py",
     ),
     _fault(
         "The doctor does not know what the web server has seen of a proxy",

@@ -4,9 +4,11 @@ import logging
 from pathlib import Path
 
 import pytest
-from django.test import Client, override_settings
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory, override_settings
 
 from web import proxies
+from web.rate_limits import network_address
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +39,37 @@ def test_s68_a_proxy_that_nobody_named_is_said_once_a_process(
     assert len(warnings(caplog)) == 1
     assert "BEHIND_PROXY is off" in warnings(caplog)[0]
     assert marker.exists()
+
+
+@override_settings(BEHIND_PROXY=True, FORWARDED_ALLOW_IPS=["192.0.2.7", "10.0.0.0/8"])
+def test_s100_only_the_named_proxy_says_where_a_request_comes_from(
+    marker: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = []
+
+    def look(request: HttpRequest) -> HttpResponse:
+        seen.append((network_address(request), request.is_secure()))
+        return HttpResponse()
+
+    middleware = proxies.ForwardedHeadersMiddleware(look)
+    forwarded = {"X-Forwarded-For": "198.51.100.4", "X-Forwarded-Proto": "https"}
+    with override_settings(SECURE_PROXY_SSL_HEADER=("HTTP_X_FORWARDED_PROTO", "https")):
+        for peer in ("192.0.2.7", "10.9.8.7", "", "127.0.0.1", "192.0.2.8", "2001:db8::1"):
+            middleware(RequestFactory().get("/", headers=forwarded, REMOTE_ADDR=peer))
+        with override_settings(FORWARDED_ALLOW_IPS=["*"]):
+            anybodys = proxies.ForwardedHeadersMiddleware(look)
+            anybodys(RequestFactory().get("/", headers=forwarded, REMOTE_ADDR="192.0.2.8"))
+    believed = ("198.51.100.4", True)
+    assert seen == [
+        *[believed] * 3,
+        ("127.0.0.1", False),
+        ("192.0.2.8", False),
+        ("2001:db8::/64", False),
+        believed,
+    ]
+    (warning,) = warnings(caplog)
+    assert "a proxy at 127.0.0.1" in warning
+    assert not marker.exists()
 
 
 @override_settings(BEHIND_PROXY=True)
