@@ -812,8 +812,8 @@ FAULTS = (
     _fault(
         "A proxy that gives all visitors one address is named at each request",
         "web/proxies.py",
-        "            self.is_noted = True\n",
-        "",
+        "            return\n        self.is_noted = True\n",
+        "            return\n",
         "tests/web/test_proxies.py",
     ),
     _fault(

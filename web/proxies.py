@@ -31,13 +31,15 @@ class ForwardedHeadersMiddleware:
         peer = _parse_address(str(request.META.get("REMOTE_ADDR", "")))
         if not settings.BEHIND_PROXY:
             if "HTTP_X_FORWARDED_FOR" in request.META and (peer is None or peer.is_loopback):
-                self._note("on this host", "BEHIND_PROXY is off")
-                with contextlib.suppress(OSError):
-                    MARKER.touch()
+                self._note_unknown_proxy()
         elif not self._is_proxy(peer):
-            for name in _FORWARDED_HEADERS:
-                if request.META.pop(name, None):
-                    self._note(f"at {peer}", "FORWARDED_ALLOW_IPS does not name it")
+            sent = [request.META.pop(name, None) for name in _FORWARDED_HEADERS]
+            if any(sent) and not self.is_noted:
+                self.is_noted = True
+                log.warning(
+                    "%s sends X-Forwarded-* headers, and FORWARDED_ALLOW_IPS does not name it: they are dropped",
+                    peer,
+                )
         return self.get_response(request)
 
     def _is_proxy(self, peer: _Address | None) -> bool:
@@ -47,14 +49,15 @@ class ForwardedHeadersMiddleware:
             or any(peer in proxy for proxy in self.proxies)
         )
 
-    def _note(self, where: str, why: str) -> None:
-        if not self.is_noted:
-            self.is_noted = True
-            log.warning(
-                "a proxy %s sends X-Forwarded-For, and %s: all its visitors share one network's limits",
-                where,
-                why,
-            )
+    def _note_unknown_proxy(self) -> None:
+        if self.is_noted:
+            return
+        self.is_noted = True
+        log.warning(
+            "a proxy on this host sends X-Forwarded-For, and BEHIND_PROXY is off: all its visitors share one network's limits"
+        )
+        with contextlib.suppress(OSError):
+            MARKER.touch()
 
 
 def _parse_address(peer: str) -> _Address | None:
