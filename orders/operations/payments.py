@@ -8,6 +8,7 @@ from time import sleep
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext
 from moneyed import Money
@@ -155,7 +156,8 @@ def _request(
         gettext("Stoa, order %(number)s") % {"number": order.number},
         return_url=origin + reverse("orders:return_from_payment", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
-        webhook_url=origin + reverse("orders:payment_webhook", args=[gateway_name]),
+        # The gateway keeps this address: a visitor's Host header has no say in it.
+        webhook_url=settings.PUBLIC_URL + reverse("orders:payment_webhook", args=[gateway_name]),
     )
 
 

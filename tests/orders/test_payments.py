@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.conf import settings
 from moneyed import Money
 
 from demo.testbank import cards
@@ -126,6 +127,14 @@ def test_it_is_set_aside_confirmed_and_then_taken() -> None:
         "amount": to_minor_units(order.total),
         "key": f"capture {attempt.payment_id}",
     }
+
+
+def test_s100_the_bank_reports_to_the_shops_own_address_whatever_the_request_names() -> None:
+    order = make_order()
+    operations.start_payment(order, "http://127.0.0.1:4444", now())
+    asked = get_bank_payment(fresh(order))
+    assert asked.return_url.startswith("http://127.0.0.1:4444/"), "where the shopper's cookies are"
+    assert asked.notice_url.startswith(f"{settings.PUBLIC_URL}/")
 
 
 def test_the_bank_away_at_the_capture_keeps_the_order_and_the_worker_takes_it(

@@ -105,7 +105,8 @@ def send_webhooks(payment_id: UUID, at: datetime | None = None) -> int:
 def pay_with_card(card: str, shop: str, order: Order | None = None) -> tuple[Order, UUID]:
     """Pay an order with a card at the bank, without coming back to the shop."""
     order = order or make_order()
-    started = operations.start_payment(order, shop, now())
+    with override_settings(PUBLIC_URL=shop):
+        started = operations.start_payment(order, shop, now())
     bank.submit_card(started.payment_id, card, now())
     return order, started.payment_id
 
