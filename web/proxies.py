@@ -14,7 +14,6 @@ from django.http import HttpRequest, HttpResponse
 
 # What `manage.py doctor` finds of it.
 MARKER: Path = settings.BASE_DIR / ".run" / "unknown-proxy"
-_Address = IPv4Address | IPv6Address
 _FORWARDED_HEADERS = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO")
 log = logging.getLogger(__name__)
 
@@ -25,29 +24,35 @@ class ForwardedHeadersMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         self.is_noted = False
-        self.proxies = [ip_network(each) for each in settings.FORWARDED_ALLOW_IPS if each != "*"]
+        allowed = [each.strip() for each in settings.FORWARDED_ALLOW_IPS]
+        self.believes_everybody = "*" in allowed
+        self.proxies = [ip_network(each) for each in allowed if each != "*"]
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        peer = _parse_address(str(request.META.get("REMOTE_ADDR", "")))
-        if not settings.BEHIND_PROXY:
-            if "HTTP_X_FORWARDED_FOR" in request.META and (peer is None or peer.is_loopback):
-                self._note_unknown_proxy()
-        elif not self._is_proxy(peer):
-            sent = [request.META.pop(name, None) for name in _FORWARDED_HEADERS]
-            if any(sent) and not self.is_noted:
-                self.is_noted = True
-                log.warning(
-                    "%s sends X-Forwarded-* headers, and FORWARDED_ALLOW_IPS does not name it: they are dropped",
-                    peer,
-                )
+        if any(name in request.META for name in _FORWARDED_HEADERS):
+            peer = str(request.META.get("REMOTE_ADDR", ""))
+            if not settings.BEHIND_PROXY:
+                if "HTTP_X_FORWARDED_FOR" in request.META and _is_this_host(peer):
+                    self._note_unknown_proxy()
+            elif not self._is_proxy(peer):
+                self._drop_headers(request, peer)
         return self.get_response(request)
 
-    def _is_proxy(self, peer: _Address | None) -> bool:
-        return (
-            peer is None
-            or "*" in settings.FORWARDED_ALLOW_IPS
-            or any(peer in proxy for proxy in self.proxies)
-        )
+    def _is_proxy(self, peer: str) -> bool:
+        if self.believes_everybody or not peer:
+            return True
+        address = _parse_address(peer)
+        return address is not None and any(address in proxy for proxy in self.proxies)
+
+    def _drop_headers(self, request: HttpRequest, peer: str) -> None:
+        for name in _FORWARDED_HEADERS:
+            request.META.pop(name, None)
+        if not self.is_noted:
+            self.is_noted = True
+            log.warning(
+                "%s sends X-Forwarded-* headers, and FORWARDED_ALLOW_IPS does not name it: they are dropped",
+                peer,
+            )
 
     def _note_unknown_proxy(self) -> None:
         if self.is_noted:
@@ -60,6 +65,16 @@ class ForwardedHeadersMiddleware:
             MARKER.touch()
 
 
-def _parse_address(peer: str) -> _Address | None:
-    """Return a peer's address; None for a socket in the file system, which has none."""
-    return ip_address(peer) if peer else None
+def _is_this_host(peer: str) -> bool:
+    """Return whether a request came over loopback, or over a socket in the file system, which has no address."""
+    address = _parse_address(peer)
+    return not peer or (address is not None and address.is_loopback)
+
+
+def _parse_address(peer: str) -> IPv4Address | IPv6Address | None:
+    """Return a peer's address, an IPv4 one also where the server listens on IPv6; None if it is no address."""
+    try:
+        address = ip_address(peer)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address

@@ -156,7 +156,7 @@ def _request(
         gettext("Stoa, order %(number)s") % {"number": order.number},
         return_url=origin + reverse("orders:return_from_payment", args=[order.number, payment_id]),
         leave_url=origin + reverse("orders:detail", args=[order.number]),
-        # The gateway keeps this address: a visitor's Host header has no say in it.
+        # The gateway keeps this address, so it must not come from a visitor's Host header.
         webhook_url=settings.PUBLIC_URL + reverse("orders:payment_webhook", args=[gateway_name]),
     )
 

@@ -41,7 +41,7 @@ def test_s68_a_proxy_that_nobody_named_is_said_once_a_process(
     assert marker.exists()
 
 
-@override_settings(BEHIND_PROXY=True, FORWARDED_ALLOW_IPS=["192.0.2.7", "10.0.0.0/8"])
+@override_settings(BEHIND_PROXY=True, FORWARDED_ALLOW_IPS=["192.0.2.7", " 10.0.0.0/8"])
 def test_s100_only_the_named_proxy_says_where_a_request_comes_from(
     marker: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -54,17 +54,19 @@ def test_s100_only_the_named_proxy_says_where_a_request_comes_from(
     middleware = proxies.ForwardedHeadersMiddleware(look)
     forwarded = {"X-Forwarded-For": "198.51.100.4", "X-Forwarded-Proto": "https"}
     with override_settings(SECURE_PROXY_SSL_HEADER=("HTTP_X_FORWARDED_PROTO", "https")):
-        for peer in ("192.0.2.7", "10.9.8.7", "", "127.0.0.1", "192.0.2.8", "2001:db8::1"):
+        named = ("192.0.2.7", "10.9.8.7", "::ffff:10.9.8.7", "")
+        for peer in (*named, "127.0.0.1", "192.0.2.8", "2001:db8::1", "rubbish"):
             middleware(RequestFactory().get("/", headers=forwarded, REMOTE_ADDR=peer))
         with override_settings(FORWARDED_ALLOW_IPS=["*"]):
             anybodys = proxies.ForwardedHeadersMiddleware(look)
             anybodys(RequestFactory().get("/", headers=forwarded, REMOTE_ADDR="192.0.2.8"))
     believed = ("198.51.100.4", True)
     assert seen == [
-        *[believed] * 3,
+        *[believed] * len(named),
         ("127.0.0.1", False),
         ("192.0.2.8", False),
         ("2001:db8::/64", False),
+        ("unknown", False),
         believed,
     ]
     (warning,) = warnings(caplog)
