@@ -22,6 +22,7 @@ from cassandra.policies import (
     RetryPolicy,
     TokenAwarePolicy,
 )
+from django.core.exceptions import ImproperlyConfigured
 
 from cassandra_db.rows import row_factory
 from cassandra_db.timestamps import WriteTimestamps
@@ -86,7 +87,7 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
     """Return Django's DATABASES entry for the cluster that the environment names.
 
     CASSANDRA_HOSTS (comma separated), _PORT, _USERNAME, _PASSWORD, _LOCAL_DC, _KEYSPACE, and _REPLICATION, which is
-    a factor ("3") or a factor by data centre ("dc1:3,dc2:3"). Without CASSANDRA_HOSTS it is the node at
+    a factor ("3") or one with the name of its data centre ("dc1:3"). Without CASSANDRA_HOSTS it is the node at
     CASSANDRA_LOCAL_NODE ("127.0.0.1:9042"; addresses comma separated, then the port).
     """
     local, _, port = env.str("CASSANDRA_LOCAL_NODE", default="127.0.0.1:9042").rpartition(":")
@@ -122,12 +123,14 @@ def database_settings(env: environ.Env) -> dict[str, Any]:
 
 
 def _replication(value: str) -> dict[str, Any]:
-    if ":" not in value:
+    if value.strip().isdecimal():
         return {"strategy_class": "SimpleStrategy", "replication_factor": int(value)}
-    by_centre = (part.split(":") for part in value.split(","))
-    return {"strategy_class": "NetworkTopologyStrategy"} | {
-        name.strip(): int(factor) for name, factor in by_centre
-    }
+    name, _, factor = value.partition(":")
+    if not factor.strip().isdecimal():
+        raise ImproperlyConfigured(
+            f"CASSANDRA_REPLICATION is a factor (3) or that of one data centre (dc1:3), not {value}"
+        )
+    return {"strategy_class": "NetworkTopologyStrategy", name.strip(): int(factor)}
 
 
 def _profiles(local_dc: str) -> dict[Any, ExecutionProfile]:

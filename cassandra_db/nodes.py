@@ -74,6 +74,19 @@ def list_nodes() -> list[Node]:
     return sorted(nodes, key=lambda node: (node.data_center, node.address))
 
 
+def list_data_centers() -> list[str]:
+    """Return the data centres that keep rows of the shop, by name. Raises CassandraUnavailable.
+
+    A keyspace of SimpleStrategy, or one that is not there yet, counts as kept by all nodes.
+    """
+    metadata = get_session().cluster.metadata
+    keyspace = metadata.keyspaces.get(keyspace_name())
+    factors = getattr(keyspace and keyspace.replication_strategy, "dc_replication_factors", None)
+    if factors is None:
+        return sorted({host.datacenter or "" for host in metadata.all_hosts()})
+    return sorted(name for name, factor in factors.items() if int(factor))
+
+
 class PendingFigures:
     """The figures of all nodes, on their way: every node is asked at once, and none is waited for longer than PATIENCE."""
 

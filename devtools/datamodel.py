@@ -24,11 +24,12 @@ order in which it shows them. Copies are written by the one function that is nam
 
 How to read a key: what stands in the inner brackets is the partition key, the rest orders the rows within it.
 A static column (*static*) has one value for the whole partition. Money is a whole number of minor units (cents) beside
-its ISO 4217 currency; times are UTC. Question numbers: Q the shop, K and U the named carts. "Holds data of" names the
-columns that lead to a person, and what becomes of the row when that person is erased.
+its ISO 4217 currency; times are UTC. Question numbers: Q the shop, K and U the named carts, R reviews and questions,
+A sensors. "Holds data of" names the columns that lead to a person, and what becomes of the row when that person is erased.
 """
 
-_QUESTIONS = re.compile(r"^((?:[QKU]\d+)(?:, [QKU]\d+)*): (.*)", re.DOTALL)
+FAMILIES = "QKURA"  # the letters that questions are numbered under, in the index's order
+_QUESTIONS = re.compile(rf"^((?:[{FAMILIES}]\d+)(?:, [{FAMILIES}]\d+)*): (.*)", re.DOTALL)
 # What is said of a column stands behind it, or above it where the line is full.
 _COLUMN = re.compile(r"^    ([a-z_]+) = columns\..*?\)[ ]*# (.+)$", re.MULTILINE)
 _ABOVE = re.compile(r"^    # (.+)\n    ([a-z_]+) = columns\.", re.MULTILINE)
@@ -89,7 +90,7 @@ def _by_question(every: Sequence[Table]) -> Iterator[str]:
 
 
 def _rank(question: str) -> tuple[int, int]:
-    return "QKU".index(question[0]), int(question[1:])
+    return FAMILIES.index(question[0]), int(question[1:])
 
 
 def _with_headings(every: Sequence[Table]) -> Iterator[list[str]]:

@@ -409,10 +409,9 @@ def _replication(connected: Session) -> Iterator[Finding]:
                 f"{factor} of {nodes} nodes in {centre} keep a row: one node down stops writes",
                 alter,
             )
-    if len(centres) > 1 and "SimpleStrategy" in keyspace.replication_strategy.export_for_schema():
-        yield Finding(
-            WRONG, f"SimpleStrategy mixes the data centres {', '.join(centres)} up", alter
-        )
+    if len(factors) > 1:
+        names = ", ".join(factors)
+        yield Finding(WRONG, f"Two data centres could sell the last unit twice: {names}", alter)
 
 
 def _factors(strategy: str, centres: dict[str, int]) -> dict[str, int]:

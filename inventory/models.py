@@ -212,8 +212,8 @@ class BackorderedVariant(Model):
 class ReservationByMinute(Model):
     """Q17: which reservations expire in a minute. Written before the reservation, so that a crash leaves an expiry too many, never one too few.
 
-    Bound: the reservations of one minute.
-    Writer: inventory.operations.reserve_stock, extend_reservations and clear_reservation_expiry.
+    Bound: the reservations of one minute. A minute that had many is deleted as one, once all have ended.
+    Writer: inventory.operations.reserve_stock, extend_reservations, clear_reservation_expiry and drop_expired_minute.
     """
 
     __table_name__ = "reservations_by_minute"

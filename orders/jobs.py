@@ -46,6 +46,8 @@ ASK_FOR = timedelta(hours=24)
 RETRY_AFTER = timedelta(minutes=5)
 # So many orders of bulk changes are changed in a run.
 MAX_CHANGED_AT_ONCE = 300
+# A minute that had so many expiries is deleted as one: it is read again, by all shards, for MAX_WRITE_DELAY.
+MANY_EXPIRIES = 100
 _AT_ONCE = 100  # minutes read side by side
 ALL_ORDERS, ALL_RESERVATIONS = Shard("orders"), Shard("holds")
 
@@ -115,7 +117,16 @@ def _expire_reservations_in(minutes: list[datetime], now: datetime, shard: Shard
             _end_reservations, _postpone_expiry, minute, list(by_order.values()), now
         ):
             result.unfinished_minutes.add(minute)
+        elif by_order and len(rows) >= MANY_EXPIRIES:
+            _drop_if_empty(minute)
     return result
+
+
+def _drop_if_empty(minute: datetime) -> None:
+    # The shard that ends the last expiry finds that none is left.
+    before = current_microseconds()
+    if not stock.list_reservation_expiries([minute]):
+        inventory.drop_expired_minute(minute, before)
 
 
 def has_pending_effects(now: datetime) -> bool:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from time import monotonic
 from uuid import UUID
 
 from cassandra_db import (
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 
 # How long units are reserved for a shopper who is paying.
 RESERVATION_DURATION = timedelta(minutes=10)
+# A reservation's expiry that took longer to be written may have been dropped with its minute, and counts as not written.
+MAX_WRITE_DURATION = timedelta(minutes=1)
 # How often a reservation is planned again when others were faster, before it gives up.
 ROUNDS = 10
 
@@ -43,6 +46,10 @@ DELETE_RESERVATION_EXPIRY = write(
     "Q17",
     """DELETE FROM reservations_by_minute
        WHERE minute = :minute AND variant_id = :variant_id AND warehouse_id = :warehouse_id AND reservation_id = :reservation_id""",
+)
+
+DELETE_MINUTE = write(
+    "Q17", "DELETE FROM reservations_by_minute USING TIMESTAMP :before WHERE minute = :minute"
 )
 
 
@@ -283,7 +290,7 @@ def record_reservation_expiries(
 
     Raises CassandraUnavailable.
     """
-    minute = floor_to_minute(until)
+    minute, began = floor_to_minute(until), monotonic()
     write_batch(
         [
             INSERT_RESERVATION_EXPIRY.bind(
@@ -297,6 +304,8 @@ def record_reservation_expiries(
             for each in allocations
         ]
     )
+    if monotonic() - began > MAX_WRITE_DURATION.total_seconds():
+        raise CassandraUnavailable("the expiry of reservations took too long to be written")
 
 
 def extend_reservations(order_id: UUID, until: datetime, allocations: Iterable[Allocation]) -> None:
@@ -319,3 +328,12 @@ def clear_reservation_expiry(
         warehouse_id=warehouse_id,
         reservation_id=reservation_id,
     )
+
+
+def drop_expired_minute(minute: datetime, written_before: int) -> None:
+    """Delete a minute's expiries that were written before a moment (microseconds since 1970). Raises CassandraUnavailable.
+
+    One mark takes the place of the marks of all deleted rows, which each further read of the minute would meet.
+    The caller has seen, after that moment, that no expiry is left, MAX_WRITE_DURATION or more after the minute.
+    """
+    DELETE_MINUTE.run(minute=minute, before=written_before)

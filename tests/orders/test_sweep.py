@@ -1,5 +1,6 @@
 """What could block a sweep, or an order's other effects: a bank that hangs, units that do not move, left-over reservations."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from time import sleep
 from typing import Any
@@ -7,10 +8,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from cassandra_db.session import get_session
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.entities import WantedLine
+from inventory.entities import Allocation, WantedLine
 from inventory.queries import make_reservation_id
 from jobs.leases import hold_lease
 from jobs.minutes import minutes_between
@@ -170,3 +172,43 @@ def _make_stocked_product(units: int) -> Any:
     product = make_product()
     make_stock(units, product_id=product.product_id, variant_id=product.variants[0].variant_id)
     return product
+
+
+def test_x252_reads_of_a_swept_minute_meet_no_mark_of_each_reservation() -> None:
+    """A minute is read for five more minutes by all shards; a busy one has thousands of reservations."""
+    minute = datetime(2001, 1, 1, tzinfo=UTC) + timedelta(minutes=uuid4().int % 10_000_000)
+    item = uuid4(), "main"
+    orders = [uuid4(), uuid4()]
+    for order_id, count in zip(orders, (jobs.MANY_EXPIRIES, 1), strict=True):
+        inventory.record_reservation_expiries(
+            order_id,
+            [Allocation(1, uuid4(), *item, 1, uuid4(), order_id) for _ in range(count)],
+            minute,
+        )
+    first, second = (SingleItemShard("holds", item_id=order_id) for order_id in orders)
+    assert jobs.expire_reservations([minute], now(), first) == set()
+    assert _meet(minute) == (1, jobs.MANY_EXPIRIES), "another shard's reservation stays"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "MANY_EXPIRIES", 1)
+        assert jobs.expire_reservations([minute], now(), second) == set()
+    assert _meet(minute) == (0, 0)
+    # What comes later is found.
+    inventory.record_reservation_expiries(
+        orders[0], [Allocation(1, uuid4(), *item, 1, uuid4(), orders[0])], minute
+    )
+    assert _meet(minute)[0] == 1
+
+
+def _meet(minute: datetime) -> tuple[int, int]:
+    """Return how many live and how many deleted rows a sweep's read of a minute meets."""
+    reading = get_session().execute_async(
+        stock.RESERVATION_EXPIRIES.bind(minute=minute), trace=True
+    )
+    reading.result()
+    trace = reading.get_query_trace(max_wait=10)
+    (found,) = (
+        found
+        for event in trace.events
+        if (found := re.match(r"Read (\d+) live rows and (\d+) tombstone", event.description))
+    )
+    return int(found[1]), int(found[2])

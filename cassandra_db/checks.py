@@ -1,0 +1,34 @@
+"""What `manage.py check` asks of the cluster."""
+
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Info
+
+from cassandra_db.errors import CassandraUnavailable
+from cassandra_db.nodes import list_data_centers
+from cassandra_db.session import keyspace_name
+
+
+def check_data_centers(databases: list[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Refuse a shop whose rows are kept in more than one data centre.
+
+    Conditional writes are decided within one (LOCAL_SERIAL), so two centres could sell the last unit twice.
+    """
+    if not databases:
+        return []
+    try:
+        centers = list_data_centers()
+    except CassandraUnavailable as error:
+        text = f"Cassandra does not answer, so its data centres are not checked: {error}"
+        return [Info(text, id="cassandra_db.I001")]
+    if len(centers) < 2:
+        return []
+    return [
+        Error(
+            f"The shop's rows are kept in {len(centers)} data centres ({', '.join(centers)}). "
+            "Each would decide by itself who gets the last unit.",
+            hint=f"Keep the keyspace {keyspace_name()} in one: ALTER KEYSPACE {keyspace_name()} "
+            f"WITH replication = {{'class': 'NetworkTopologyStrategy', '{centers[0]}': 3}}",
+            id="cassandra_db.E001",
+        )
+    ]
