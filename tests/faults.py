@@ -1736,6 +1736,58 @@ FAULTS = (
         "    if attempt.gateway != gateway:",
         "tests/payments/test_stripe.py",
     ),
+    _fault(
+        "A return of which nothing is left to refund has no form, and waits for ever",
+        "adminpanel/order_forms.py",
+        """    if money:
+        found += [""",
+        """    if money and balance.refundable_amount(order).amount > 0:
+        found += [""",
+        "tests/adminpanel/test_waiting_states.py",
+    ),
+    _fault(
+        "The form of a return whose refund is zero is refused as it is drawn",
+        "adminpanel/order_forms.py",
+        "is_closing = self.order_return is not None and (typed == zero or self.owes_nothing)",
+        "is_closing = False",
+        "tests/adminpanel/test_waiting_states.py",
+    ),
+    _fault(
+        "A return is closed while its refund is under way",
+        "orders/returns.py",
+        """    if event.kind == "return_closed" and found.refund_id:
+""",
+        """    if False:
+""",
+        "tests/orders/test_states.py",
+    ),
+    _fault(
+        "An order that was sent before its payment failed stays on hold for ever",
+        "orders/states.py",
+        """            _("Close"),
+            "",
+            (CONFIRMED, ON_HOLD),
+""",
+        """            _("Close"),
+            "",
+            (CONFIRMED,),
+""",
+        "tests/orders/test_states.py",
+    ),
+    _fault(
+        "What waits for stock is shipped as an empty parcel",
+        "orders/parcels.py",
+        """        if event.kind == "shipped" and not is_there and""",
+        """        if not parcels and not is_there and""",
+        "tests/adminpanel/test_waiting_states.py",
+    ),
+    _fault(
+        "An order of zero waits for a payment, unless a checkout has placed it",
+        "orders/operations/effects.py",
+        "_confirm_free_order(follow_withdrawal(order, now), now)",
+        "follow_withdrawal(order, now)",
+        "tests/drafts/test_drafts.py",
+    ),
     # ---- Sums and promotions
     _fault(
         "A percentage is rounded line by line",

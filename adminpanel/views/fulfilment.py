@@ -29,7 +29,6 @@ from adminpanel.order_forms import (
     ReturnDecisionForm,
     ReturnReceiptForm,
     StaffAddressForm,
-    is_awaiting_refund,
 )
 from adminpanel.order_pages import (
     answer_submit,
@@ -45,6 +44,7 @@ from orders.entities import Order
 from orders.errors import NotPayable, OrderChanged, TrackingNumberTaken, TransitionRefused
 from orders.items import Item
 from orders.queries import list_items
+from pricing.money import to_minor_units
 from shop_settings.terms import get_terms
 from web.decorators import post_only
 
@@ -161,16 +161,20 @@ def update_return(request: HttpRequest, order: Order, return_id: str) -> HttpRes
 @post_only("adminpanel:order", "number")
 @order_submit
 def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> HttpResponse:
-    """Give money back: for lines, for the delivery, or another sum; for a return, or just so."""
+    """Give money back: for lines, for the delivery, or another sum; for a return, or just so. Of a return it may be nothing."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> RefundForm | None:
         back = next((each for each in order.returns if each.return_id == return_id), None)
-        if return_id and not (back and is_awaiting_refund(order, back)):
+        if return_id and not (back and back.is_awaiting_refund):
             return None
         return RefundForm(order, items, back, request.POST)
 
     def apply(order: Order, form: RefundForm, actor: str, now: datetime) -> Order:
         sent = form.cleaned_data
+        if not to_minor_units(sent["amount"]):
+            return operations.close_return(
+                order, return_id, actor=actor, now=now, note=sent["reason"]
+            )
         return operations.decide_refund(
             order,
             sent["amount"],

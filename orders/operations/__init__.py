@@ -48,6 +48,7 @@ from orders.operations.refunds import settle_captures_and_refunds
 from orders.operations.returning_customers import count_returning_customers
 from orders.operations.returns import (
     approve_return,
+    close_return,
     decide_refund,
     receive_return,
     reject_return,
