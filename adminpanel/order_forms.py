@@ -536,7 +536,8 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
         ]
     if money and balance.refundable_amount(order).amount > 0:
         found.append(RefundForm(order, items))
-    if can_be_changed(order) and order.payment != "authorized":
+    is_free_to_change = money or not balance.refundable_amount(order).amount
+    if can_be_changed(order) and order.payment != "authorized" and is_free_to_change:
         found.append(ChangeLinesForm(order, items))
     if can_be_changed(order) and not order.has_packed_parcel and order.fulfilment == "unfulfilled":
         found.append(StaffAddressForm(order))

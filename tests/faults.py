@@ -1788,6 +1788,78 @@ FAULTS = (
         "follow_withdrawal(order, now)",
         "tests/drafts/test_drafts.py",
     ),
+    _fault(
+        "Whoever may pack cancels what was paid for",
+        "adminpanel/views/orders.py",
+        "    if is_cancelling and not confirm_order_refund(",
+        "    if False and not confirm_order_refund(",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "A role that gives nothing back is only asked for its code",
+        "adminpanel/refund_permission.py",
+        """    if not may_refund(current_member(request)):
+        raise PermissionDenied
+""",
+        "",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "Small sums of one person are not summed up over an hour",
+        "adminpanel/refund_permission.py",
+        "max(in_all, within_hour) <= refund_limit()",
+        "in_all <= refund_limit()",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "What was not done for want of a code counts for an hour",
+        "adminpanel/refund_permission.py",
+        """    note_money(request, 0)
+    return False""",
+        "    return False",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "Cancelling many orders at once asks for no code",
+        "adminpanel/views/order_changes.py",
+        """        if not confirm_refund(request, form, amount, in_all):
+""",
+        """        if False and not confirm_refund(request, form, amount, in_all):
+""",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "A packer's change of many orders gives money back",
+        "adminpanel/views/order_changes.py",
+        "now if may_refund(member) else None)",
+        "now)",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "An order that was paid after a change was started is cancelled by it, with money that nobody has summed up",
+        "orders/bulk_acts.py",
+        "    if balance.is_paid_since(order, datetime.fromisoformat(act.refunds_until)):\n",
+        "    if False:\n",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "Lines are taken out of a paid order without a code",
+        "adminpanel/views/fulfilment.py",
+        """        return confirm_order_refund(request, form, order, amount)
+""",
+        """        return True
+""",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "What a bank has approved does not count as money that goes back",
+        "orders/balance.py",
+        """if order.payment == "authorized" else order.total * 0
+    return refundable_amount(order) + approved""",
+        """if order.payment == "authorized" else order.total * 0
+    return refundable_amount(order) + approved * 0""",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
     # ---- Sums and promotions
     _fault(
         "A percentage is rounded line by line",

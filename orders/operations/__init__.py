@@ -6,7 +6,7 @@ A crash anywhere leaves a row behind: in `pending_effects_by_minute` for an even
 
 from orders.operations.abandonment import abandon_checkout, mark_checkout_abandoned
 from orders.operations.backorders import allocate_backorders
-from orders.operations.changes import change_order
+from orders.operations.changes import change_order, compute_change_refund
 from orders.operations.confirmation import confirm_email, reject_order, resend_confirmation_mail
 from orders.operations.copies import delete_empty_days, write_copies
 from orders.operations.effects import apply_effects, transition_order

@@ -612,16 +612,16 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(
 # ---- Changes
 
 
-def test_something_is_taken_out_and_its_money_goes_back(staff_client: Client) -> None:
+def test_something_is_taken_out_and_its_money_goes_back(support_client: Client) -> None:
     order = make_order_with_events("paid")
-    assert staff_client.post(url("lines", order), seen(order, line_1="1")).status_code == 303
+    assert support_client.post(url("lines", order), seen(order, line_1="1")).status_code == 303
     done = now_of(order)
     assert (done.item_count, done.total, done.refunded) == (
         1,
         order.total - Money(12, "EUR"),
         Money(12, "EUR"),
     )
-    text = text_of(staff_client, done)
+    text = text_of(support_client, done)
     assert "1 × €12.00" in text
     assert "1 item<" in text
 
