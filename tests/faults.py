@@ -1860,6 +1860,13 @@ FAULTS = (
     return refundable_amount(order) + approved * 0""",
         "tests/adminpanel/test_refund_permission.py",
     ),
+    _fault(
+        "Enter in the field of the code packs the order that is to be cancelled",
+        "templates/adminpanel/order.html",
+        "{% if not move_form.code or transition.kind == move_form.event.value %}",
+        "{% if transition.kind %}",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
     # ---- Sums and promotions
     _fault(
         "A percentage is rounded line by line",
@@ -2859,10 +2866,10 @@ FAULTS = (
     ),
     _fault(
         "A large refund is given in parts without a code",
-        "adminpanel/views/fulfilment.py",
-        '    given_back = order.captured - refundable_amount(order) + form.cleaned_data["amount"]\n',
-        '    given_back = form.cleaned_data["amount"]\n',
-        "tests/adminpanel/test_fulfilment.py",
+        "adminpanel/refund_permission.py",
+        "request, form, cents, cents + to_minor_units(balance.amount_given_back(order))",
+        "request, form, cents, cents",
+        "tests/adminpanel/test_refund_permission.py",
     ),
     _fault(
         "A code that was entered again counts for the rest of the session",
