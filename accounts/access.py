@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
 from functools import wraps
 from typing import cast, overload
 from urllib.parse import urlsplit
@@ -24,7 +25,9 @@ from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
-_CHANGES = "_audited_changes"
+_CHANGES, _ENTRY = "_audited_changes", "_audited_entry"
+# So long what one of the staff gives back is summed up.
+MONEY_WINDOW = timedelta(hours=1)
 _SAFE = ("GET", "HEAD", "OPTIONS")  # these change nothing, so they are not logged
 log = logging.getLogger(__name__)
 
@@ -165,6 +168,7 @@ def _run_audited(
         fields=dict(request.POST.lists()),
         is_about_people=is_about_people,
     )
+    setattr(request, _ENTRY, entry)
     try:
         if not audit_log.can_log_all_fields(request.POST, lists):
             raise SuspiciousOperation("more was sent than the audit log can hold")
@@ -175,6 +179,17 @@ def _run_audited(
     changes = getattr(request, _CHANGES, {})
     audit_log.close_entry(entry, _status_outcome(response.status_code), changes)
     return response
+
+
+def note_money(request: HttpRequest, cents: int) -> int:
+    """Have the audit log say how much money an act of the staff gives back, in minor units, before it is done.
+
+    Return how much its person has given back within the hour, this included. Raises CassandraUnavailable.
+    """
+    entry: audit_log.AuditLogEntry = getattr(request, _ENTRY)
+    audit_log.enter_money(entry, cents)
+    now = entry.moment
+    return audit_log.sum_money(current_member(request).pk, now - MONEY_WINDOW, now)
 
 
 def note_changes(

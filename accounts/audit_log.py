@@ -17,7 +17,7 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from cassandra.util import datetime_from_uuid1, uuid_from_time
+from cassandra.util import datetime_from_uuid1, min_uuid_from_time, uuid_from_time
 from django.http import QueryDict
 from django.utils.crypto import salted_hmac
 
@@ -55,6 +55,16 @@ ORIGIN_ENTERED_BY_ACTOR = write(
     """INSERT INTO audit_log_by_actor (actor_id, month, at, part, address, device)
        VALUES (:actor_id, :month, :at, :part, :address, :device) USING TTL :seconds""",
 )
+MONEY_ENTERED_BY_ACTOR = write(
+    "audit log",
+    """INSERT INTO audit_log_by_actor (actor_id, month, at, part, given_back)
+       VALUES (:actor_id, :month, :at, 0, :given_back) USING TTL :seconds""",
+)
+MONEY_OF_ACTOR = read(
+    "audit log",
+    """SELECT given_back FROM audit_log_by_actor
+       WHERE actor_id = :actor_id AND month = :month AND at >= :since""",
+)
 DAY = read(
     "audit log",
     """SELECT at, part, book, actor_id, actor, act, subject, fields, outcome, changes, request_id, address, device
@@ -84,6 +94,8 @@ STAFF, ACCOUNTS = "staff", "accounts"
 RETENTION = timedelta(days=400)  # the tables' TTL
 # How long the IP address and the device are kept; the entry itself stays longer.
 ORIGIN_RETENTION = timedelta(days=90)
+# It is summed up over an hour. No cell of an entry may outlive the entry.
+MONEY_RETENTION = timedelta(days=1)
 MAX_FIELDS, MAX_FIELD_LENGTH = 30, 200  # of what was sent, and characters of each
 # A number for a line of an order.
 _LINE = re.compile(r"line_([0-9]{1,4})")
@@ -159,6 +171,33 @@ def close_entry(
         log.exception(
             "no outcome in the audit log: %s by %s, %s", entry.act, entry.actor_id, outcome
         )
+
+
+def enter_money(entry: AuditLogEntry, cents: int) -> None:
+    """Enter how much money the act of an entry gives back, before it is done; 0 if it is not done after all.
+
+    Raises CassandraUnavailable: then it must not be done.
+    """
+    MONEY_ENTERED_BY_ACTOR.run(
+        actor_id=entry.actor_id,
+        month=entry.moment.date().replace(day=1),
+        at=entry.at,
+        given_back=cents,
+        seconds=int(MONEY_RETENTION.total_seconds()),
+    )
+
+
+def sum_money(actor_id: UUID, since: datetime, until: datetime) -> int:
+    """Return how much money a user has given back since then, in minor units. Raises CassandraUnavailable.
+
+    Each act is entered before it is summed up: of two at once, one at least sees the other. One that failed afterwards counts.
+    """
+    first = min_uuid_from_time(since)
+    reading = [
+        MONEY_OF_ACTOR.start(actor_id=actor_id, month=month, since=first)
+        for month in {each.date().replace(day=1) for each in (since, until)}
+    ]
+    return sum(row.given_back or 0 for pending in reading for row in pending.rows())
 
 
 def describe_changes(

@@ -424,6 +424,9 @@ class AuditEntryByActor(_Entry):
     at = columns.TimeUUID(primary_key=True, clustering_order="DESC")
     part = columns.TinyInt(primary_key=True)  # 0 before the act, 1 after it
     book = columns.Text()  # staff or accounts
+    given_back = (
+        columns.BigInt()
+    )  # the money that its act gives back, in minor units; in part 0, for a day
 
 
 class Erasure(Model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -44,8 +45,8 @@ class OrderActForm(Form):
         found: dict[UUID, str] = self.cleaned_data.get("tracking") or {}
         return found
 
-    def build_act(self, actor: str) -> OrderAct:
-        """Return the act that the valid form says."""
+    def build_act(self, actor: str, refunds_until: datetime | None) -> OrderAct:
+        """Return the act that the valid form says; it gives back what was paid until then, None gives back nothing."""
         sent = self.cleaned_data
         return OrderAct(
             self.act,
@@ -54,11 +55,12 @@ class OrderActForm(Form):
             tags=sent.get("tags", ()),
             note=sent.get("note", ""),
             mail=sent.get("mail", ""),
+            refunds_until=refunds_until.isoformat() if refunds_until else "",
         )
 
     def list_act_fields(self) -> list[tuple[str, str]]:
-        """Return the fields of the act as they were sent, for hidden fields."""
-        sent = ((name, str(self.data.get(name, ""))) for name in self.fields)
+        """Return the fields of the act as they were sent, for hidden fields; a code that is asked for is none of them."""
+        sent = ((name, str(self.data.get(name, ""))) for name in self.base_fields)
         return [("act", self.act), *((name, value) for name, value in sent if value)]
 
 
@@ -156,7 +158,7 @@ class ResumeForm(NoteActForm):
 
 
 class CancelForm(NoteActForm):
-    """They are ended; what was paid is paid back."""
+    """They are ended; what was paid is paid back, by those who may."""
 
     act = "cancelled"
 

@@ -65,7 +65,13 @@ class AmountField(forms.CharField):
     """A sum of money with its cents, in an order's currency."""
 
     def __init__(
-        self, label: str, most: Money, *, help_text: str = "", required: bool = True
+        self,
+        label: str,
+        most: Money,
+        *,
+        help_text: str = "",
+        required: bool = True,
+        takes_zero: bool = False,
     ) -> None:
         super().__init__(
             label=label,
@@ -75,7 +81,7 @@ class AmountField(forms.CharField):
             widget=forms.TextInput({**_SHORT, "inputmode": "decimal"}),
             error_messages={"required": gettext_lazy("Enter an amount like 12.50")},
         )
-        self.most = most
+        self.most, self.takes_zero = most, takes_zero
 
     def clean(self, value: Any) -> Money | None:
         """Return the sum, None for an empty field. Raises ValidationError with what can be typed."""
@@ -86,7 +92,7 @@ class AmountField(forms.CharField):
         if found is None:
             raise forms.ValidationError(_("Enter an amount like 12.50"))
         amount = Money(Decimal(f"{found[1]}.{found[2] or '0'}"), self.most.currency)
-        if not amount.amount:
+        if not amount.amount and not self.takes_zero:
             raise forms.ValidationError(_("Enter an amount above zero"))
         return amount
 
@@ -315,7 +321,8 @@ class ReturnReceiptForm(OrderForm):
 class RefundForm(OrderForm):
     """Money that goes back: for units of lines, for the delivery, or another sum; for a return, or just so.
 
-    Only what the order still has was paid for, and each unit, and the delivery, goes back once.
+    Only what the order still has was paid for, and each unit, and the delivery, goes back once. For a return it may be nothing: a free
+    unit, or what was refunded before. Then 0 is filled in, and the return is closed.
     """
 
     def __init__(
@@ -326,8 +333,7 @@ class RefundForm(OrderForm):
         data: Mapping[str, Any] | None = None,
     ) -> None:
         key = f"refund-{order_return.return_id}" if order_return else "refund"
-        reason = "What you sent back has arrived." if order_return else ""
-        super().__init__(order, key, data, reason=reason)
+        super().__init__(order, key, data)
         self.items, self.order_return, self.most = (
             order.current_lines(items),
             order_return,
@@ -354,11 +360,17 @@ class RefundForm(OrderForm):
                 label=_("Delivery, %(amount)s") % {"amount": format_money(order.delivery)},
                 required=False,
             )
+        paid_for_return = self._paid_for(wanted)
+        self.owes_nothing = order_return is not None and not min(paid_for_return, self.most).amount
+        help_text = _("Leave empty to refund what was paid for the items above.")
+        if order_return:
+            help_text += " " + _("Enter 0 to close the return without a refund.")
         self.fields["amount"] = AmountField(
             _("Other amount"),
             self.most,
             required=False,
-            help_text=_("Leave empty to refund what was paid for the items above."),
+            help_text=help_text,
+            takes_zero=order_return is not None,
         )
         self.fields["reason"] = forms.CharField(
             label=_("Reason"),
@@ -366,6 +378,14 @@ class RefundForm(OrderForm):
             help_text=_("The customer sees this."),
             error_messages={"required": _("Enter a reason for the refund")},
         )
+        if order_return:
+            self.initial["reason"] = (
+                _("Nothing was paid for it, or it is already refunded.")
+                if self.owes_nothing
+                else "What you sent back has arrived."
+            )
+        if self.owes_nothing:
+            self.initial["amount"] = "0"
 
     def clean(self) -> dict[str, Any]:
         """Return the values, `amount` being what goes back. Raises ValidationError for nothing, or for too much."""
@@ -375,8 +395,11 @@ class RefundForm(OrderForm):
         if self.errors:
             return cleaned
         cleaned.setdefault("delivery", False)
-        amount = cleaned["amount"] or self._paid_for(with_delivery=cleaned["delivery"])
-        if not to_minor_units(amount):
+        typed, zero = cleaned["amount"], self.order.total * 0
+        delivery = self.order.delivery if cleaned["delivery"] else zero
+        amount = self._paid_for(self.units) + delivery if typed is None else typed
+        is_closing = self.order_return is not None and (typed == zero or self.owes_nothing)
+        if not to_minor_units(amount) and not is_closing:
             self.add_error("amount", _("Enter what to refund, or an amount"))
         elif amount > self.most:
             self.add_error(
@@ -387,14 +410,13 @@ class RefundForm(OrderForm):
         cleaned["amount"] = amount
         return cleaned
 
-    def _paid_for(self, *, with_delivery: bool) -> Money:
-        chosen = self.units
+    def _paid_for(self, units_by_line: Mapping[int, int]) -> Money:
         parts = [
             item.units_total(units, self.refunded_units.get(item.line_number, 0))
             for item in self.items
-            if (units := chosen.get(item.line_number, 0))
+            if (units := units_by_line.get(item.line_number, 0))
         ]
-        return sum(parts, self.order.delivery if with_delivery else self.order.total * 0)
+        return sum(parts, self.order.total * 0)
 
 
 def _delivery_refunded(order: Order) -> bool:
@@ -495,7 +517,7 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
         ]
     elif order.state == ON_HOLD:
         found += [
-            ParcelForm(order, each) for each in order.parcels() if each.state == parcels.PACKED
+            ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS
         ]
     if order.state in (CONFIRMED, CLOSED):
         found += [
@@ -508,14 +530,14 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
             for each in order.returns
             if each.state == returns.APPROVED
         ]
-    if money and balance.refundable_amount(order).amount > 0:
+    if money:
         found += [
-            RefundForm(order, items, each)
-            for each in order.returns
-            if is_awaiting_refund(order, each)
+            RefundForm(order, items, each) for each in order.returns if each.is_awaiting_refund
         ]
+    if money and balance.refundable_amount(order).amount > 0:
         found.append(RefundForm(order, items))
-    if can_be_changed(order) and order.payment != "authorized":
+    is_free_to_change = money or not balance.refundable_amount(order).amount
+    if can_be_changed(order) and order.payment != "authorized" and is_free_to_change:
         found.append(ChangeLinesForm(order, items))
     if can_be_changed(order) and not order.has_packed_parcel and order.fulfilment == "unfulfilled":
         found.append(StaffAddressForm(order))
@@ -528,15 +550,6 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
     ):
         found.append(ReceivedPaymentForm(order))
     return {each.key: each for each in found}
-
-
-def is_awaiting_refund(order: Order, order_return: Return) -> bool:
-    """Return whether a return has arrived whose money was not decided to go back yet."""
-    decided = any(
-        event.kind == "refund_owed" and event.details.get("return") == order_return.return_id
-        for event in order.events
-    )
-    return order_return.state == returns.RECEIVED and not decided
 
 
 def can_be_changed(order: Order) -> bool:

@@ -10,14 +10,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.access import current_member, has_permission, note_changes
-from accounts.roles import ADMIN, MONEY_STAFF
 from adminpanel import queries
 from adminpanel.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.order_forms import AnyForm, PackForm, build_order_forms
 from adminpanel.order_viewers import viewers_context
 from adminpanel.queries import OrderPage
+from adminpanel.refund_permission import may_refund
 from adminpanel.templatetags.ages import ago
-from orders import states
+from orders import balance, states
 from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
 from orders.numbers import normalize_order_number
@@ -160,7 +160,12 @@ def _context(
 ) -> dict[str, Any]:
     found = page_data.order
     delivery, billing = queries.address_lines(found)
-    moves_money = current_member(request).role in (*MONEY_STAFF, ADMIN)
+    moves_money = may_refund(current_member(request))
+    transitions = [
+        each
+        for each in states.allowed_transitions(found)
+        if moves_money or each.kind != "cancelled" or not balance.amount_to_give_up(found).amount
+    ]
     forms = build_order_forms(found, page_data.items, money=moves_money)
     if form is not None:
         forms[form.key] = form
@@ -174,7 +179,7 @@ def _context(
         "lines": found.current_lines(page_data.items) or page_data.items,
         "attempts": [(each, queries.attempt_label(each.state)) for each in page_data.attempts],
         "events": queries.staff_history(found),
-        "transitions": states.allowed_transitions(found),
+        "transitions": transitions,
         "column_tone": queries.COLUMN_TONES.get(found.board_column, "plain"),
         "payment_word": queries.payment_label(found.payment),
         "payment_tone": queries.payment_tone(found.payment),

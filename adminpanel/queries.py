@@ -103,6 +103,7 @@ EVENTS = {
     "return_approved": gettext_lazy("Return approved"),
     "return_rejected": gettext_lazy("Return declined"),
     "return_received": gettext_lazy("Return received"),
+    "return_closed": gettext_lazy("Return closed without a refund"),
     "refund_owed": gettext_lazy("Refund decided"),
     "held": gettext_lazy("Put on hold"),
     "resumed": gettext_lazy("Resumed"),
@@ -166,7 +167,7 @@ def _line(event: Event, order: Order) -> StaffHistoryEntry:
         event.at,
         event.note,
         event.public,
-        event.public and (event.actor == "system" or event.kind == "return_rejected"),
+        event.public and (event.actor == "system" or event.kind in returns.ANSWERS),
         _event_details(event, order),
     )
 
@@ -197,6 +198,8 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             return _("return %(return)s declined") % details
         case "return_received":
             return _("return %(return)s received") % details
+        case "return_closed":
+            return _("return %(return)s closed without a refund") % details
         case "refund_owed":
             return _("%(amount)s will be refunded") % {"amount": amount("amount")}
         case "refunded":
@@ -386,6 +389,7 @@ RETURNS = {
     returns.REJECTED: (gettext_lazy("Declined"), "plain"),
     returns.RECEIVED: (gettext_lazy("Received, to be refunded"), "warn"),
     returns.REFUNDED: (gettext_lazy("Refunded"), "good"),
+    returns.CLOSED: (gettext_lazy("Closed without a refund"), "plain"),
 }
 
 

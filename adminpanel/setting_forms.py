@@ -324,7 +324,9 @@ class TermsForm(SettingForm[Terms]):
     )
     refund_code_above = _count(
         gettext_lazy("Refunds above this ask for a code"),
-        gettext_lazy("In euros, with all that went back of the order before."),
+        gettext_lazy(
+            "In euros: for an order in all, for a change of many orders, and for one person within an hour."
+        ),
         most=1_000_000,
     )
     unpaid_units_of_mailbox = _count(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 from uuid import UUID
@@ -19,6 +20,7 @@ from orders.entities import Order
 from orders.errors import TransitionRefused
 from orders.events import parse_line_units
 from orders.states import CANCELLED, EXPIRED, TRANSITION_RULES
+from payments.gateways import MANUAL_METHODS
 from pricing.money import from_minor_units, to_minor_units
 
 # The reason of a refund that a change of the order causes.
@@ -79,6 +81,25 @@ def refundable_amount(order: Order) -> Money:
         - order.refunded
         - sum((each.amount for each in order.due_refunds), order.total * 0)
     )
+
+
+def amount_given_back(order: Order) -> Money:
+    """Return how much was given back of an order so far, sent or due."""
+    return order.captured - refundable_amount(order)
+
+
+def amount_to_give_up(order: Order) -> Money:
+    """Return how much money cancelling the order gives back: what is left of it, and what a bank has approved."""
+    approved = amount_to_capture(order) if order.payment == "authorized" else order.total * 0
+    return refundable_amount(order) + approved
+
+
+def is_paid_since(order: Order, moment: datetime) -> bool:
+    """Return whether money came for the order after a moment, or a bank has approved it since."""
+    kinds = {"authorized", "paid_late", "paid_too_late"}
+    if order.payment_method in MANUAL_METHODS:
+        kinds.add("captured")
+    return any(event.kind in kinds and event.at > moment for event in order.events)
 
 
 def amount_to_capture(order: Order) -> Money:

@@ -9,12 +9,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from orders import parcels
+from orders import balance, parcels
 from orders.entities import Order
 from orders.errors import OrderError, TooManyTags, TransitionRefused
 from orders.states import TRANSITION_RULES
 from orders.tags import MAX_TAGS
 from orders.transitions import Transition
+from pricing.money import to_minor_units
 
 # By the event that an order gets; an order may be tagged or untagged, and "mailed" makes a note (orders.operations.resent_mails).
 KINDS = ("packed", "shipped", "held", "resumed", "cancelled", "tagged", "untagged", "mailed")
@@ -37,6 +38,8 @@ class OrderAct:
     tags: tuple[str, ...] = ()
     note: str = ""
     mail: str = ""  # which one is sent again: CONFIRMATION or DISPATCH
+    # Until when money has come, in ISO format, that is given back by cancelling; "" gives back none.
+    refunds_until: str = ""
 
     def pack(self) -> str:
         """Return it as text, for `unpack_act`."""
@@ -63,7 +66,19 @@ def plan_event(act: OrderAct, order: Order, tracking: str, now: datetime) -> Tra
         return None
     if not TRANSITION_RULES[kind].is_allowed(order):
         raise ActRefused(str(TransitionRefused(order, kind)))
+    if kind == "cancelled":
+        _check_refund(act, order)
     return Transition(kind, actor=act.actor, at=now, note=act.note, details=details)
+
+
+def _check_refund(act: OrderAct, order: Order) -> None:
+    """Raise ActRefused if more money would go back than whoever started the act may give, and knew of."""
+    if not to_minor_units(balance.amount_to_give_up(order)):
+        return
+    if not act.refunds_until:
+        raise ActRefused(_("It has been paid for, and your role can’t give money back."))
+    if balance.is_paid_since(order, datetime.fromisoformat(act.refunds_until)):
+        raise ActRefused(_("It was paid for after this change was started."))
 
 
 def _is_packed(order: Order) -> bool:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from cassandra_db import SEND_AGAIN, Row, conditional_write, current_time
 from jobs import bulk_changes as shared
 from jobs.bulk_changes import ChangeStore, row_key
-from orders import queries
+from orders import balance, queries
 from orders.bulk_acts import DISPATCH, OrderAct, plan_event, unpack_act
 from orders.entities import Order
 from orders.errors import OrderChanged, OrderError, TrackingNumberTaken
@@ -29,8 +29,12 @@ from orders.operations.resent_mails import (
 )
 from orders.operations.tracking_numbers import find_tracking_owner, take_tracking_number
 from orders.operations.transitions import submit_under_way
+from orders.states import CANCELLED, EXPIRED
+from pricing.money import to_minor_units
 
 MAX_SAVE_TRIES = 5
+# Of more orders at once nobody waits for the sum.
+MAX_SUMMED = 1000
 
 NOTE_RESULT = conditional_write(
     "Q1",
@@ -101,6 +105,29 @@ def _find_mail_id(act: OrderAct, order: Order, until: datetime) -> UUID:
     if act.mail == DISPATCH:
         return find_dispatch_mail_id(order, until)
     return find_confirmation_mail_id(order)
+
+
+def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> tuple[int, int]:
+    """Return how much cancelling these orders gives back, and that with all that was given back of them before; in minor units.
+
+    No more is read once it is more than `enough`, and nothing of more than MAX_SUMMED orders: then it is more than that.
+    Raises CassandraUnavailable.
+    """
+    if len(order_ids) > MAX_SUMMED:
+        return enough + 1, enough + 1
+    amount, in_all = 0, 0
+    for first in range(0, len(order_ids), shared.PAGE_LENGTH):
+        page = order_ids[first : first + shared.PAGE_LENGTH]
+        for pending in [queries.prefetch_order(each) for each in page]:
+            order = queries.order_from_rows(pending.rows())
+            # What is packed now may be taken apart before its turn comes.
+            if order and order.state not in (CANCELLED, EXPIRED):
+                cents = to_minor_units(balance.amount_to_give_up(order))
+                amount += cents
+                in_all += cents and cents + to_minor_units(balance.amount_given_back(order))
+        if in_all > enough:
+            break
+    return amount, in_all
 
 
 def start_change(

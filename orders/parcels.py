@@ -224,6 +224,9 @@ def parcel_problem(
     was = STEPS[event.kind][0]
     parcel_id = event.details.get("parcel")
     if parcel_id is None:
+        is_there = any(each.state == was for each in parcels)
+        if event.kind == "shipped" and not is_there and not units_to_pack(reserved_units, parcels):
+            return _("there is nothing to ship")
         return ""
     found = next((each for each in parcels if each.parcel_id == parcel_id), None)
     if found is None:

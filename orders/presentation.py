@@ -50,6 +50,7 @@ _RETURN_LABELS = {
         gettext_noop("We’ll refund you within a few days."),
     ),
     returns.REFUNDED: (gettext_noop("Refunded"), "good", ""),
+    returns.CLOSED: (gettext_noop("Completed"), "good", ""),
 }
 
 
@@ -67,7 +68,7 @@ class ParcelSummary:
 
 @dataclass(frozen=True)
 class ReturnSummary:
-    """A return as its buyer sees it. `explanation` is what comes next, or why it was rejected."""
+    """A return as its buyer sees it. `explanation` is what comes next, or why it was rejected or nothing is refunded."""
 
     customer_return: Return
     contents: tuple[ItemUnits, ...]
@@ -140,7 +141,7 @@ def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary
             explanation = gettext(
                 "Put a note with %(number)s / %(return_id)s in the parcel and send it to %(seller)s."
             ) % {"number": order.number, "return_id": each.return_id, "seller": seller}
-        elif each.state == returns.REJECTED:
+        elif each.state in (returns.REJECTED, returns.CLOSED):
             explanation = each.answer
         found.append(
             ReturnSummary(each, item_units(items, each.lines), gettext(label), tone, explanation)
@@ -271,7 +272,13 @@ CHANGE_KINDS = frozenset(
     {"packed", "unpacked", "shipped", "changed", "cancelled", "held", "resumed"}
 )
 RETURN_KINDS = frozenset(
-    {"return_requested", "return_approved", "return_rejected", "return_received"}
+    {
+        "return_requested",
+        "return_approved",
+        "return_rejected",
+        "return_received",
+        "return_closed",
+    }
 )
 
 

@@ -62,7 +62,7 @@ def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order
 def _problem(order: Order, event: Event) -> str:
     if event.kind == "packed" or event.kind in parcels.STEPS:
         return parcels.parcel_problem(event, order.parcels(), order.reserved_units)
-    if event.kind in returns.KINDS:
+    if event.kind in returns.KINDS or event.kind == "refund_owed":
         return returns.return_problem(event, order.parcels(), order.returns)
     if event.kind == "changed":
         return _change_problem(order, event.details)

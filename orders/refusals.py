@@ -21,6 +21,7 @@ _IMPOSSIBLE = {
     "return_approved": gettext_noop("has no return to approve"),
     "return_rejected": gettext_noop("has no return to decline"),
     "return_received": gettext_noop("has no return to receive"),
+    "return_closed": gettext_noop("has no return to close"),
     "refund_owed": gettext_noop("can’t be refunded"),
     "refunded": gettext_noop("has no refund to send"),
     "paid": gettext_noop("can’t be paid"),

@@ -1,8 +1,8 @@
-"""An order's returns, folded from its events: requested > approved | rejected; approved > received > refunded.
+"""An order's returns, folded from its events: requested > approved | rejected; approved > received > refunded | closed.
 
 Details of the events: return_requested {return, lines: {line: units}, reason}; return_approved {return};
-return_rejected {return}, its note says why; return_received {return, restock: {line: units}}. A return is refunded once
-the refund of a `refund_owed` that names it ({return}) was sent.
+return_rejected {return}, its note says why; return_received {return, restock: {line: units}}; return_closed {return}, its
+note says why no money goes back. A return is refunded once the refund of a `refund_owed` that names it ({return}) was sent.
 """
 
 from __future__ import annotations
@@ -16,19 +16,23 @@ from django.utils.translation import gettext as _
 from orders.events import Event, parse_line_units
 from orders.parcels import Parcel, delivered_units, units_by_line
 
-REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED = (
+REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED, CLOSED = (
     "requested",
     "approved",
     "rejected",
     "received",
     "refunded",
+    "closed",
 )
 # Which event takes a return from which state to which.
 STEPS = {
     "return_approved": (REQUESTED, APPROVED),
     "return_rejected": (REQUESTED, REJECTED),
     "return_received": (APPROVED, RECEIVED),
+    "return_closed": (RECEIVED, CLOSED),
 }
+# The events whose note is the shop's answer, which the shopper reads.
+ANSWERS = ("return_rejected", "return_closed")
 KINDS = ("return_requested", *STEPS)
 
 
@@ -41,9 +45,15 @@ class Return:
     reason: str
     requested_at: datetime
     state: str = REQUESTED
-    answer: str = ""  # why it was rejected, in words for the shopper
+    answer: str = ""  # why it was rejected, or nothing is refunded, in words for the shopper
     restock: dict[int, int] | None = None  # what went back into stock; None until it was received
     changed_at: datetime | None = None
+    refund_id: str = ""  # of the refund that was decided for it
+
+    @property
+    def is_awaiting_refund(self) -> bool:
+        """Whether it has arrived, and staff have yet to decide what goes back for it."""
+        return self.state == RECEIVED and not self.refund_id
 
     @property
     def is_open(self) -> bool:
@@ -71,7 +81,9 @@ def fold_returns(events: Sequence[Event]) -> tuple[Return, ...]:
         elif event.kind in STEPS and return_id in found:
             found[return_id] = _advanced_return(found[return_id], event)
         elif event.kind == "refund_owed" and return_id in found:
-            refunds[str(event.details["refund"])] = return_id
+            refund_id = str(event.details["refund"])
+            refunds[refund_id] = return_id
+            found[return_id] = replace(found[return_id], refund_id=refund_id)
         elif event.kind == "refunded" and (
             paid_for := refunds.get(str(event.details.get("refund", "")))
         ):
@@ -84,7 +96,7 @@ def _advanced_return(was: Return, event: Event) -> Return:
         was,
         state=STEPS[event.kind][1],
         changed_at=event.at,
-        answer=event.note if event.kind == "return_rejected" else was.answer,
+        answer=event.note if event.kind in ANSWERS else was.answer,
         restock=parse_line_units(event.details.get("restock"))
         if event.kind == "return_received"
         else was.restock,
@@ -125,10 +137,14 @@ def return_problem(event: Event, parcels: Sequence[Parcel], returns: Sequence[Re
             if not found and has_all_units(wanted, returnable_units(parcels, returns))
             else _("that many can’t be returned")
         )
+    if event.kind == "refund_owed":
+        return _("its return is closed") if found and found.state == CLOSED else ""
     if found is None:
         return _("it has no return %(number)s") % {"number": return_id}
     if found.state != STEPS[event.kind][0]:
         return _("return %(number)s is %(state)s") % {"number": return_id, "state": found.state}
+    if event.kind == "return_closed" and found.refund_id:
+        return _("its refund is already decided")
     if event.kind == "return_received" and not has_all_units(
         parse_line_units(event.details.get("restock")), found.lines
     ):

@@ -5,7 +5,7 @@ Three statuses and one label for the shopper. Only `state` is set by transitions
     state: pending_payment > confirmed > closed; pending_payment > expired | cancelled; confirmed <> on_hold;
            an order that nobody pays before it is sent is confirmed only after its e-mail address (decision 023);
            confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid late;
-           confirmed, closed > on_hold for good when its payment cannot be captured
+           confirmed, closed > on_hold when its payment cannot be captured: then it is cancelled, or closed if it was sent
     payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed; with the sums of orders.balance
     fulfilment: unfulfilled, partially_shipped, shipped, delivered; it follows from the parcels (orders.parcels)
 """
@@ -253,11 +253,13 @@ TRANSITION_RULES = {
             "delivered",
             _("Mark as delivered"),
             _("Delivered"),
-            (CONFIRMED,),
+            (CONFIRMED, ON_HOLD),
             fulfilment="delivered",
             when_under_way=True,
         ),
-        TransitionRule("lost", "", _("A parcel was lost"), (CONFIRMED,), when_under_way=True),
+        TransitionRule(
+            "lost", "", _("A parcel was lost"), (CONFIRMED, ON_HOLD), when_under_way=True
+        ),
         # Backordered units have arrived: other units are reserved for the order now.
         TransitionRule("allocated", "", "", (CONFIRMED, ON_HOLD)),
         # It has been to pack for too long.
@@ -296,12 +298,12 @@ TRANSITION_RULES = {
                 "voided",
             ),
         ),
-        # Also what was lost on the way, all of it.
+        # Also what was lost on the way, all of it; and what was sent before its payment failed.
         TransitionRule(
             "closed",
             _("Close"),
             "",
-            (CONFIRMED,),
+            (CONFIRMED, ON_HOLD),
             next_state=CLOSED,
             when_fulfilment=("delivered", "shipped"),
             when_under_way=False,
@@ -332,6 +334,8 @@ TRANSITION_RULES = {
             _("Return received"),
             _SENDING_BACK,
         ),
+        # No money goes back for it; its note says why.
+        TransitionRule("return_closed", "", _("Return closed"), (CONFIRMED, ON_HOLD, CLOSED)),
         # Details: refund, amount, lines, reason; `refunded` (refund, amount) is when it is done.
         TransitionRule("refund_owed", "", "", _ENDED),
         TransitionRule(

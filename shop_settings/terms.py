@@ -21,7 +21,7 @@ class Terms:
     """The shop's terms from a day on, until others begin; None is from the beginning on.
 
     `return_days` after its arrival a thing may be sent back, `withdrawal_days` after the last arrival a consumer may withdraw. Staff
-    who give back more than `refund_code_above` (in the shop's currency) are asked for a code again. So many units may be on the
+    who give back more than `refund_code_above` (in the shop's currency), at once or within an hour, are asked for a code again. So many units may be on the
     orders of a mailbox, and of a network, that nobody has paid for yet; 0 is no bound.
     """
 

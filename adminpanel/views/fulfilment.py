@@ -17,7 +17,6 @@ from moneyed import Money
 from accounts.access import current_member, staff_required
 from accounts.roles import MONEY_STAFF, ORDER_STAFF
 from adminpanel import queries
-from adminpanel.code_again import confirm_by_code
 from adminpanel.order_forms import (
     AnyForm,
     ChangeLinesForm,
@@ -29,7 +28,6 @@ from adminpanel.order_forms import (
     ReturnDecisionForm,
     ReturnReceiptForm,
     StaffAddressForm,
-    is_awaiting_refund,
 )
 from adminpanel.order_pages import (
     answer_submit,
@@ -38,14 +36,14 @@ from adminpanel.order_pages import (
     render_conflict,
     render_order_page,
 )
+from adminpanel.refund_permission import confirm_order_refund
 from cassandra_db import current_time
 from orders import operations
-from orders.balance import refundable_amount
 from orders.entities import Order
 from orders.errors import NotPayable, OrderChanged, TrackingNumberTaken, TransitionRefused
 from orders.items import Item
 from orders.queries import list_items
-from shop_settings.terms import get_terms
+from pricing.money import to_minor_units
 from web.decorators import post_only
 
 F = TypeVar("F", bound=AnyForm)
@@ -161,16 +159,20 @@ def update_return(request: HttpRequest, order: Order, return_id: str) -> HttpRes
 @post_only("adminpanel:order", "number")
 @order_submit
 def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> HttpResponse:
-    """Give money back: for lines, for the delivery, or another sum; for a return, or just so."""
+    """Give money back: for lines, for the delivery, or another sum; for a return, or just so. Of a return it may be nothing."""
 
     def build_form(order: Order, items: tuple[Item, ...]) -> RefundForm | None:
         back = next((each for each in order.returns if each.return_id == return_id), None)
-        if return_id and not (back and is_awaiting_refund(order, back)):
+        if return_id and not (back and back.is_awaiting_refund):
             return None
         return RefundForm(order, items, back, request.POST)
 
     def apply(order: Order, form: RefundForm, actor: str, now: datetime) -> Order:
         sent = form.cleaned_data
+        if not to_minor_units(sent["amount"]):
+            return operations.close_return(
+                order, return_id, actor=actor, now=now, note=sent["reason"]
+            )
         return operations.decide_refund(
             order,
             sent["amount"],
@@ -182,20 +184,35 @@ def decide_refund(request: HttpRequest, order: Order, return_id: str = "") -> Ht
             delivery=sent["delivery"],
         )
 
-    return _handle_submit(request, order, build_form, apply, confirm=_confirm_refund)
+    def confirm(request: HttpRequest, order: Order, form: RefundForm) -> bool:
+        return confirm_order_refund(request, form, order, form.cleaned_data["amount"])
+
+    return _handle_submit(request, order, build_form, apply, confirm)
 
 
+@sensitive_post_parameters("code")
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
-    """Take units out of an order that are not packed yet."""
+    """Take units out of an order that are not packed yet; what was paid for them goes back."""
 
     def apply(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> Order:
         return operations.change_order(order, form.units, actor=actor, now=now)
 
+    def confirm(request: HttpRequest, order: Order, form: ChangeLinesForm) -> bool:
+        try:
+            amount = operations.compute_change_refund(order, list_items(order), form.units)
+        except TransitionRefused:
+            return True  # and refused in its words, when it is done
+        return confirm_order_refund(request, form, order, amount)
+
     return _handle_submit(
-        request, order, lambda order, items: ChangeLinesForm(order, items, request.POST), apply
+        request,
+        order,
+        lambda order, items: ChangeLinesForm(order, items, request.POST),
+        apply,
+        confirm,
     )
 
 
@@ -244,13 +261,6 @@ def record_manual_refund(request: HttpRequest, order: Order) -> HttpResponse:
     except (NotPayable, OrderChanged, TransitionRefused) as refused:
         return render_conflict(request, _conflict_error(refused, order))
     return answer_submit(request, changed, before=order)
-
-
-def _confirm_refund(request: HttpRequest, order: Order, form: RefundForm) -> bool:
-    """Ask for a code again if more goes back, with all that went back of the order before, than one may give without."""
-    given_back = order.captured - refundable_amount(order) + form.cleaned_data["amount"]
-    limit = Money(get_terms().refund_code_above, given_back.currency)
-    return given_back <= limit or confirm_by_code(request, form)
 
 
 def _handle_submit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, note_changes, staff_required
@@ -33,6 +35,7 @@ from adminpanel.order_change_forms import (
 )
 from adminpanel.order_selection import list_selected_orders, list_selection_fields
 from adminpanel.queries import staff_actor
+from adminpanel.refund_permission import confirm_refund, may_refund, refund_limit
 from cassandra_db import current_time
 from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
 from orders import bulk_changes, queries
@@ -41,6 +44,7 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
 
+@sensitive_post_parameters("code")
 @staff_required(ORDER_STAFF, lists=("order",))
 @get_or_post
 def order_changes_new(request: HttpRequest) -> HttpResponse:
@@ -60,8 +64,12 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
         return _choice_page(request, data, form, ids)
     if change_id is None or data.get("seen") != _fingerprint(form, ids):
         return _preview_page(request, data, form, ids, is_stale=True)
+    act = _build_act(request, form, now)
+    if act.kind == "cancelled" and act.refunds_until:
+        amount, in_all = bulk_changes.sum_cancellations(ids, refund_limit())
+        if not confirm_refund(request, form, amount, in_all):
+            return _preview_page(request, data, form, ids)
     member = current_member(request)
-    act = form.build_act(staff_actor(member))
     change = bulk_changes.start_change(
         change_id, act, ids, form.tracking_by_order, UUID(str(member.pk)), now
     )
@@ -84,6 +92,11 @@ def order_changes_preview(request: HttpRequest) -> HttpResponse:
     if form is None or not form.is_valid():
         return _choice_page(request, request.POST, form, ids)
     return _preview_page(request, request.POST, form, ids)
+
+
+def _build_act(request: HttpRequest, form: OrderActForm, now: datetime) -> OrderAct:
+    member = current_member(request)
+    return form.build_act(staff_actor(member), now if may_refund(member) else None)
 
 
 def describe_act(act: OrderAct) -> str:
@@ -147,7 +160,7 @@ def _preview_page(
     is_stale: bool = False,
 ) -> HttpResponse:
     now = current_time()
-    act = form.build_act(staff_actor(current_member(request)))
+    act = _build_act(request, form, now)
     count = -(-len(ids) // PAGE_LENGTH)
     page = parse_page(data, count)
     shown = ids[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
@@ -166,8 +179,9 @@ def _preview_page(
         "change_id": uuid_from_time(now),
         "seen": _fingerprint(form, ids),
         "is_stale": is_stale,
+        "form": form,
     }
-    status = 409 if is_stale else 200
+    status = 409 if is_stale else 422 if form.errors else 200
     return render_page(request, "adminpanel/order_changes_preview.html", context, status=status)
 
 

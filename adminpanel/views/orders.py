@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
@@ -32,10 +33,12 @@ from adminpanel.order_pages import (
     render_order_page,
 )
 from adminpanel.order_selection import OrderFilterForm
+from adminpanel.refund_permission import confirm_order_refund
 from cassandra_db import (
     InvalidPageToken,
     current_time,
 )
+from orders import balance
 from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
 from orders.operations import add_note
@@ -112,6 +115,7 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
     return render_order_page(request, page_data)
 
 
+@sensitive_post_parameters("code")
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:order", "number")
 @order_submit
@@ -124,6 +128,12 @@ def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
             return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
         return render_order_page(request, queries.get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
+    # Of an order that has changed since, nothing happens below.
+    is_cancelling = sent["event"] == "cancelled" and sent["version"] == found.version
+    if is_cancelling and not confirm_order_refund(
+        request, form, found, balance.amount_to_give_up(found)
+    ):
+        return render_order_page(request, queries.get_order_page(found), move_form=form, status=422)
     try:
         changed = operations.apply_staff_transition(
             found,

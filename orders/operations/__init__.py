@@ -6,7 +6,7 @@ A crash anywhere leaves a row behind: in `pending_effects_by_minute` for an even
 
 from orders.operations.abandonment import abandon_checkout, mark_checkout_abandoned
 from orders.operations.backorders import allocate_backorders
-from orders.operations.changes import change_order
+from orders.operations.changes import change_order, compute_change_refund
 from orders.operations.confirmation import confirm_email, reject_order, resend_confirmation_mail
 from orders.operations.copies import delete_empty_days, write_copies
 from orders.operations.effects import apply_effects, transition_order
@@ -48,6 +48,7 @@ from orders.operations.refunds import settle_captures_and_refunds
 from orders.operations.returning_customers import count_returning_customers
 from orders.operations.returns import (
     approve_return,
+    close_return,
     decide_refund,
     receive_return,
     reject_return,

@@ -60,6 +60,14 @@ def change_order(
     )
 
 
+def compute_change_refund(
+    order: Order, items: Sequence[Item], quantities: Mapping[int, int]
+) -> Money:
+    """Return how much money goes back if an order is changed to these quantities. Raises TransitionRefused."""
+    owed = plan_change(order, items, quantities, None).companion_events.get("refund_owed", {})
+    return from_minor_units(owed.get("amount", 0), order.total.currency.code)
+
+
 @dataclass(frozen=True)
 class OrderChange:
     """The details of a change's event, the units reserved from then on ('' for the same), and the events that come with it."""

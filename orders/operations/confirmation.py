@@ -14,14 +14,15 @@ from orders.operations.effects import transition_as_planned
 from orders.operations.emails import compose_confirmation_mail, has_plain_mail, mail_context
 from orders.states import CANCELLED, EXPIRED
 from orders.transitions import Transition
-from payments.gateways import MANUAL_METHODS, METHODS, TRANSFER
+from payments.gateways import METHODS, TRANSFER
 from pricing.money import to_minor_units
 
 
 def confirm_email(order: Order, now: datetime) -> Order:
     """Confirm an order's e-mail address; return the order. Confirming it again changes nothing.
 
-    From now on an order by transfer has its days to be paid, and all others are confirmed. Raises ConfirmationTooLate when it has
+    From now on an order by transfer has its days to be paid. One on delivery is confirmed by this, and one that costs nothing by its
+    effects. Raises ConfirmationTooLate when it has
     ended, OrderChanged when something else keeps happening to it, CassandraUnavailable.
     """
 
@@ -38,16 +39,14 @@ def confirm_email(order: Order, now: datetime) -> Order:
 
 def _confirmation(order: Order, now: datetime) -> Transition:
     pay_until = now + METHODS[order.payment_method].pay_within
-    is_to_be_paid = bool(to_minor_units(order.total))
-    is_transfer = is_to_be_paid and order.payment_method == TRANSFER
-    is_manual = is_to_be_paid and order.payment_method in MANUAL_METHODS
+    is_on_delivery = bool(to_minor_units(order.total)) and order.payment_method != TRANSFER
     return Transition(
         "email_confirmed",
         actor="shopper",
         at=now,
         details={"pay_until": pay_until.isoformat()},
-        companion_events={} if is_transfer else {"confirmed": {}},
-        payment_id=order.payment_attempts[0].payment_id if is_manual and not is_transfer else None,
+        companion_events={"confirmed": {}} if is_on_delivery else {},
+        payment_id=order.payment_attempts[0].payment_id if is_on_delivery else None,
     )
 
 

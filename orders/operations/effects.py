@@ -36,6 +36,7 @@ from orders.transitions import Transition
 from orders.voucher_customers import find_voucher_customer_key
 from payments.errors import GatewayUnavailable
 from payments.gateways import TRANSFER
+from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
 from promotions.operations import has_voucher_use, redeem_voucher, release_voucher
 
@@ -105,7 +106,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
     Raises CassandraUnavailable; SettlementUnstable, or GatewayUnavailable, also if the gateway does not know the payment (any more):
     then all is done except at the gateway.
     """
-    order = follow_withdrawal(order, now)
+    order = _confirm_free_order(follow_withdrawal(order, now), now)
     stock_error: LookupError | None = None
     try:
         sync_stock(order, items, now)
@@ -140,6 +141,21 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         raise stock_error
     if payment_error:
         raise payment_error
+    return order
+
+
+def _confirm_free_order(order: Order, now: datetime) -> Order:
+    """Confirm an order that costs nothing, however it was placed; return the order. Done again, it does nothing.
+
+    One that has to be confirmed by mail waits for that. Raises CassandraUnavailable.
+    """
+    for _ in retry_attempts(_TRIES):
+        if order.state != PENDING or to_minor_units(order.total) or order.needs_email_confirmation:
+            break
+        try:
+            order = append_event(order, Transition("confirmed", actor="system", at=now))[0]
+        except OrderChanged as stale:
+            order = stale.order
     return order
 
 

@@ -201,7 +201,7 @@ def _confirmed(order: Order, event: Event, items: tuple[Item, ...]) -> MailConte
         )
         % {"days": days}
     ]
-    if order.payment_method == CASH_ON_DELIVERY:
+    if order.payment_method == CASH_ON_DELIVERY and order.total.amount:
         paragraphs.append(
             (
                 _("You pay the carrier %(total)s on delivery.")
@@ -470,6 +470,17 @@ def _return_received(order: Order, event: Event, items: tuple[Item, ...]) -> Mai
     )
 
 
+def _return_closed(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    why = (event.note,) if event.note else ()
+    return MailContent(
+        _("Your return is complete"),
+        (_("There is nothing to refund for it."), *why, _("If you disagree, reply to this email.")),
+        _return_contents(event, order, items),
+        _("Returned items"),
+        link_label=_("View my order"),
+    )
+
+
 def _return_contents(event: Event, order: Order, items: tuple[Item, ...]) -> tuple[ItemUnits, ...]:
     return_id = event.details.get("return")
     lines = next((each.lines for each in order.returns if each.return_id == return_id), {})
@@ -547,5 +558,6 @@ _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | N
     "return_approved": _return_approved,
     "return_rejected": _return_rejected,
     "return_received": _return_received,
+    "return_closed": _return_closed,
     "refunded": _refunded,
 }

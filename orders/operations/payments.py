@@ -78,14 +78,12 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     A further attempt reserves the order's units for another ten minutes. A cash-on-delivery order is confirmed by this, unless
     its e-mail address has to be confirmed first. Raises NotPayable, TooManyPaymentAttempts, GatewayMissing, GatewayUnavailable, CassandraUnavailable.
     """
-    if order.state != PENDING:
-        raise NotPayable
     own_page = origin + reverse("orders:detail", args=[order.number])
     if not to_minor_units(order.total):
-        # A voucher covers the whole total: no gateway is needed.
-        if not order.needs_email_confirmation:
-            confirm_order(order, None, "shopper", now)
+        # Its effects confirm it (apply_order_effects): no gateway is needed.
         return PaymentRedirect(derive_payment_id(order.order_id, 0), own_page)
+    if order.state != PENDING:
+        raise NotPayable
     order, attempt = _start_attempt(order, now)
     if attempt.gateway in gateways.MANUAL_METHODS:
         if attempt.gateway == gateways.CASH_ON_DELIVERY and not order.needs_email_confirmation:
@@ -161,7 +159,7 @@ def _request(
     )
 
 
-def confirm_order(order: Order, payment_id: UUID | None, actor: str, now: datetime) -> Order:
+def confirm_order(order: Order, payment_id: UUID, actor: str, now: datetime) -> Order:
     """Confirm an order whose payment no gateway has to approve; one that no longer waits for payment stays as it is.
 
     Raises OrderChanged when something else keeps happening to it, CassandraUnavailable.

@@ -82,6 +82,14 @@ def receive_return(
     )
 
 
+def close_return(order: Order, return_id: str, *, actor: str, now: datetime, note: str) -> Order:
+    """End a return that has arrived, without a refund; `note` says why, in words for the shopper. Return the order."""
+    return transition_order(
+        order,
+        Transition("return_closed", actor=actor, at=now, note=note, details={"return": return_id}),
+    )
+
+
 def decide_refund(
     order: Order,
     amount: Money,

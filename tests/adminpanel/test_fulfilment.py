@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -18,13 +19,21 @@ from accounts import second_factor as factors
 from accounts.models import User
 from accounts.sessions import PASSED_AT
 from adminpanel import queries as staff_queries
-from orders import operations, queries
+from orders import balance, links, operations, queries
 from orders.entities import Order
 from orders.operations.erasure import anonymize_order
 from orders.operations.tracking_numbers import find_tracking_owner
 from orders.transitions import Transition
+from promotions.rules import BUY_GET, PERCENTAGE, Promotion
 from tests.adminpanel.conftest import make_order_with_events
-from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
+from tests.factories import (
+    make_draft,
+    make_payment,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
 
 HTMX = {"HX-Request": "true"}
 
@@ -41,6 +50,10 @@ def now_of(order: Order) -> Order:
 
 def seen(order: Order, **sent: Any) -> dict[str, Any]:
     return {"version": str(order.version), **sent}
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 def text_of(client: Client, order: Order) -> str:
@@ -269,6 +282,51 @@ def test_a_return_is_agreed_to_received_and_refunded(
         "done",
     )
     assert url("return_refund", requested_return, "1") not in text_of(support_client, done)
+
+
+@pytest.mark.parametrize("case", ["free unit", "free order", "refunded in advance"])
+def test_x250_a_return_of_which_nothing_is_refunded_ends_by_the_form_as_it_is_drawn(
+    support_client: Client, case: str
+) -> None:
+    order = make_delivered_order(case)
+    if case == "refunded in advance":
+        amount = balance.refundable_amount(order)
+        order = operations.decide_refund(order, amount, {}, "Sorry", actor="Bea", now=utc_now())
+    # Of two lines it is the second that comes back: the free one.
+    order = operations.request_return(order, {2: 1}, "", actor="shopper", now=utc_now())
+    order = operations.approve_return(order, "1", actor="Ann", now=utc_now())
+    order = operations.receive_return(order, "1", {}, actor="Ann", now=utc_now())
+    tracking = reverse("orders:track", args=[links.order_access_token(order.order_id)])
+    assert "refund you within a few days" in Client().get(tracking, follow=True).content.decode()
+    address = url("return_refund", order, "1")
+    (form,) = html.fromstring(text_of(support_client, order)).xpath(f"//form[@action='{address}']")
+    sent = {name: value or "" for name, value in form.form_values()}
+    assert support_client.post(address, sent).status_code == 303
+    done = now_of(order)
+    assert (done.returns[0].state, done.board_column) == ("closed", "done")
+    assert done.refunded == order.refunded
+    page = Client().get(tracking, follow=True).content.decode()
+    assert "refund you within a few days" not in page
+    assert "Nothing was paid for it, or it is already refunded." in page
+    assert "Closed without a refund" in text_of(support_client, done)
+
+
+def make_delivered_order(case: str) -> Order:
+    """An order of two products that has arrived: the second one was free, or both were, or none."""
+    products = [make_product(price=price) for price in ("40.00", "30.00")]
+    for product in products:
+        make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    draft = make_draft(*((product, 1) for product in products))
+    if case != "refunded in advance":
+        gift = Promotion("gift", "", "A gift", PERCENTAGE, percent=Decimal(100))
+        free_unit = Promotion("two", "", "Buy one, get one", BUY_GET, buy=1, free=1)
+        draft = replace(draft, promotions=(gift if case == "free order" else free_unit,))
+    order = operations.place_order(draft, utc_now())
+    if order.state == "pending_payment":
+        order = make_payment(order)
+    for kind in ("packed", "shipped", "delivered"):
+        order = operations.transition_order(order, Transition(kind, actor="Ann", at=utc_now()))
+    return order
 
 
 def test_a_refusal_needs_words_and_the_customer_reads_them(
@@ -554,16 +612,16 @@ def test_money_that_nobody_but_staff_can_send_waits_for_them(
 # ---- Changes
 
 
-def test_something_is_taken_out_and_its_money_goes_back(staff_client: Client) -> None:
+def test_something_is_taken_out_and_its_money_goes_back(support_client: Client) -> None:
     order = make_order_with_events("paid")
-    assert staff_client.post(url("lines", order), seen(order, line_1="1")).status_code == 303
+    assert support_client.post(url("lines", order), seen(order, line_1="1")).status_code == 303
     done = now_of(order)
     assert (done.item_count, done.total, done.refunded) == (
         1,
         order.total - Money(12, "EUR"),
         Money(12, "EUR"),
     )
-    text = text_of(staff_client, done)
+    text = text_of(support_client, done)
     assert "1 × €12.00" in text
     assert "1 item<" in text
 

@@ -19,7 +19,7 @@ ROUNDS = 5
 
 
 def test_one_wins_and_the_other_reads_who_and_when(tmp_path: Path) -> None:
-    people = {name: make_user(name, role="warehouse") for name in ("Ann", "Ben")}
+    people = {name: make_user(name, role="support") for name in ("Ann", "Ben")}
     with serve_shop(tmp_path, workers=2) as shop:
         lines = {}
         for name, user in people.items():

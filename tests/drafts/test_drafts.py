@@ -30,8 +30,10 @@ from mail.queries import derive_mail_id, get_mail
 from orders import queries as orders
 from orders.entities import Order
 from orders.errors import CustomerRefused
-from orders.operations import settle_payment
+from orders.operations import placement, settle_payment
 from orders.operations.effects import apply_effects
+from orders.operations.emails import compose_mail
+from payments.gateways import METHODS
 from promotions.rules import PERCENTAGE
 from tests.factories import (
     find_delivery_method,
@@ -46,6 +48,7 @@ from tests.orders.crashes import (
     expire_claim,
     first_and_last_writes,
     kill_at_write,
+    kill_in,
     record_writes,
     run_worker,
 )
@@ -392,3 +395,46 @@ def test_an_erased_person_leaves_no_draft() -> None:
     assert [queries.get_draft(each.draft_id) for each in drafts] == [None, None]
     with pytest.raises(DraftChanged):
         accept(sent)
+
+
+@pytest.mark.parametrize("payment", ["by the staff", *METHODS])
+def test_x251_an_order_that_costs_nothing_is_confirmed_however_it_was_placed(payment: str) -> None:
+    gift = DraftDiscount(PERCENTAGE, Decimal(100), "A gift")
+    # So dear that its delivery is free.
+    content = make_content(make_stocked("40.00"), discount=gift)
+    if payment == "by the staff":
+        method = find_delivery_method("DE", "standard")
+        order = operations.order_draft(content, None, method, STAFF, now())
+    else:
+        order = accept(send(content), payment)
+    assert not order.total.amount
+    assert (order.state, order.payment) == ("confirmed", "paid")
+    mailed = [
+        compose_mail(order, event, orders.list_items(order)) for event in reversed(order.events)
+    ]
+    assert [each.headline for each in mailed if each] == ["Your order"]
+    assert "0.00" not in " ".join(mailed[-1].paragraphs if mailed[-1] else ())
+    assert_order_consistent(order.order_id)
+
+
+def test_x251_a_crash_does_not_leave_it_waiting_for_a_payment() -> None:
+    gift = DraftDiscount(PERCENTAGE, Decimal(100), "A gift")
+    content = make_content(make_stocked("40.00"), discount=gift)
+    method = find_delivery_method("DE", "standard")
+    kill_in(
+        placement,
+        "apply_order_effects",
+        lambda: operations.order_draft(content, None, method, STAFF, now()),
+    )
+    draft = queries.get_draft(content.draft_id)
+    assert draft
+    assert draft.order_id
+    assert read_order(draft.order_id).state == "pending_payment"
+    run_worker(now() - timedelta(minutes=2), now() + timedelta(minutes=1), draft.order_id)
+    assert read_order(draft.order_id).state == "confirmed"
+
+
+def read_order(order_id: UUID) -> Order:
+    order = orders.get_order(order_id)
+    assert order
+    return order

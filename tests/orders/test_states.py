@@ -136,6 +136,7 @@ def test_each_state_has_a_column_and_a_word(subtests: pytest.Subtests) -> None:
             assert (order.board_column, order.customer_label) == (column, label)
 
 
+_DELIVERED = ("authorized", "captured", "shipped", "delivered")
 # The states that an order can be in, and all that may happen to it there.
 SITUATIONS: dict[tuple[str, ...], set[str]] = {
     (): {"authorized", "confirmed", "captured", "payment_failed", "expired", "cancelled"},
@@ -159,12 +160,25 @@ SITUATIONS: dict[tuple[str, ...], set[str]] = {
     ("authorized", "captured", "shipped", "delivered", "return_requested", "return_approved"): {
         "allocated", "closed", "return_received", "refund_owed",
     },
+    (*_DELIVERED, "return_requested", "return_approved", "return_received"): {
+        "allocated", "closed", "return_closed", "refund_owed",
+    },
+    (*_DELIVERED, "return_requested", "return_approved", "return_received", "return_closed"): {
+        "allocated", "closed",
+    },
+    (*_DELIVERED, "return_requested", "return_approved", "return_received", "refund_owed"): {
+        "allocated", "closed", "refunded",
+    },
+    ("authorized", "shipped", "capture_refused"): {"captured", "allocated", "delivered", "lost"},
+    ("authorized", "shipped", "delivered", "capture_refused"): {"captured", "allocated", "closed"},
     ("authorized", "captured", "shipped", "delivered", "closed", "refund_owed"): {"return_requested", "refunded"},
     ("authorized", "captured", "cancelled"): {"refund_owed"},
     ("authorized", "captured", "cancelled", "refund_owed"): {"refunded"},
     ("authorized", "captured", "cancelled", "refund_owed", "refunded"): set(),
     ("authorized", "shipped", "delivered", "closed"): {"captured", "capture_refused", "return_requested"},
-    ("authorized", "shipped", "delivered", "closed", "capture_refused"): {"captured", "allocated"},
+    ("authorized", "shipped", "delivered", "closed", "capture_refused"): {
+        "captured", "allocated", "closed",
+    },
     ("authorized", "cancelled"): {"captured", "voided"},
     ("cancelled",): {"captured"},
     ("expired",): {"captured", "paid_late", "paid_too_late"},
