@@ -1796,9 +1796,37 @@ FAULTS = (
     _fault(
         "A use that is given back still counts for its person",
         "promotions/operations.py",
-        "    if row.person_claim:\n        batch.append(",
-        "    if not row.person_claim:\n        batch.append(",
+        "for each in row.person_claim.split()",
+        "for each in row.person_claim.split()[:0]",
         "tests/promotions/test_vouchers.py",
+    ),
+    _fault(
+        "A use of a code counts for one key of its customer alone",
+        "promotions/operations.py",
+        "    keys = customer_keys if found.limit_per_customer else ()",
+        "    keys = customer_keys[:1] if found.limit_per_customer else ()",
+        "tests/promotions/test_vouchers.py",
+    ),
+    _fault(
+        "A use of a code that is given back still counts for the second key of its customer",
+        "promotions/operations.py",
+        "for each in row.person_claim.split()",
+        "for each in row.person_claim.split()[:1]",
+        "tests/promotions/test_vouchers.py",
+    ),
+    _fault(
+        "The cart takes a code that a member used as a guest",
+        "promotions/queries.py",
+        "            for each in customer_keys\n",
+        "            for each in customer_keys[:1]\n",
+        "tests/promotions/test_orders.py",
+    ),
+    _fault(
+        "A member's use of a code leaves the account's address free",
+        "orders/voucher_customers.py",
+        "    return voucher_customer_keys(member.user_id, member.confirmed_email)",
+        "    return voucher_customer_keys(member.user_id)",
+        "tests/promotions/test_orders.py",
     ),
     # ---- The catalogue
     _fault(

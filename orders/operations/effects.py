@@ -33,7 +33,7 @@ from orders.operations.unpaid_units import sync_unpaid_units
 from orders.operations.withdrawals import follow_withdrawal
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
-from orders.voucher_customers import find_voucher_customer_key
+from orders.voucher_customers import find_voucher_customer_keys
 from payments.errors import GatewayUnavailable
 from payments.gateways import TRANSFER
 from promotions.errors import VoucherRefused
@@ -203,7 +203,7 @@ def _sync_voucher(order: Order, now: datetime) -> None:
             try:
                 redeem_voucher(
                     order.voucher,
-                    find_voucher_customer_key(order.user_id, order.email),
+                    find_voucher_customer_keys(order.user_id, order.email),
                     order.order_id,
                     now,
                     late=True,

@@ -68,7 +68,7 @@ from orders.operations.unpaid_units import (
 )
 from orders.payment_attempts import derive_payment_id, started_details
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
-from orders.voucher_customers import find_voucher_customer_key
+from orders.voucher_customers import find_voucher_customer_keys
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from pricing import delivery, quotes, tax
@@ -470,7 +470,7 @@ def _redeem_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now:
     try:
         redeem_voucher(
             draft.voucher,
-            find_voucher_customer_key(draft.user_id, draft.email),
+            find_voucher_customer_keys(draft.user_id, draft.email),
             draft.order_id,
             now,
         )
