@@ -28,6 +28,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.payment_attempts import PaymentAttempt
 from orders.refunds import Refund
 from orders.returns import Return
+from orders.states import PICKUP_LABELS
 from orders.viewers import Viewer
 from payments.gateways import MANUAL_METHODS
 from pricing.money import from_minor_units
@@ -136,8 +137,10 @@ def attempt_label(state: str) -> str:
     return str(PAYMENT_ATTEMPTS.get(state, state))
 
 
-def fulfilment_label(fulfilment: str) -> str:
-    """Return in words how much of an order was sent."""
+def fulfilment_label(fulfilment: str, *, is_pickup: bool = False) -> str:
+    """Return in words how much of an order was sent, or can be picked up."""
+    if is_pickup and fulfilment in PICKUP_LABELS:
+        return _(PICKUP_LABELS[fulfilment])
     return str(FULFILMENTS.get(fulfilment, fulfilment))
 
 
@@ -161,7 +164,7 @@ def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
 
 def _line(event: Event, order: Order) -> StaffHistoryEntry:
     return StaffHistoryEntry(
-        event_label(event),
+        event_label(order, event),
         actor_label(event),
         event.at,
         event.note,
@@ -171,8 +174,10 @@ def _line(event: Event, order: Order) -> StaffHistoryEntry:
     )
 
 
-def event_label(event: Event) -> str:
-    """Return what has happened, in words for staff."""
+def event_label(order: Order, event: Event) -> str:
+    """Return what has happened to an order, in words for staff."""
+    if event.kind in PICKUP_LABELS and not order.find_carrier(event.details.get("parcel")):
+        return _(PICKUP_LABELS[event.kind])
     return str(EVENTS.get(event.kind) or event.staff_label)
 
 
@@ -189,7 +194,7 @@ def describe_submitted_event(order: Order, event: Event) -> str:
         case "shipped" | "unpacked" | "delivered" | "lost" if "parcel" in details:
             return _("parcel %(number)s: %(what)s") % {
                 "number": details["parcel"],
-                "what": event_label(event).lower(),
+                "what": event_label(order, event).lower(),
             }
         case "return_approved":
             return _("return %(return)s approved") % details
@@ -221,7 +226,7 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             return _("order %(number)s adds to it") % {"number": details["added_order"]}
         case "note":
             return _("note added")
-    return event_label(event).lower()
+    return event_label(order, event).lower()
 
 
 def _event_details(event: Event, order: Order) -> str:
@@ -393,6 +398,13 @@ def _words_and_tone(shown: tuple[StrOrPromise, str]) -> tuple[str, str]:
     return str(shown[0]), shown[1]
 
 
+def _parcel_words_and_tone(order: Order, parcel: Parcel) -> tuple[str, str]:
+    words, tone = _words_and_tone(PARCELS[parcel.state])
+    if parcel.state in PICKUP_LABELS and not order.find_carrier(parcel.parcel_id):
+        words = _(PICKUP_LABELS[parcel.state])
+    return words, tone
+
+
 def parcel_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
 ) -> list[ParcelPanel]:
@@ -400,7 +412,7 @@ def parcel_panels(
     return [
         ParcelPanel(
             each,
-            *_words_and_tone(PARCELS[each.state]),
+            *_parcel_words_and_tone(order, each),
             tracking_url(each.carrier, each.tracking),
             forms.get(f"parcel-{each.parcel_id}"),
         )

@@ -295,4 +295,5 @@ def get_voucher_customer_keys(request: HttpRequest, person_id: UUID) -> tuple[st
     """Return the customer keys with which a member uses codes; none for a guest, whose address the checkout asks for."""
     if person_id == owner.get_guest_id(request) or not request.user.is_authenticated:
         return ()
-    return voucher_customer_keys(request.user.pk, request.user.confirmed_email)
+    email: str = request.user.confirmed_email  # type: ignore[attr-defined]
+    return voucher_customer_keys(request.user.pk, email)

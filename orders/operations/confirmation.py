@@ -37,7 +37,7 @@ def confirm_email(order: Order, now: datetime) -> Order:
 
 
 def _confirmation(order: Order, now: datetime) -> Transition:
-    pay_until = now + METHODS[order.payment_method].pay_within
+    pay_until = METHODS[order.payment_method].pay_until(now)
     is_to_be_paid = bool(to_minor_units(order.total))
     is_transfer = is_to_be_paid and order.payment_method == TRANSFER
     is_manual = is_to_be_paid and order.payment_method in MANUAL_METHODS

@@ -24,11 +24,11 @@ OFF_BOARD = write(
 ON_BOARD = write(
     "Q15",
     """INSERT INTO orders_by_status (status, order_date, placed_at, order_id, number, name, email, country, total, currency,
-                                     item_count, payment, payment_method, fulfilment, delivery_method, estimated_delivery,
-                                     skus, tags, version)
+                                     item_count, payment, payment_method, fulfilment, is_pickup, delivery_method,
+                                     estimated_delivery, skus, tags, version)
        VALUES (:status, :day, :placed_at, :order_id, :number, :name, :email, :country, :total, :currency,
-               :item_count, :payment, :payment_method, :fulfilment, :delivery_method, :estimated_delivery, :skus, :tags,
-               :version) USING TIMESTAMP :at""",
+               :item_count, :payment, :payment_method, :fulfilment, :is_pickup, :delivery_method, :estimated_delivery, :skus,
+               :tags, :version) USING TIMESTAMP :at""",
 )
 BY_USER = write(
     "Q11",
@@ -97,6 +97,7 @@ def board_columns(order: Order) -> dict[str, object]:
         "payment": order.payment,
         "payment_method": order.payment_method,
         "fulfilment": order.fulfilment,
+        "is_pickup": order.is_pickup,
         "delivery_method": order.method.code,
         "estimated_delivery": Date(order.method.last),
         "skus": json.dumps(order.skus),
