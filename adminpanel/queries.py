@@ -98,6 +98,7 @@ EVENTS = {
     "lost": gettext_lazy("Lost"),
     "allocated": gettext_lazy("Stock has arrived for it"),
     "late": gettext_lazy("Waiting to be packed for over 48 hours"),
+    "tracked": gettext_lazy("Tracking updated"),
     "changed": gettext_lazy("Changed"),
     "withdrawn": gettext_lazy("Withdrawal from the contract"),
     "return_requested": gettext_lazy("Return requested"),
@@ -191,7 +192,7 @@ def describe_submitted_event(order: Order, event: Event) -> str:
     match event.kind:
         case "packed" if "parcel" in details:
             return _("parcel %(parcel)s packed") % details
-        case "shipped" | "unpacked" | "delivered" | "lost" if "parcel" in details:
+        case "shipped" | "unpacked" | "delivered" | "lost" | "tracked" if "parcel" in details:
             return _("parcel %(number)s: %(what)s") % {
                 "number": details["parcel"],
                 "what": event_label(order, event).lower(),
@@ -353,13 +354,14 @@ def get_order_page(order: Order) -> OrderPage:
 
 @dataclass(frozen=True)
 class ParcelPanel:
-    """A parcel on an order's page; `form` is what can be done with it, if anything."""
+    """A parcel on an order's page; `form` is what can be done with it, `tracking_form` corrects its number; if anything does."""
 
     parcel: Parcel
     state_label: str
     tone: str
     tracking_url: str
     form: AnyForm | None
+    tracking_form: AnyForm | None
 
 
 @dataclass(frozen=True)
@@ -415,6 +417,7 @@ def parcel_panels(
             *_parcel_words_and_tone(order, each),
             tracking_url(each.carrier, each.tracking),
             forms.get(f"parcel-{each.parcel_id}"),
+            forms.get(f"tracking-{each.parcel_id}"),
         )
         for each in order.parcels(items)
     ]

@@ -259,6 +259,16 @@ class Order:
         return next(carriers, self.method.carrier)
 
     @property
+    def former_tracking_numbers(self) -> set[str]:
+        """The tracking numbers that its parcels had before they were corrected."""
+        given = {
+            str(event.details.get("tracking") or "")
+            for event in self.events
+            if event.kind in (parcels.SHIPPED, parcels.TRACKED)
+        }
+        return given - {"", *(each.tracking for each in self._parcels)}
+
+    @property
     def is_pickup(self) -> bool:
         """Whether no carrier brings it."""
         return not self.find_carrier()

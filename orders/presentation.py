@@ -261,7 +261,11 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
     parts = []
     if several and details.get("parcel"):
         parts.append(gettext("Parcel %(number)s") % {"number": details["parcel"]})
-    if event.kind == "shipped" and details.get("tracking"):
+    # A number that was corrected may be another customer's by now.
+    current = {each.tracking for each in order.parcels()}
+    if event.kind in (parcels.SHIPPED, parcels.TRACKED) and details.get("tracking") in current - {
+        ""
+    }:
         parts.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
     if event.kind in ("captured", "refunded") and details.get("amount"):
         parts.append(

@@ -271,6 +271,14 @@ TRANSITION_RULES = {
             when_under_way=True,
         ),
         TransitionRule("lost", "", _("A parcel was lost"), (CONFIRMED,), when_under_way=True),
+        # The carrier or the number of a parcel that was sent. Details: parcel, carrier, tracking, mail.
+        TransitionRule(
+            "tracked",
+            "",
+            _("Tracking updated"),
+            (CONFIRMED, ON_HOLD, CLOSED),
+            when_fulfilment=("partially_shipped", "shipped", "delivered"),
+        ),
         # Backordered units have arrived: other units are reserved for the order now.
         TransitionRule("allocated", "", "", (CONFIRMED, ON_HOLD)),
         # It has been to pack for too long.

@@ -320,6 +320,25 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
     )
 
 
+def _tracked(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
+    parcel_id = event.details["parcel"]
+    parcel = next(each for each in order.parcels() if each.parcel_id == parcel_id)
+    if not event.details.get("mail") or not parcel.tracking:
+        return None
+    said = {"carrier": order.find_carrier(parcel_id), "tracking": parcel.tracking}
+    return MailContent(
+        _("The tracking number of your parcel"),
+        (
+            _("Your parcel’s tracking number with %(carrier)s is %(tracking)s.") % said
+            if said["carrier"]
+            else _("Your parcel’s tracking number is %(tracking)s.") % said,
+        ),
+        _parcel_contents(order, event, items),
+        _("In the parcel"),
+        tracking_url=tracking_url(parcel.carrier, parcel.tracking),
+    )
+
+
 def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
     until = order.last_return_day(event.at)
     is_pickup = not order.find_carrier(event.details.get("parcel"))
@@ -542,6 +561,7 @@ _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | N
     "paid_too_late": _too_late,
     "capture_refused": _capture_refused,
     "shipped": _shipped,
+    "tracked": _tracked,
     "delivered": _delivered,
     "lost": _lost,
     "changed": _changed,
