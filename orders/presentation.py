@@ -262,10 +262,8 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
     if several and details.get("parcel"):
         parts.append(gettext("Parcel %(number)s") % {"number": details["parcel"]})
     # A number that was corrected may be another customer's by now.
-    current = {each.tracking for each in order.parcels()}
-    if event.kind in (parcels.SHIPPED, parcels.TRACKED) and details.get("tracking") in current - {
-        ""
-    }:
+    numbers = {each.tracking for each in order.parcels() if each.tracking}
+    if event.kind in (parcels.SHIPPED, parcels.TRACKED) and details.get("tracking") in numbers:
         parts.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
     if event.kind in ("captured", "refunded") and details.get("amount"):
         parts.append(
