@@ -144,12 +144,12 @@ class PersonByCart(Model):
 class InvitationByEmail(Model):
     """To which carts an e-mail address was invited, so that its owner's erasure finds them. Written before the invitation itself.
 
-    Bound: the invitations of 15 days to one address, 16 bytes each: by their limit (LIMIT_INVITATION, 30 an hour) 170 kB at most.
-    Writer: cart.operations.sharing; the rows have the invitations' TTL.
+    Bound: the invitations of 16 days to one address, 16 bytes each: by their limit (LIMIT_INVITATION, 30 an hour) 190 kB at most.
+    Writer: cart.operations.sharing; the rows go after 16 days, after the invitations.
     """
 
     __table_name__ = "invitations_by_email"
-    __partition_bytes__ = 170 * KB
+    __partition_bytes__ = 190 * KB
     __options__ = {"default_time_to_live": 14 * 24 * 3600}
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded

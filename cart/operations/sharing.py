@@ -73,7 +73,9 @@ INSERT_INVITATION = conditional_write(
 # Written first, so that there is no invitation that an erasure of its address does not find.
 INSERT_INVITED = write(
     "sharing",
-    "INSERT INTO invitations_by_email (email, cart_id) VALUES (:email, :cart_id) USING TTL :seconds",
+    # An invitation ends with a day, an hour of summer time included; its row here outlives it.
+    f"""INSERT INTO invitations_by_email (email, cart_id) VALUES (:email, :cart_id)
+        USING TTL {(INVITED_DAYS + 2) * 24 * 3600}""",  # noqa: S608
 )
 DELETE_INVITED = write("sharing", "DELETE FROM invitations_by_email WHERE email = :email")
 INSERT_LINK = conditional_write(
@@ -159,7 +161,7 @@ def invite_person(
         now=now,
         seconds=seconds,
     )
-    INSERT_INVITED.run(email=email_key(email), cart_id=cart_id, seconds=seconds)
+    INSERT_INVITED.run(email=email_key(email), cart_id=cart_id)
     _insert_row(found, owner.name, row, INVITATION, key)
     made = people.get_invitation(cart_id, key)
     if made is None:
