@@ -95,6 +95,11 @@ class User(DjangoCassandraModel):
     def is_superuser(self) -> bool:
         return bool(self.role == ADMIN)
 
+    @property
+    def confirmed_email(self) -> str:
+        """The e-mail address, if it is proved to be this person's; '' if not."""
+        return str(self.email) if self.verified_at else ""
+
     def get_username(self) -> str:
         return str(self.email)
 

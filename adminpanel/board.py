@@ -102,7 +102,7 @@ class BoardRow:
 
     @property
     def fulfilment_label(self) -> str:
-        return fulfilment_label(self.order.fulfilment)
+        return fulfilment_label(self.order.fulfilment, is_pickup=self.order.is_pickup)
 
     @property
     def delivery(self) -> str:

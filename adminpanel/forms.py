@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
@@ -11,7 +11,6 @@ from uuid import UUID
 
 from django import forms
 from django.conf import settings
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
@@ -30,6 +29,7 @@ from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
+from web.days import end_of_day, start_of_day
 from web.forms import Form
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ class PromotionForm(Form):
     starts = _day(gettext_lazy("First day"), gettext_lazy("Leave empty to start now."))
     ends = _day(
         gettext_lazy("Last day"),
-        gettext_lazy("The promotion ends at midnight. Leave empty for no end."),
+        gettext_lazy("The promotion lasts until the end of this day. Leave empty for no end."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -366,18 +366,13 @@ class PromotionForm(Form):
             minimum=_cents(clean["minimum"]),
             limit_per_customer=clean["per_person"] or 0,
             uses=clean["uses"] or 0,
-            starts_at=_midnight(clean["starts"]) if clean["starts"] else None,
-            ends_at=_midnight(clean["ends"] + timedelta(days=1)) if clean["ends"] else None,
+            starts_at=start_of_day(clean["starts"]) if clean["starts"] else None,
+            ends_at=end_of_day(clean["ends"]) if clean["ends"] else None,
         )
 
 
 def _cents(amount: Decimal | None) -> int:
     return to_minor_units(Money(amount, settings.CURRENCY)) if amount else 0
-
-
-def _midnight(day: date) -> datetime:
-    """Return when a day begins in the shop's time zone; that is UTC's midnight nowhere else."""
-    return datetime.combine(day, time(), timezone.get_default_timezone()).astimezone(UTC)
 
 
 class SalesForm(Form):

@@ -24,7 +24,7 @@ from orders.entities import Order
 from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
-from orders.states import CLOSED, CONFIRMED, ON_HOLD
+from orders.states import CLOSED, CONFIRMED, ON_HOLD, TRANSITION_RULES
 from payments.gateways import MANUAL_METHODS, TRANSFER
 from pricing.money import to_minor_units
 from pricing.templatetags.money import format_money
@@ -223,6 +223,27 @@ def _most(field: forms.BoundField) -> int:
     return cast(UnitsField, field.field).most
 
 
+class TrackingField(forms.CharField):
+    """A carrier's number of a parcel."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            label=_("Tracking number"),
+            max_length=60,
+            widget=forms.TextInput({"autocomplete": "off"}),
+            **kwargs,
+        )
+
+    def clean(self, value: Any) -> str:
+        """Return the number without the spaces around it. Raises ValidationError with what it may consist of."""
+        typed = str(super().clean(value))
+        if typed and not TRACKING.fullmatch(typed):
+            raise forms.ValidationError(
+                _("Enter the tracking number with letters, digits, spaces and dashes only")
+            )
+        return typed
+
+
 class ParcelForm(OrderForm):
     """What happens to a parcel next. The number of what is sent can be left out: not every carrier has one."""
 
@@ -246,26 +267,57 @@ class ParcelForm(OrderForm):
             self.fields["carrier"] = forms.CharField(
                 label=_("Carrier"), max_length=40, required=False
             )
-            self.fields["tracking"] = forms.CharField(
-                label=_("Tracking number"),
-                max_length=60,
-                required=False,
-                widget=forms.TextInput({"autocomplete": "off"}),
-            )
+            self.fields["tracking"] = TrackingField(required=False)
 
     @property
     def text_fields(self) -> list[forms.BoundField]:
         """What can be typed."""
         return [self[name] for name in ("carrier", "tracking") if name in self.fields]
 
-    def clean_tracking(self) -> str:
-        """Return the number without the spaces around it."""
-        typed = str(self.cleaned_data["tracking"]).strip()
-        if typed and not TRACKING.fullmatch(typed):
-            raise forms.ValidationError(
-                _("Enter the tracking number with letters, digits, spaces and dashes only")
-            )
-        return typed
+
+class TrackingForm(OrderForm):
+    """Another carrier or number of a parcel that was sent."""
+
+    event = forms.CharField(widget=forms.HiddenInput)
+    carrier = forms.CharField(label=gettext_lazy("Carrier"), max_length=40, required=False)
+    mail = forms.BooleanField(
+        label=gettext_lazy("Email the number to the customer"), required=False
+    )
+    field_order = ("carrier", "tracking", "mail")
+
+    def __init__(self, order: Order, parcel: Parcel, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(
+            order,
+            f"tracking-{parcel.parcel_id}",
+            data,
+            event=parcels.TRACKED,
+            carrier=order.find_carrier(parcel.parcel_id),
+            tracking=parcel.tracking,
+        )
+        self.parcel = parcel
+        self.fields["tracking"] = TrackingField(required=False)
+        self.order_fields(self.field_order)
+
+    @staticmethod
+    def is_possible(order: Order, parcel: Parcel) -> bool:
+        """Return whether a parcel has been sent, of an order that still is its customer's."""
+        rule = TRANSITION_RULES[parcels.TRACKED]
+        return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for something else than there is, and for a number that is to be mailed."""
+        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return clean
+        known = (self.order.find_carrier(self.parcel.parcel_id), self.parcel.tracking)
+        if clean["mail"] and not clean["tracking"]:
+            self.add_error("tracking", _("Enter the tracking number to email"))
+        elif (
+            clean["carrier"] or self.order.method.carrier,
+            clean["tracking"],
+        ) == known and not clean["mail"]:
+            self.add_error("tracking", _("Enter another tracking number or carrier"))
+        return clean
 
 
 class ReturnDecisionForm(OrderForm):
@@ -519,6 +571,11 @@ def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> 
         found += [
             ParcelForm(order, each) for each in order.parcels() if each.state in ParcelForm.STEPS
         ]
+    found += [
+        TrackingForm(order, each)
+        for each in order.parcels()
+        if TrackingForm.is_possible(order, each)
+    ]
     if order.state in (CONFIRMED, CLOSED):
         found += [
             ReturnDecisionForm(order, each)

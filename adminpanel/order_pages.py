@@ -58,7 +58,7 @@ def render_conflict(
         % {
             "who": f"{who[:1].upper()}{who[1:]}",
             "when": ago(last.at),
-            "what": queries.event_label(last).lower(),
+            "what": queries.event_label(current, last).lower(),
         }
         if last
         else ""
@@ -183,7 +183,7 @@ def _context(
         "column_tone": queries.COLUMN_TONES.get(found.board_column, "plain"),
         "payment_word": queries.payment_label(found.payment),
         "payment_tone": queries.payment_tone(found.payment),
-        "fulfilment_word": queries.fulfilment_label(found.fulfilment),
+        "fulfilment_word": queries.fulfilment_label(found.fulfilment, is_pickup=found.is_pickup),
         "expected": delivery_estimate(found),
         "delivery_lines": delivery,
         "billing_lines": billing,

@@ -28,6 +28,7 @@ from orders.parcels import ItemUnits, Parcel
 from orders.payment_attempts import PaymentAttempt
 from orders.refunds import Refund
 from orders.returns import Return
+from orders.states import PICKUP_LABELS
 from orders.viewers import Viewer
 from payments.gateways import MANUAL_METHODS
 from pricing.money import from_minor_units
@@ -97,6 +98,7 @@ EVENTS = {
     "lost": gettext_lazy("Lost"),
     "allocated": gettext_lazy("Stock has arrived for it"),
     "late": gettext_lazy("Waiting to be packed for over 48 hours"),
+    "tracked": gettext_lazy("Tracking updated"),
     "changed": gettext_lazy("Changed"),
     "withdrawn": gettext_lazy("Withdrawal from the contract"),
     "return_requested": gettext_lazy("Return requested"),
@@ -137,8 +139,10 @@ def attempt_label(state: str) -> str:
     return str(PAYMENT_ATTEMPTS.get(state, state))
 
 
-def fulfilment_label(fulfilment: str) -> str:
-    """Return in words how much of an order was sent."""
+def fulfilment_label(fulfilment: str, *, is_pickup: bool = False) -> str:
+    """Return in words how much of an order was sent, or can be picked up."""
+    if is_pickup and fulfilment in PICKUP_LABELS:
+        return _(PICKUP_LABELS[fulfilment])
     return str(FULFILMENTS.get(fulfilment, fulfilment))
 
 
@@ -162,7 +166,7 @@ def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
 
 def _line(event: Event, order: Order) -> StaffHistoryEntry:
     return StaffHistoryEntry(
-        event_label(event),
+        event_label(order, event),
         actor_label(event),
         event.at,
         event.note,
@@ -172,8 +176,10 @@ def _line(event: Event, order: Order) -> StaffHistoryEntry:
     )
 
 
-def event_label(event: Event) -> str:
-    """Return what has happened, in words for staff."""
+def event_label(order: Order, event: Event) -> str:
+    """Return what has happened to an order, in words for staff."""
+    if event.kind in PICKUP_LABELS and not order.find_carrier(event.details.get("parcel")):
+        return _(PICKUP_LABELS[event.kind])
     return str(EVENTS.get(event.kind) or event.staff_label)
 
 
@@ -187,10 +193,10 @@ def describe_submitted_event(order: Order, event: Event) -> str:
     match event.kind:
         case "packed" if "parcel" in details:
             return _("parcel %(parcel)s packed") % details
-        case "shipped" | "unpacked" | "delivered" | "lost" if "parcel" in details:
+        case "shipped" | "unpacked" | "delivered" | "lost" | "tracked" if "parcel" in details:
             return _("parcel %(number)s: %(what)s") % {
                 "number": details["parcel"],
-                "what": event_label(event).lower(),
+                "what": event_label(order, event).lower(),
             }
         case "return_approved":
             return _("return %(return)s approved") % details
@@ -224,7 +230,7 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             return _("order %(number)s adds to it") % {"number": details["added_order"]}
         case "note":
             return _("note added")
-    return event_label(event).lower()
+    return event_label(order, event).lower()
 
 
 def _event_details(event: Event, order: Order) -> str:
@@ -351,13 +357,14 @@ def get_order_page(order: Order) -> OrderPage:
 
 @dataclass(frozen=True)
 class ParcelPanel:
-    """A parcel on an order's page; `form` is what can be done with it, if anything."""
+    """A parcel on an order's page; `form` is what can be done with it, `tracking_form` corrects its number; if anything does."""
 
     parcel: Parcel
     state_label: str
     tone: str
     tracking_url: str
     form: AnyForm | None
+    tracking_form: AnyForm | None
 
 
 @dataclass(frozen=True)
@@ -397,6 +404,13 @@ def _words_and_tone(shown: tuple[StrOrPromise, str]) -> tuple[str, str]:
     return str(shown[0]), shown[1]
 
 
+def _parcel_words_and_tone(order: Order, parcel: Parcel) -> tuple[str, str]:
+    words, tone = _words_and_tone(PARCELS[parcel.state])
+    if parcel.state in PICKUP_LABELS and not order.find_carrier(parcel.parcel_id):
+        words = _(PICKUP_LABELS[parcel.state])
+    return words, tone
+
+
 def parcel_panels(
     order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
 ) -> list[ParcelPanel]:
@@ -404,9 +418,10 @@ def parcel_panels(
     return [
         ParcelPanel(
             each,
-            *_words_and_tone(PARCELS[each.state]),
+            *_parcel_words_and_tone(order, each),
             tracking_url(each.carrier, each.tracking),
             forms.get(f"parcel-{each.parcel_id}"),
+            forms.get(f"tracking-{each.parcel_id}"),
         )
         for each in order.parcels(items)
     ]

@@ -119,7 +119,7 @@ class PersonByCart(Model):
     """Who besides its owner may do what in a cart.
 
     People (kind 'person', key = user id), open invitations (kind 'invitation', key = made of cart and e-mail address,
-    gone after 14 days) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `row_count` may be
+    gone at the end of the day 14 days later) and links that show it (kind 'link', key = link id). Invitations have a TTL, so `row_count` may be
     too high and is counted anew when there seems to be no room.
     Bound: 20 rows a cart (static row_count; cart.operations.sharing.MAX_PEOPLE).
     Writer: cart.operations.sharing, by conditional batches alone.
@@ -144,12 +144,12 @@ class PersonByCart(Model):
 class InvitationByEmail(Model):
     """To which carts an e-mail address was invited, so that its owner's erasure finds them. Written before the invitation itself.
 
-    Bound: the invitations of 14 days to one address, 16 bytes each: by their limit (LIMIT_INVITATION, 30 an hour) 160 kB at most.
-    Writer: cart.operations.sharing; the rows go with the invitations' 14 days.
+    Bound: the invitations of 16 days to one address, 16 bytes each: by their limit (LIMIT_INVITATION, 30 an hour) 190 kB at most.
+    Writer: cart.operations.sharing; the rows go after 16 days, after the invitations.
     """
 
     __table_name__ = "invitations_by_email"
-    __partition_bytes__ = 160 * KB
+    __partition_bytes__ = 190 * KB
     __options__ = {"default_time_to_live": 14 * 24 * 3600}
     __personal_data__ = {"columns": ("email",), "on_erase": "deleted"}
     email = columns.Text(partition_key=True)  # casefolded

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -29,7 +30,7 @@ from pricing import delivery, tax
 from pricing.delivery_words import describe_delivery_price
 from pricing.quotes import lines_weight
 from pricing.templatetags.money import format_money as in_words
-from promotions.operations import voucher_customer_key
+from promotions.operations import voucher_customer_keys
 from shop_settings.queries import prefetch_settings
 from web.rendering import render_page
 
@@ -167,8 +168,12 @@ def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | N
     pending_people = (
         people.prefetch_people(expected_cart_id) if expected_cart_id and not wanted else None
     )
-    customer_key = get_voucher_customer_key(request, person_id)
-    found = get_active_priced_cart(reading, expected_cart_id, customer_key) if not wanted else None
+    find_customer_keys = partial(get_voucher_customer_keys, request, person_id)
+    found = (
+        get_active_priced_cart(reading, expected_cart_id, find_customer_keys)
+        if not wanted
+        else None
+    )
     rows = reading.result()[0]
     row = next(
         (row for row in rows if wanted and row.cart_id == wanted), None
@@ -185,7 +190,7 @@ def _load_cart_details(request: HttpRequest, person_id: UUID) -> CartDetails | N
         return None
     if found is None or found.cart.cart_id != row.cart_id:
         found = get_priced_cart(
-            queries.get_cart(row.cart_id, row.cart_name), customer_key=customer_key
+            queries.get_cart(row.cart_id, row.cart_name), customer_keys=find_customer_keys()
         )
     if saved_rows is None or row.cart_id != expected_cart_id:
         saved_rows = queries.SAVED_LINES.start(cart_id=row.cart_id)
@@ -286,6 +291,9 @@ def describe_page_cart(context: Mapping[str, Any]) -> str:
     return describe_cart(found.cart.name, found.cart.item_count, found.subtotal)
 
 
-def get_voucher_customer_key(request: HttpRequest, person_id: UUID) -> str:
-    """Return the customer key with which the visitor uses codes: a member's; a guest's is known at the checkout only."""
-    return "" if person_id == owner.get_guest_id(request) else voucher_customer_key(person_id)
+def get_voucher_customer_keys(request: HttpRequest, person_id: UUID) -> tuple[str, ...]:
+    """Return the customer keys with which a member uses codes; none for a guest, whose address the checkout asks for."""
+    if person_id == owner.get_guest_id(request) or not request.user.is_authenticated:
+        return ()
+    email: str = request.user.confirmed_email  # type: ignore[attr-defined]
+    return voucher_customer_keys(request.user.pk, email)

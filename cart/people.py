@@ -4,7 +4,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -18,9 +18,10 @@ from cart.entities import Cart
 from cart.names import default_name
 from cassandra_db import PendingResult, Row, read
 from mail.addresses import email_key
+from web.days import end_after_days, last_day
 
 PERSON, INVITATION, LINK = "person", "invitation", "link"
-INVITED_FOR = timedelta(days=14)
+INVITED_DAYS = 14
 
 PEOPLE = read(
     "sharing",
@@ -76,8 +77,13 @@ class Invitation:
 
     @property
     def expires_at(self) -> datetime:
-        """When it expires."""
-        return self.invited_at + INVITED_FOR
+        """When it expires: with its last day."""
+        return end_after_days(self.invited_at, INVITED_DAYS)
+
+    @property
+    def last_day(self) -> date:
+        """The last day on which it can be accepted."""
+        return last_day(self.expires_at)
 
     @property
     def role_description(self) -> str:

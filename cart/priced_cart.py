@@ -1,6 +1,6 @@
 """What a cart's lines cost today, and how many can be ordered. The cart's page and the checkout both use this."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from uuid import UUID
@@ -266,14 +266,14 @@ def get_priced_cart(
     cart: Cart,
     available_units: Mapping[UUID, int] | None = None,
     *,
-    customer_key: str = "",
+    customer_keys: Sequence[str] = (),
     refusal_reason: str = "",
 ) -> PricedCart:
-    """Read what a cart's lines cost today. `customer_key` is from promotions.operations.voucher_customer_key, if known.
+    """Read what a cart's lines cost today. `customer_keys` are promotions.operations.voucher_customer_keys, if known.
 
     Raises CassandraUnavailable.
     """
-    pending_promotions = promotions.prefetch_promotions(cart.voucher, customer_key)
+    pending_promotions = promotions.prefetch_promotions(cart.voucher, customer_keys)
     return price_cart(
         cart,
         get_products_with_stock(line.product_id for line in cart.lines),
@@ -284,18 +284,18 @@ def get_priced_cart(
 
 
 def get_active_priced_cart(
-    reading: Chain, expected_cart_id: UUID | None, customer_key: str = ""
+    reading: Chain, expected_cart_id: UUID | None, find_customer_keys: Callable[[], Sequence[str]]
 ) -> PricedCart | None:
     """Return the active cart of the owner whose badge is being read, as it is today, or None.
 
     Two rounds: `expected_cart_id` is the cart that is probably active, so its lines are read in parallel with the list of
-    carts, and their products in parallel with the badge's sums. A wrong guess costs two rounds more. Raises
-    CassandraUnavailable.
+    carts, and their products in parallel with the badge's sums. A wrong guess costs two rounds more. Only a cart with a code
+    asks whose it is. Raises CassandraUnavailable.
     """
     rows = queries.prefetch_lines(expected_cart_id).rows() if expected_cart_id else []
     products, pending_promotions = (
         _prefetch_products(rows),
-        _prefetch_promotions(rows, customer_key),
+        _prefetch_promotions(rows, find_customer_keys),
     )
     carts, _ = reading.result()
     found = queries.find_active_cart_row(carts)
@@ -305,7 +305,7 @@ def get_active_priced_cart(
         rows = queries.prefetch_lines(found.cart_id).rows()
         products, pending_promotions = (
             _prefetch_products(rows),
-            _prefetch_promotions(rows, customer_key),
+            _prefetch_promotions(rows, find_customer_keys),
         )
     return price_cart(
         queries.cart_from_rows(found.cart_id, found.cart_name, rows),
@@ -314,10 +314,11 @@ def get_active_priced_cart(
     )
 
 
-def _prefetch_promotions(rows: Sequence[Row], customer_key: str) -> PendingPromotions:
-    return promotions.prefetch_promotions(
-        (rows[0].voucher_code or "") if rows else "", customer_key
-    )
+def _prefetch_promotions(
+    rows: Sequence[Row], find_customer_keys: Callable[[], Sequence[str]]
+) -> PendingPromotions:
+    code = (rows[0].voucher_code or "") if rows else ""
+    return promotions.prefetch_promotions(code, find_customer_keys() if code else ())
 
 
 def _prefetch_products(rows: Iterable[Row]) -> PendingProductsWithStock:

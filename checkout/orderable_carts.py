@@ -160,12 +160,12 @@ def get_orderable_cart(
     cart: Cart,
     shortages: Mapping[UUID, int] | None = None,
     *,
-    customer_key: str = "",
+    customer_keys: Sequence[str] = (),
     refused: str = "",
 ) -> OrderableCart:
     """Return what of a cart can be ordered at today's prices and stock; `shortages` has newer stock of some variants.
 
-    `customer_key` is who orders (promotions.operations.voucher_customer_key), '' where that is not known yet; `refused` is why the
+    `customer_keys` are whose (promotions.operations.voucher_customer_keys), none where that is not known yet; `refused` is why the
     cart's voucher is known to give no discount. Raises CassandraUnavailable.
     """
     has_reserved_nothing = cart.checkout_id is None
@@ -177,7 +177,7 @@ def get_orderable_cart(
             )
     asked_at = read_clock()
     priced_cart = get_priced_cart(
-        cart, shortages, customer_key=customer_key, refusal_reason=refused
+        cart, shortages, customer_keys=customer_keys, refusal_reason=refused
     )
     if has_reserved_nothing:
         remember_shortages(

@@ -14,7 +14,7 @@ from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.steps import DELIVERY, REVIEW, STEPS
 from mail.addresses import email_key
 from orders.operations import OrderDraft
-from orders.voucher_customers import find_voucher_customer_key
+from orders.voucher_customers import list_voucher_customer_keys
 from payments import gateways
 from pricing import quotes
 from pricing.quotes import lines_weight
@@ -85,10 +85,9 @@ class CheckoutVisit:
         """
         email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]
         # The person matters only for a voucher.
-        user_id = self.visitor.user_id if self.visitor else None
-        customer_key = find_voucher_customer_key(user_id, email) if self.cart.voucher else ""
+        customer_keys = list_voucher_customer_keys(self.visitor, email) if self.cart.voucher else ()
         orderable = orderable_carts.get_orderable_cart(
-            self.cart, shortages, customer_key=customer_key, refused=refused
+            self.cart, shortages, customer_keys=customer_keys, refused=refused
         )
         self.form.limit_weight(lines_weight(orderable.lines))
         return orderable

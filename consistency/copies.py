@@ -27,7 +27,7 @@ from pricing.money import to_minor_units
 BY_STATUS = read(
     "I3",
     """SELECT number, name, email, country, total, currency, item_count, payment, payment_method, fulfilment, delivery_method,
-              estimated_delivery, skus, tags, version
+              estimated_delivery, is_pickup, skus, tags, version
        FROM orders_by_status
        WHERE status = :status AND order_date = :day AND placed_at = :placed_at AND order_id = :order_id""",
 )

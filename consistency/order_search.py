@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from datetime import UTC
 from uuid import UUID
 
-from cassandra_db import Row, read, scan, write
+from cassandra_db import Row, read, scan
 from consistency.findings import Check, Scope, Violation
 from orders import queries
 from orders.entities import Order
 from orders.operations import write_copies
-from orders.operations.erasure import OFF_SEARCH
-from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
+from orders.operations.copies import OFF_SEARCH, OFF_TERM
+from orders.search_terms import (
+    PERSONAL_KINDS,
+    TRACKING,
+    find_head,
+    list_former_terms,
+    list_terms,
+)
 
 KEY = "kind = :kind AND head = :head AND year = :year AND term = :term AND placed_at = :placed_at"
 LABEL = read(
@@ -36,11 +42,6 @@ TERM_ROWS = scan(
     "I32",
     """SELECT order_id, kind, term, writetime(number) AS written FROM search_terms_by_order
        WHERE token(order_id) > :start AND token(order_id) <= :end""",
-)
-OFF_TERM = write(
-    "I32",
-    """DELETE FROM search_terms_by_order USING TIMESTAMP :at
-       WHERE order_id = :order_id AND kind = :kind AND term = :term""",
 )
 
 
@@ -96,9 +97,13 @@ def _iterate_terms(scope: Scope | None) -> Iterator[Row]:
 
 
 def _check_term(row: Row) -> Iterator[Violation]:
-    """A term of an order that there is not, or of a person who was erased."""
+    """A term of an order that there is not, or of a person who was erased; a tracking number that was corrected."""
     order = queries.get_order(row.order_id)
-    if order and not (order.is_erased and row.kind in PERSONAL_KINDS):
+    if (
+        order
+        and not (order.is_erased and row.kind in PERSONAL_KINDS)
+        and not (row.kind == TRACKING and row.term in list_former_terms(order))
+    ):
         return
     key = {"kind": row.kind, "term": row.term, "order_id": row.order_id}
     if TERM.one(**key) is None:

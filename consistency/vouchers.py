@@ -74,12 +74,9 @@ def _check_counts(key: str, head: Row, claims: Sequence[Row]) -> Iterator[Violat
 def _check_customers(
     key: str, claims: Sequence[Row], customers: dict[str, Row]
 ) -> Iterator[Violation]:
-    of = {row.person_claim: row.order_id for row in claims if row.person_claim}
-    twice = [
-        claim
-        for claim, times in Counter(row.person_claim for row in claims if row.person_claim).items()
-        if times > 1
-    ]
+    pairs = [(claim, row.order_id) for row in claims for claim in (row.person_claim or "").split()]
+    of = dict(pairs)
+    twice = [claim for claim, times in Counter(claim for claim, _ in pairs).items() if times > 1]
     for claim in sorted(twice):
         yield Violation("I6", f"code {key}, {claim}", "two orders have one use of this person")
     for claim in sorted(of.keys() | customers.keys()):

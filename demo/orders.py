@@ -278,7 +278,7 @@ def _place_order(plan: OrderPlan, products: dict[str, Product], plentiful: set[U
             customer_notes=_DELIVERY_NOTES[plan.number // 5 % 3] if plan.number % 5 == 3 else "",
         ),
         plan.placed_at,
-        PAY_WITHIN,
+        plan.placed_at + PAY_WITHIN,
     )
 
 

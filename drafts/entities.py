@@ -20,6 +20,7 @@ from pricing.delivery import DeliveryMethod
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine, snapshot_columns
 from promotions.rules import AMOUNT, PERCENTAGE, Promotion
+from web.days import end_of_day, last_day
 
 OPEN, SENT, ACCEPTED = "open", "sent", "accepted"
 _SALT = "drafts.orders"
@@ -48,11 +49,16 @@ class DraftDiscount:
 
 @dataclass(frozen=True)
 class Offer:
-    """What was offered: delivery as it was then, the total, and until when it holds (UTC)."""
+    """What was offered: delivery as it was then, the total, and when it ends (UTC): with its last day."""
 
     method: DeliveryMethod
     total: Money
     until: datetime
+
+    @property
+    def last_day(self) -> date:
+        """The last day on which it holds."""
+        return last_day(self.until)
 
 
 @dataclass(frozen=True)
@@ -185,4 +191,4 @@ def parse_offer(text: str | None) -> Offer | None:
         (first, last),
     )
     total = from_minor_units(stored["total"], currency)
-    return Offer(method, total, datetime.fromisoformat(stored["until"]))
+    return Offer(method, total, end_of_day(last_day(datetime.fromisoformat(stored["until"]))))

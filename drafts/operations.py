@@ -51,6 +51,7 @@ from pricing.delivery import DeliveryMethod
 from pricing.quotes import Quote, QuotedLine, compute_quote
 from pricing.tax import TaxRates, get_tax_rates
 from shop_settings.terms import get_terms
+from web.days import end_after_days, last_day
 
 # For so long the prices of an offer hold.
 OFFER_DAYS = 14
@@ -170,7 +171,7 @@ def accept_offer(
     if draft.offer is None or draft.order_id is None or draft.state not in (SENT, ACCEPTED):
         raise DraftChanged(draft)
     if draft.state == SENT:
-        if now > draft.offer.until:
+        if now >= draft.offer.until:
             raise OfferOutdated
         _refuse_blocked(draft)
         if compute_sums(draft, draft.offer.method, _tax_rates(draft)).total != draft.offer.total:
@@ -284,7 +285,7 @@ def mail_offer(draft: DraftOrder, now: datetime) -> None:
         "name": draft.address.name,
         "lines": draft.lines,
         "total": draft.offer.total,
-        "until": draft.offer.until,
+        "until": last_day(draft.offer.until),
         "url": offer_url(draft),
         "added_to": draft.added_to,
     }
@@ -319,7 +320,7 @@ def _make_offer(draft: DraftOrder, method: DeliveryMethod, now: datetime) -> Off
     sums = compute_sums(draft, method, _tax_rates(draft))
     # The price is what it costs for these lines: by their subtotal and weight, and whatever becomes of the method.
     fixed = replace(method, price=sums.delivery, free_from=None, max_grams=None, bands=())
-    return Offer(fixed, sums.total, truncate_to_milliseconds(now) + timedelta(days=OFFER_DAYS))
+    return Offer(fixed, sums.total, end_after_days(now, OFFER_DAYS))
 
 
 def _tax_rates(draft: DraftOrder) -> TaxRates:
@@ -364,5 +365,5 @@ def _place(
             added_to=draft.added_to,
         ),
         now,
-        max(gateways.METHODS[payment_method].pay_within, PAY_WITHIN),
+        max(gateways.METHODS[payment_method].pay_until(now), now + PAY_WITHIN),
     )

@@ -69,7 +69,7 @@ def offer(request: HttpRequest, token: str) -> HttpResponse:
         return _redirect_to_order(request, order)
     assert draft.offer
     now = current_time()
-    if now > draft.offer.until:
+    if now >= draft.offer.until:
         return _expired(request)
     form = PaymentForm(draft.address.country, request.POST if request.method == "POST" else None)
     if request.method != "POST" or not form.is_valid():

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from datetime import date
+from datetime import date, timedelta
+
+from django.utils.timezone import localdate
 
 from orders import queries
 from orders.entities import BoardOrder
 from orders.states import BOARD_COLUMNS
+
+ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -16,7 +20,7 @@ class OrderFilter:
     """Orders in a column of the board that are like this; what is empty asks for nothing.
 
     `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` a status of orders.states. From
-    `first_day` to `last_day` they were placed (UTC, both included). `sku` is a whole SKU and `tag` a whole tag, however written.
+    `first_day` to `last_day` they were placed (the shop's days, both included). `sku` is a whole SKU and `tag` a whole tag, however written.
     """
 
     status: str
@@ -35,9 +39,12 @@ class OrderFilter:
         return self == OrderFilter(self.status)
 
     def matches(self, order: BoardOrder) -> bool:
-        """Return whether an order of its column and its days is like it."""
+        """Return whether an order of its column is like it."""
+        placed_on = localdate(order.placed_at)
         return (
-            all(
+            (self.first_day is None or self.first_day <= placed_on)
+            and (self.last_day is None or placed_on <= self.last_day)
+            and all(
                 wanted in ("", found)
                 for wanted, found in (
                     (self.country, order.country),
@@ -51,9 +58,9 @@ class OrderFilter:
         )
 
     def has_day(self, day: date) -> bool:
-        """Return whether orders of a day can be among what it finds."""
-        return (self.first_day is None or self.first_day <= day) and (
-            self.last_day is None or day <= self.last_day
+        """Return whether orders of a day of the table can be among what it finds: that is UTC's, a shop's day is on two of them."""
+        return (self.first_day is None or self.first_day - ONE_DAY <= day) and (
+            self.last_day is None or day <= self.last_day + ONE_DAY
         )
 
     def to_dict(self) -> dict[str, str]:

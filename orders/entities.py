@@ -31,6 +31,7 @@ from pricing.money import to_minor_units
 from pricing.quotes import Discount, added_tax_by_line
 from pricing.tax import TaxPart
 from shop_settings.terms import get_terms
+from web.days import start_of_day
 
 
 @dataclass(frozen=True)
@@ -215,9 +216,18 @@ class Order:
         return tuple(each for each in self.refunds if each.refund_id not in sent_ids)
 
     def returnable_units(self, now: datetime | None = None) -> dict[int, int]:
-        """Return the units that may be sent back by `now`, by line; without it the days are not counted."""
-        since = now - timedelta(days=self.return_days) if now else None
-        return returns.returnable_units(self._parcels, self.returns, since)
+        """Return the units that may be sent back at `now`, by line; without it the days are not counted."""
+        return self.returnable_units_since(
+            start_of_day(localdate(now) - timedelta(days=self.return_days)) if now else None
+        )
+
+    def returnable_units_since(self, arrived_since: datetime | None) -> dict[int, int]:
+        """Return the units that have not come back of what arrived since then, by line."""
+        return returns.returnable_units(self._parcels, self.returns, arrived_since)
+
+    def last_return_day(self, arrived_at: datetime) -> date:
+        """Return the last day on which what arrived at that moment may be sent back."""
+        return localdate(arrived_at) + timedelta(days=self.return_days)
 
     @property
     def return_days(self) -> int:
@@ -238,6 +248,30 @@ class Order:
     def has_parcel_under_way(self) -> bool:
         """Whether a parcel is on its way."""
         return any(each.is_under_way for each in self._parcels)
+
+    def find_carrier(self, parcel_id: str | None = None) -> str:
+        """Return who brings the order, or one of its parcels; '' for what is picked up."""
+        carriers = (
+            each.carrier
+            for each in self._parcels
+            if each.carrier and parcel_id in (None, each.parcel_id)
+        )
+        return next(carriers, self.method.carrier)
+
+    @property
+    def former_tracking_numbers(self) -> set[str]:
+        """The tracking numbers that its parcels had before they were corrected."""
+        given = {
+            str(event.details.get("tracking") or "")
+            for event in self.events
+            if event.kind in (parcels.SHIPPED, parcels.TRACKED)
+        }
+        return given - {"", *(each.tracking for each in self._parcels)}
+
+    @property
+    def is_pickup(self) -> bool:
+        """Whether no carrier brings it."""
+        return not self.find_carrier()
 
     @property
     def is_late(self) -> bool:
@@ -453,6 +487,7 @@ class BoardOrder:
     estimated_delivery: date | None = None  # the last day on which it was promised
     skus: tuple[str, ...] = ()  # what was ordered, each once
     tags: tuple[str, ...] = ()
+    is_pickup: bool = False
 
 
 @dataclass(frozen=True)

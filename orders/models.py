@@ -330,6 +330,7 @@ class OrderByStatus(Model):
     payment = columns.Text()
     payment_method = columns.Text()
     fulfilment = columns.Text()
+    is_pickup = columns.Boolean()  # no carrier brings it
     delivery_method = columns.Text()  # its code
     estimated_delivery = columns.Date()  # the last day on which it was promised
     skus = columns.Text()  # JSON: a list of what was ordered, each once

@@ -1,7 +1,8 @@
 """An order's parcels, folded from its events: packed > shipped > delivered | lost; what is unpacked is cancelled.
 
 Details of the events: packed {parcel, warehouse, lines: {line: units}}, or {parcels: [such, …]} for several at once;
-shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}. An event that names no parcel is about all: all
+shipped {parcel, carrier, tracking}; delivered, lost, unpacked {parcel}; tracked {parcel, carrier, tracking}, which corrects
+what was sent. An event that names no parcel is about all: all
 remaining units are packed, a parcel for each warehouse; all packed parcels are shipped, or all remaining units if none is
 packed; all parcels under way are delivered.
 """
@@ -27,6 +28,8 @@ STEPS = {
     "lost": (SHIPPED, LOST),
     "unpacked": (PACKED, CANCELLED),
 }
+# Another carrier or number of a parcel that was sent.
+TRACKED = "tracked"
 # Which warehouse has reserved, or sent, how many units of a line.
 UnitsByWarehouse = Mapping[str, Mapping[int, int]]
 
@@ -84,6 +87,11 @@ def fold_parcels(events: Sequence[Event], reserved_units: UnitsByWarehouse) -> t
                 each.parcel_id: each
                 for each in _advanced_parcels(event, found.values(), reserved_units)
             }
+        elif event.kind == TRACKED:
+            details, parcel = event.details, found[event.details["parcel"]]
+            found[parcel.parcel_id] = replace(
+                parcel, carrier=details.get("carrier", ""), tracking=details.get("tracking", "")
+            )
     return tuple(found.values())
 
 
@@ -221,16 +229,15 @@ def parcel_problem(
                 return _("there aren’t that many left to pack")
             known.add(each["parcel"])
         return ""
-    was = STEPS[event.kind][0]
     parcel_id = event.details.get("parcel")
-    if parcel_id is None:
-        is_there = any(each.state == was for each in parcels)
+    if parcel_id is None and event.kind != TRACKED:
+        is_there = any(each.state == STEPS[event.kind][0] for each in parcels)
         if event.kind == "shipped" and not is_there and not units_to_pack(reserved_units, parcels):
             return _("there is nothing to ship")
         return ""
     found = next((each for each in parcels if each.parcel_id == parcel_id), None)
     if found is None:
         return _("it has no parcel %(number)s") % {"number": parcel_id}
-    if found.state == was:
+    if found.is_sent if event.kind == TRACKED else found.state == STEPS[event.kind][0]:
         return ""
     return _("parcel %(number)s is %(state)s") % {"number": parcel_id, "state": found.state}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
-from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from moneyed import Money
 
@@ -18,7 +17,16 @@ from orders.events import Event
 from orders.items import Item
 from orders.parcels import ItemUnits, Parcel
 from orders.returns import Return
-from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD, PENDING, TRANSITION_RULES
+from orders.states import (
+    CANCELLED,
+    CLOSED,
+    CONFIRMED,
+    EXPIRED,
+    ON_HOLD,
+    PENDING,
+    PICKUP_LABELS,
+    TRANSITION_RULES,
+)
 from payments.gateways import CARD, CASH_ON_DELIVERY, METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
@@ -30,11 +38,6 @@ _PARCEL_LABELS = {
     parcels.SHIPPED: (gettext_noop("On its way"), "good"),
     parcels.DELIVERED: (gettext_noop("Delivered"), "good"),
     parcels.LOST: (gettext_noop("Lost by the carrier"), "bad"),
-}
-# Of what is picked up in the shop.
-_PICKUP_LABELS = {
-    parcels.SHIPPED: gettext_noop("Ready to pick up"),
-    parcels.DELIVERED: gettext_noop("Picked up"),
 }
 _RETURN_LABELS = {
     returns.REQUESTED: (
@@ -101,9 +104,9 @@ def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary
     found = []
     for number, each in enumerate(kept_parcels, 1):
         label, tone = _PARCEL_LABELS[each.state]
-        carrier = each.carrier or order.method.carrier
+        carrier = order.find_carrier(each.parcel_id)
         if not carrier:
-            label = _PICKUP_LABELS.get(each.state, label)
+            label = PICKUP_LABELS.get(each.state, label)
         url = tracking_url(each.carrier, each.tracking)
         found.append(ParcelSummary(each, number, gettext(label), tone, carrier, url))
     return found
@@ -218,13 +221,20 @@ def can_change_address(order: Order) -> bool:
 
 
 def return_deadline(order: Order) -> date | None:
-    """Return the last day on which a return may be requested, None before anything was delivered."""
-    arrived = [
-        each.delivered_at
-        for each in order.parcels()
-        if each.delivered_at and each.state == parcels.DELIVERED
-    ]
-    return timezone.localdate(max(arrived) + timedelta(days=order.return_days)) if arrived else None
+    """Return the last day on which a return may be requested, None before anything was delivered.
+
+    Where all of the latest parcel has gone back, the day is that of the one before it.
+    """
+    arrived = sorted(
+        (
+            each.delivered_at
+            for each in order.parcels()
+            if each.delivered_at and each.state == parcels.DELIVERED
+        ),
+        reverse=True,
+    )
+    left = (at for at in arrived if order.returnable_units_since(at))
+    return order.last_return_day(next(left, arrived[0])) if arrived else None
 
 
 def list_history(order: Order) -> list[CustomerHistoryEntry]:
@@ -233,23 +243,17 @@ def list_history(order: Order) -> list[CustomerHistoryEntry]:
     return [
         CustomerHistoryEntry(
             event,
-            _event_label(order, event),
+            event_label(order, event),
             _event_detail(order, event, several),
         )
         for event in order.history
     ]
 
 
-def order_status_label(order: Order) -> str:
-    """Return an order's status in a word, as its page shows it."""
-    if not order.method.carrier and order.state == CONFIRMED and order.fulfilment in _PICKUP_LABELS:
-        return gettext(_PICKUP_LABELS[order.fulfilment])
-    return gettext(order.customer_label)
-
-
-def _event_label(order: Order, event: Event) -> str:
-    if event.kind in _PICKUP_LABELS and not (event.details.get("carrier") or order.method.carrier):
-        return gettext(_PICKUP_LABELS[event.kind])
+def event_label(order: Order, event: Event) -> str:
+    """Return what an event of an order means, in words for the shopper."""
+    if event.kind in PICKUP_LABELS and not order.find_carrier(event.details.get("parcel")):
+        return gettext(PICKUP_LABELS[event.kind])
     return event.customer_label or gettext("Message from us")
 
 
@@ -258,7 +262,9 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
     parts = []
     if several and details.get("parcel"):
         parts.append(gettext("Parcel %(number)s") % {"number": details["parcel"]})
-    if event.kind == "shipped" and details.get("tracking"):
+    # A number that was corrected may be another customer's by now.
+    numbers = {each.tracking for each in order.parcels() if each.tracking}
+    if event.kind in (parcels.SHIPPED, parcels.TRACKED) and details.get("tracking") in numbers:
         parts.append(f"{details.get('carrier') or order.method.carrier} {details['tracking']}")
     if event.kind in ("captured", "refunded") and details.get("amount"):
         parts.append(

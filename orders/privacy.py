@@ -12,6 +12,7 @@ from cassandra_db import current_time
 from orders import operations, queries
 from orders.entities import Order
 from orders.payment_attempts import PaymentAttempt
+from orders.presentation import event_label
 from orders.states import CANCELLED, CLOSED, EXPIRED, PENDING
 from orders.transitions import Transition
 from payments.gateways import MANUAL_METHODS
@@ -102,7 +103,7 @@ def _order_data(order: Order) -> dict[str, Any]:
             for each in queries.load_payment_references(order).payment_attempts
         ],
         "history": [
-            {"at": event.at, "what": event.customer_label, "note": event.note}
+            {"at": event.at, "what": event_label(order, event), "note": event.note}
             for event in order.history
         ],
     }

@@ -60,7 +60,9 @@ def apply_event(order: Order, event: Event, allocations_json: str = "") -> Order
 
 
 def _problem(order: Order, event: Event) -> str:
-    if event.kind == "packed" or event.kind in parcels.STEPS:
+    if event.kind == parcels.TRACKED and order.is_erased:
+        return _("its customer’s data was deleted")
+    if event.kind in ("packed", parcels.TRACKED, *parcels.STEPS):
         return parcels.parcel_problem(event, order.parcels(), order.reserved_units)
     if event.kind in returns.KINDS or event.kind == "refund_owed":
         return returns.return_problem(event, order.parcels(), order.returns)

@@ -437,7 +437,7 @@ _NEWEST_FIRST = ("done", "cancelled")
 # Q15: the days on which a column has orders.
 DAYS = read("Q15", "SELECT order_date FROM order_days_by_status WHERE status = :status")
 _BOARD_ORDER = """SELECT order_id, number, placed_at, name, email, country, total, currency, item_count, payment, fulfilment,
-                    payment_method, delivery_method, estimated_delivery, skus, tags, version FROM orders_by_status WHERE status = :status AND order_date = :day"""
+                    payment_method, delivery_method, estimated_delivery, skus, tags, is_pickup, version FROM orders_by_status WHERE status = :status AND order_date = :day"""
 # Q15: a day's orders in a column, from a place on.
 OLDEST_FIRST = read(
     "Q15",
@@ -532,6 +532,7 @@ def _board_order(row: Row, status: str) -> BoardOrder:
         row.estimated_delivery and row.estimated_delivery.date(),
         tuple(json.loads(row.skus or "[]")),
         tuple(json.loads(row.tags or "[]")),
+        row.is_pickup or False,
     )
 
 

@@ -12,6 +12,7 @@ _IMPOSSIBLE = {
     "shipped": gettext_noop("can’t be shipped"),
     "delivered": gettext_noop("can’t be marked as delivered"),
     "lost": gettext_noop("can’t be marked as lost"),
+    "tracked": gettext_noop("can’t get another tracking number"),
     "held": gettext_noop("can’t be put on hold"),
     "resumed": gettext_noop("can’t be resumed"),
     "closed": gettext_noop("can’t be closed"),

@@ -34,6 +34,12 @@ def fold_number(typed: str) -> str:
     return normalize_order_number(typed).replace("-", "")
 
 
+def list_former_terms(order: Order) -> list[str]:
+    """Return the tracking numbers, as terms, that an order's parcels had before they were corrected: it is not found by them."""
+    current = {fold_code(each.tracking) for each in order.parcels()}
+    return sorted({fold_code(each) for each in order.former_tracking_numbers} - current)
+
+
 def list_terms(order: Order) -> dict[tuple[str, str], str]:
     """Return an order's terms, (kind, term), with what they are made of: the name, the SKU, the tracking number, the number."""
     names = dict.fromkeys((order.name, order.delivery_address.name, order.billing_address.name))

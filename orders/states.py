@@ -47,6 +47,14 @@ OPEN_BOARD_COLUMNS = tuple(
 )
 
 
+# How much of an order, or of a parcel, its buyer has been told to fetch, or has: what is picked up is on no way.
+PICKUP_LABELS = {
+    "partially_shipped": _("Some items ready to pick up"),
+    "shipped": _("Ready to pick up"),
+    "delivered": _("Picked up"),
+}
+
+
 class OrderState(Protocol):
     """What the rules below need to know of an order."""
 
@@ -83,6 +91,10 @@ class OrderState(Protocol):
     @property
     def has_manual_refund_due(self) -> bool:
         """Whether a refund is due that staff have to send themselves."""
+
+    @property
+    def is_pickup(self) -> bool:
+        """Whether no carrier brings it."""
 
     @property
     def lacks_email_confirmation(self) -> bool:
@@ -146,6 +158,7 @@ class NextStatus:
     has_open_withdrawal: bool = False
     has_manual_refund_due: bool = False
     lacks_email_confirmation: bool = False
+    is_pickup: bool = False
 
     @property
     def has_units_to_pack(self) -> bool:
@@ -259,6 +272,14 @@ TRANSITION_RULES = {
         ),
         TransitionRule(
             "lost", "", _("A parcel was lost"), (CONFIRMED, ON_HOLD), when_under_way=True
+        ),
+        # The carrier or the number of a parcel that was sent. Details: parcel, carrier, tracking, mail.
+        TransitionRule(
+            "tracked",
+            "",
+            _("Tracking updated"),
+            (CONFIRMED, ON_HOLD, CLOSED),
+            when_fulfilment=("partially_shipped", "shipped", "delivered"),
         ),
         # Backordered units have arrived: other units are reserved for the order now.
         TransitionRule("allocated", "", "", (CONFIRMED, ON_HOLD)),
@@ -427,6 +448,8 @@ def order_customer_label(order: OrderState) -> str:
         "shipped": _("On its way"),
         "delivered": _("Delivered"),
     }
+    if order.is_pickup:
+        sent = PICKUP_LABELS
     return sent.get(order.fulfilment) or (
         _("Packed") if order.has_packed_parcel and not order.has_units_to_pack else _("Confirmed")
     )

@@ -42,9 +42,10 @@ class VoucherUse(Model):
 
     `used` and `remaining` are static and always there, never null: Cassandra's conditional arithmetic on null applies and
     writes nothing. A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of one
-    customer, where the code has a limit for that. One batch takes a use with both, one gives it back with both: exactly once.
-    Bound: the uses of one code; two rows each, some 300 bytes a use. A code without limits has its rows, too: the consistency
-    check counts them, and a use that is given back is known by its row. 100,000 uses of one code are some 30 MB; an offer to
+    customer, where the code has a limit for that: a guest's address, or a member's account and confirmed address. One batch
+    takes a use with all its rows, one gives it back with all: exactly once.
+    Bound: the uses of one code; at most three rows each, some 400 bytes a use. A code without limits has its rows, too: the consistency
+    check counts them, and a use that is given back is known by its row. 75,000 uses of one code are some 30 MB; an offer to
     more than that needs no code, or several.
     Writer: promotions.operations.redeem_voucher and release_voucher, by conditional batches alone.
     """
@@ -52,15 +53,16 @@ class VoucherUse(Model):
     __table_name__ = "voucher_uses"
     __partition_bytes__ = 30 * MB
     __personal_data__ = {
-        "why": "a customer is a keyed hash here, which leads to nobody without the shop's key and the customer's id"
+        "why": "a customer is a keyed hash here, which leads to nobody without the shop's key and the customer's id or address"
     }
     key = columns.Text(partition_key=True)
     claim = columns.Text(primary_key=True)
     used = columns.Integer(static=True)
     remaining = columns.Integer(static=True)
     order_id = columns.UUID()
-    person_claim = columns.Text()  # of an order's row: the row of its customer, or ''
-    person = columns.Text()
+    # of an order's row: the rows of its customer, with spaces between; '' if there are none
+    person_claim = columns.Text()
+    person = columns.Text()  # whose use it is: the customer's keys, with spaces between
     claimed_at = columns.DateTime()
 
 

@@ -1,5 +1,6 @@
 """Everything that happens to promotions: one is made, one is ended, a code is used, a use is given back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -18,6 +19,7 @@ from cassandra_db import (
     read,
     write,
 )
+from mail.addresses import email_key
 from promotions import queries, rules
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
@@ -148,22 +150,17 @@ def end_promotion(trigger: str, key: str, now: datetime) -> bool:
     return outcome.applied
 
 
-def voucher_customer_key(user_id: UUID | None, email: str = "") -> str:
-    """Return a pseudonym for the customer who uses a code: a member by the account, a guest by the e-mail address.
+def voucher_customer_keys(user_id: UUID | None, email: str = "") -> tuple[str, ...]:
+    """Return the pseudonyms that a customer's uses of a code count for: the account, and the e-mail address.
 
-    '' for a guest whose address is not known.
+    `email` is a guest's address, or the confirmed one of a member. Empty for a guest whose address is not known.
     """
-    identity = (
-        f"member {user_id}"
-        if user_id
-        else f"mail {email.strip().casefold()}"
-        if email.strip()
-        else ""
-    )
-    return (
+    identities = [f"member {user_id}"] if user_id else []
+    if address := email_key(email):
+        identities.append(f"mail {address}")
+    return tuple(
         salted_hmac("promotions.person", identity, algorithm="sha256").hexdigest()[:32]
-        if identity
-        else ""
+        for identity in identities
     )
 
 
@@ -208,11 +205,17 @@ DELETE_VOUCHER_BY_ORDER = write(
 
 
 def redeem_voucher(
-    typed: str, customer_key: str, order_id: UUID, now: datetime, *, late: bool = False
+    typed: str,
+    customer_keys: Sequence[str],
+    order_id: UUID,
+    now: datetime,
+    *,
+    late: bool = False,
 ) -> Promotion:
     """Take one use of a code for an order; taking it again for the same order and customer takes no other.
 
-    `customer_key` is a `voucher_customer_key`. `late` is for an order that was placed in time, and is revived now.
+    `customer_keys` are `voucher_customer_keys`: a limit for each customer holds for each of them, so the use claims all.
+    `late` is for an order that was placed in time, and is revived now.
     Raises VoucherRefused, with the reason in words; CassandraUnavailable.
     """
     key = code_key(typed)
@@ -222,23 +225,25 @@ def redeem_voucher(
     if (reason := found.unavailable_reason(now)) and not late:
         raise VoucherRefused(reason)
     INSERT_VOUCHER_BY_ORDER.run(order_id=order_id, key=key)
-    person_claims = [
-        f"user:{customer_key}:{number}" for number in range(found.limit_per_customer)
-    ] or [""]
+    keys = customer_keys if found.limit_per_customer else ()
+    free_claims = [
+        [f"user:{each}:{number}" for number in range(found.limit_per_customer)] for each in keys
+    ]
     for _attempt in range(ATTEMPTS):
-        if not person_claims:
+        if not all(free_claims):
             raise VoucherRefused(queries.already_used_message(found))
-        outcome = _claim(found, person_claims[0], customer_key, order_id, now)
+        claims = [free[0] for free in free_claims]
+        outcome = _claim(found, claims, customer_keys, order_id, now)
         if outcome:
             return found
         conflicts = {row.claim: row for row in outcome.rows if len(row) > 1 and row.claim}
         if mine := conflicts.get(_order_claim(order_id)):
-            if mine.person == customer_key:
+            if mine.person == " ".join(customer_keys):
                 return found
             # it was another customer's when the order was tried before
             release_voucher(typed, order_id)
-        elif person_claims[0] in conflicts:
-            person_claims = person_claims[1:]
+        elif conflicts.keys() & set(claims):
+            free_claims = [[each for each in free if each not in conflicts] for free in free_claims]
         elif outcome.current is None or outcome.current.remaining is None:
             SEED.apply(if_lost=REFUSED_MEANS_DONE, key=key, uses=found.uses or UNLIMITED)
         else:
@@ -250,27 +255,31 @@ def redeem_voucher(
 
 
 def _claim(
-    found: Promotion, person_claim: str, customer_key: str, order_id: UUID, now: datetime
+    found: Promotion,
+    person_claims: Sequence[str],
+    customer_keys: Sequence[str],
+    order_id: UUID,
+    now: datetime,
 ) -> Outcome:
     """Take a use, or return the rows that conflict."""
-    claim = _order_claim(order_id)
+    claim, person = _order_claim(order_id), " ".join(customer_keys)
     batch = [
         TAKE.bind(key=found.key),
         INSERT_ORDER_CLAIM.bind(
             key=found.key,
             claim=claim,
             order_id=order_id,
-            person_claim=person_claim,
-            person=customer_key,
+            person_claim=" ".join(person_claims),
+            person=person,
             now=now,
         ),
+        *(
+            INSERT_CUSTOMER_CLAIM.bind(key=found.key, claim=each, order_id=order_id)
+            for each in person_claims
+        ),
     ]
-    if person_claim:
-        batch.append(
-            INSERT_CUSTOMER_CLAIM.bind(key=found.key, claim=person_claim, order_id=order_id)
-        )
     return apply_batch(
-        *batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == customer_key)
+        *batch, if_lost=applied_if(lambda row: row.claim == claim and row.person == person)
     )
 
 
@@ -293,9 +302,11 @@ def release_voucher(typed: str, order_id: UUID) -> bool:
     batch = [
         GIVE.bind(key=key),
         DELETE_ORDER_CLAIM.bind(key=key, claim=claim, person_claim=row.person_claim),
+        *(
+            DELETE_CUSTOMER_CLAIM.bind(key=key, claim=each, order_id=order_id)
+            for each in row.person_claim.split()
+        ),
     ]
-    if row.person_claim:
-        batch.append(DELETE_CUSTOMER_CLAIM.bind(key=key, claim=row.person_claim, order_id=order_id))
     return apply_batch(*batch, if_lost=RAISE_UNKNOWN).applied
 
 

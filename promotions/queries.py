@@ -41,7 +41,7 @@ PROMOTION = read(
 VOUCHER_USES = read(
     "I6", "SELECT key, claim, used, remaining FROM voucher_uses WHERE key = :key LIMIT 1"
 )
-# The uses of one customer.
+# The uses that count for one of a customer's keys.
 VOUCHER_USES_OF_CUSTOMER = read(
     "I6",
     """SELECT key, claim, used, remaining, order_id FROM voucher_uses
@@ -137,10 +137,9 @@ class PendingPromotions:
     """A code that is being read, with its uses, and the promotions without a code."""
 
     typed_code: str
-    customer_key: str = ""
     _terms: PendingResult | None = None
     _uses: PendingResult | None = None
-    _mine: PendingResult | None = None
+    _mine: tuple[PendingResult, ...] = ()
 
     def collect(
         self, lines: Sequence[QuotedLine], now: datetime, *, refusal_reason: str = ""
@@ -176,11 +175,10 @@ class PendingPromotions:
         return Voucher(self.typed_code, found, reason)
 
     def _used_up(self, found: Promotion) -> str:
-        mine = self._mine.rows() if self._mine else []
-        if (
-            found.limit_per_customer
-            and len([row for row in mine if row.claim]) >= found.limit_per_customer
-        ):
+        most_used = max(
+            (sum(1 for row in each.rows() if row.claim) for each in self._mine), default=0
+        )
+        if found.limit_per_customer and most_used >= found.limit_per_customer:
             return already_used_message(found)
         uses = self._uses.one() if self._uses else None
         return (
@@ -190,22 +188,23 @@ class PendingPromotions:
         )
 
 
-def prefetch_promotions(typed: str, customer_key: str = "") -> PendingPromotions:
+def prefetch_promotions(typed: str, customer_keys: Sequence[str] = ()) -> PendingPromotions:
     """Start reading what makes an order cheaper: the code that was typed, if any, and promotions without one. One round.
 
-    `customer_key` is the customer's (promotions.operations.voucher_customer_key), '' where that is not known yet.
+    `customer_keys` are promotions.operations.voucher_customer_keys, none where the customer is not known yet.
     """
     prefetch_automatic_promotions()
     key = code_key(typed)
     if not key:
         return PendingPromotions(typed[:MAX_CODE_LENGTH])
-    first, after = f"user:{customer_key}:", f"user:{customer_key};"
     return PendingPromotions(
         typed,
-        customer_key,
         PROMOTION.start(trigger=CODE, key=key),
         VOUCHER_USES.start(key=key),
-        VOUCHER_USES_OF_CUSTOMER.start(key=key, first=first, after=after) if customer_key else None,
+        tuple(
+            VOUCHER_USES_OF_CUSTOMER.start(key=key, first=f"user:{each}:", after=f"user:{each};")
+            for each in customer_keys
+        ),
     )
 
 
@@ -232,7 +231,7 @@ def already_used_message(found: Promotion) -> str:
 
 
 def get_applied_promotions(
-    typed: str, lines: Iterable[QuotedLine], now: datetime, customer_key: str = ""
+    typed: str, lines: Iterable[QuotedLine], now: datetime, customer_keys: Sequence[str] = ()
 ) -> AppliedPromotions:
     """Return what makes these lines cheaper. One round. Raises CassandraUnavailable."""
-    return prefetch_promotions(typed, customer_key).collect(tuple(lines), now)
+    return prefetch_promotions(typed, customer_keys).collect(tuple(lines), now)

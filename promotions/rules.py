@@ -8,7 +8,7 @@ promotion's minimum is compared with its lines before anything is taken off, so 
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from uuid import UUID
 
@@ -22,6 +22,7 @@ from pricing.money import from_minor_units, to_minor_units
 from pricing.proration import prorate_amount
 from pricing.quotes import LineDiscounts, QuotedLine
 from pricing.templatetags.money import format_money
+from web.days import last_day
 
 BUY_GET = "buy_get"
 PERCENTAGE = "percentage"
@@ -100,6 +101,11 @@ class Promotion:
             free_units -= taken
         return tuple(off)
 
+    @property
+    def last_day(self) -> date | None:
+        """The last day on which it applies, if it has an end of its own."""
+        return last_day(self.ends_at) if self.ends_at else None
+
     def can_resume(self, now: datetime) -> bool:
         """Return whether staff have ended it and it would go on without that: its own end is to come, if it has one."""
         return self.ended_at is not None and not (self.ends_at and now >= self.ends_at)
@@ -111,12 +117,12 @@ class Promotion:
         if self.ends_at and now >= self.ends_at:
             return _("%(name)s expired on %(day)s.") % {
                 "name": self.capitalized_name,
-                "day": _day(self.ends_at),
+                "day": _day(last_day(self.ends_at)),
             }
         if self.starts_at and now < self.starts_at:
             return _("%(name)s is valid from %(day)s.") % {
                 "name": self.capitalized_name,
-                "day": _day(self.starts_at),
+                "day": _day(timezone.localdate(self.starts_at)),
             }
         return ""
 
@@ -158,8 +164,8 @@ class Promotion:
         return _("code %(code)s") % {"code": self.code} if self.code else self.title
 
 
-def _day(at: datetime) -> str:
-    return date_format(timezone.localtime(at), "j F Y")
+def _day(day: date) -> str:
+    return date_format(day, "j F Y")
 
 
 def sort_promotions(promotions: Iterable[Promotion]) -> tuple[Promotion, ...]:

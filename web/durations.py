@@ -1,10 +1,12 @@
 """How long something takes, and until when, as people say it."""
 
-from datetime import datetime
+from datetime import datetime, time
 
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import ngettext_lazy
+
+from web.days import last_day
 
 _UNITS = (
     (86400, ngettext_lazy("%(count)s day", "%(count)s days", "count")),
@@ -28,7 +30,12 @@ def format_duration(seconds: float) -> str:
 
 
 def format_deadline(moment: datetime) -> str:
-    """Write until when something lasts: the time, and before it the day if that is not today. `moment` is in UTC."""
+    """Write until when something lasts: the time, and before it the day if that is not today. `moment` is in UTC.
+
+    What ends at midnight lasts until the day before: that day is written, without a time.
+    """
     local = timezone.localtime(moment)
+    if local.time() == time():
+        return str(date_format(last_day(moment), "l j F"))
     is_today = local.date() == timezone.localdate()
     return str(date_format(local, "H:i" if is_today else "l j F, H:i"))

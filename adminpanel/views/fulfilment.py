@@ -28,6 +28,7 @@ from adminpanel.order_forms import (
     ReturnDecisionForm,
     ReturnReceiptForm,
     StaffAddressForm,
+    TrackingForm,
 )
 from adminpanel.order_pages import (
     answer_submit,
@@ -42,6 +43,7 @@ from orders import operations
 from orders.entities import Order
 from orders.errors import NotPayable, OrderChanged, TrackingNumberTaken, TransitionRefused
 from orders.items import Item
+from orders.parcels import TRACKED
 from orders.queries import list_items
 from pricing.money import to_minor_units
 from web.decorators import post_only
@@ -101,20 +103,28 @@ def count_scanned(request: HttpRequest, number: str, warehouse: str) -> HttpResp
 @post_only("adminpanel:order", "number")
 @order_submit
 def update_parcel(request: HttpRequest, order: Order, parcel_id: str) -> HttpResponse:
-    """Send a parcel, or say what became of it."""
+    """Send a parcel, correct its number, or say what became of it."""
 
-    def build_form(order: Order, items: tuple[Item, ...]) -> ParcelForm | None:
+    def build_form(order: Order, items: tuple[Item, ...]) -> OrderForm | None:
         found = next((each for each in order.parcels() if each.parcel_id == parcel_id), None)
+        if found and request.POST.get("event") == TRACKED:
+            is_possible = TrackingForm.is_possible(order, found)
+            return TrackingForm(order, found, request.POST) if is_possible else None
         return (
             ParcelForm(order, found, request.POST)
             if found and found.state in ParcelForm.STEPS
             else None
         )
 
-    def apply(order: Order, form: ParcelForm, actor: str, now: datetime) -> Order:
+    def apply(order: Order, form: OrderForm, actor: str, now: datetime) -> Order:
         event = form.cleaned_data["event"]
+        carrier, tracking = (form.cleaned_data.get(name, "") for name in ("carrier", "tracking"))
+        if event == TRACKED:
+            mail = form.cleaned_data["mail"]
+            return operations.correct_tracking(
+                order, parcel_id, carrier, tracking, actor=actor, now=now, has_mail=mail
+            )
         if event == "shipped":
-            carrier, tracking = form.cleaned_data["carrier"], form.cleaned_data["tracking"]
             return operations.ship_parcel(order, parcel_id, carrier, tracking, actor=actor, now=now)
         step = {
             "unpacked": operations.unpack_parcel,

@@ -6,6 +6,7 @@ row in a person's own list of carts is a copy, written after it; a second call f
 
 from contextlib import suppress
 from datetime import datetime
+from math import ceil
 from uuid import UUID, uuid4, uuid5
 
 from cassandra.query import BoundStatement
@@ -30,7 +31,7 @@ from cart.limits import MAX_CARTS
 from cart.names import default_name
 from cart.operations.carts import ATTEMPTS, add_cart_to_list, created_cart_id, remove_cart_from_list
 from cart.operations.contents import CartChange, change_contents, get_contents
-from cart.people import INVITATION, INVITED_FOR, LINK, PERSON, CartUser, Invitation, Link
+from cart.people import INVITATION, INVITED_DAYS, LINK, PERSON, CartUser, Invitation, Link
 from cassandra_db import (
     RAISE_UNKNOWN,
     SEND_AGAIN,
@@ -45,6 +46,7 @@ from cassandra_db import (
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from mail.words import quote_words
+from web.days import end_after_days
 
 MAX_PEOPLE = 20
 
@@ -70,7 +72,10 @@ INSERT_INVITATION = conditional_write(
 )
 # Written first, so that there is no invitation that an erasure of its address does not find.
 INSERT_INVITED = write(
-    "sharing", "INSERT INTO invitations_by_email (email, cart_id) VALUES (:email, :cart_id)"
+    "sharing",
+    # An invitation ends with a day, an hour of summer time included; its row here outlives it.
+    f"""INSERT INTO invitations_by_email (email, cart_id) VALUES (:email, :cart_id)
+        USING TTL {(INVITED_DAYS + 2) * 24 * 3600}""",  # noqa: S608
 )
 DELETE_INVITED = write("sharing", "DELETE FROM invitations_by_email WHERE email = :email")
 INSERT_LINK = conditional_write(
@@ -147,13 +152,14 @@ def invite_person(
         email_key(person.email) == email_key(email) for person in people.get_people(cart_id).people
     ):
         raise AlreadyInvited(email)
+    seconds = ceil((end_after_days(now, INVITED_DAYS) - now).total_seconds())
     row = INSERT_INVITATION.bind(
         cart_id=cart_id,
         key=key,
         role=role,
         email=email,
         now=now,
-        seconds=int(INVITED_FOR.total_seconds()),
+        seconds=seconds,
     )
     INSERT_INVITED.run(email=email_key(email), cart_id=cart_id)
     _insert_row(found, owner.name, row, INVITATION, key)

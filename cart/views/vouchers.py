@@ -8,7 +8,7 @@ from cart.access import EDIT, require_access
 from cart.errors import CartError, NoSuchCart
 from cart.forms import VoucherForm
 from cart.pages import (
-    get_voucher_customer_key,
+    get_voucher_customer_keys,
     render_cart_page,
     render_changed_cart,
     render_refusal,
@@ -60,8 +60,8 @@ def _look_up_code(request: HttpRequest, typed: str) -> Voucher | None:
     person_id = owner.get_owner_id(request)
     # By network as well: accounts are easily made.
     attempt = hit_rate_limit(request, "voucher", str(person_id))
-    customer_key = get_voucher_customer_key(request, person_id) if person_id else ""
-    found = promotions.get_applied_promotions(typed, (), current_time(), customer_key).voucher
+    customer_keys = get_voucher_customer_keys(request, person_id) if person_id else ()
+    found = promotions.get_applied_promotions(typed, (), current_time(), customer_keys).voucher
     if found and not found.reason:
         attempt.release_slots()
     return found

@@ -14,6 +14,7 @@ from orders.operations.erasure import anonymize_order, delete_order_lists
 from orders.operations.expiry import expire_order
 from orders.operations.guest_orders import claim_guest_orders
 from orders.operations.parcels import (
+    correct_tracking,
     mark_parcel_delivered,
     mark_parcel_lost,
     pack_parcel,

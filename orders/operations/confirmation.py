@@ -38,7 +38,7 @@ def confirm_email(order: Order, now: datetime) -> Order:
 
 
 def _confirmation(order: Order, now: datetime) -> Transition:
-    pay_until = now + METHODS[order.payment_method].pay_within
+    pay_until = METHODS[order.payment_method].pay_until(now)
     is_on_delivery = bool(to_minor_units(order.total)) and order.payment_method != TRANSFER
     return Transition(
         "email_confirmed",

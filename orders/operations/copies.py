@@ -11,7 +11,7 @@ from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
 from orders.operations.user_stats import mark_statement
-from orders.search_terms import find_head, list_terms
+from orders.search_terms import TRACKING, find_head, list_former_terms, list_terms
 from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
@@ -24,11 +24,11 @@ OFF_BOARD = write(
 ON_BOARD = write(
     "Q15",
     """INSERT INTO orders_by_status (status, order_date, placed_at, order_id, number, name, email, country, total, currency,
-                                     item_count, payment, payment_method, fulfilment, delivery_method, estimated_delivery,
-                                     skus, tags, version)
+                                     item_count, payment, payment_method, fulfilment, is_pickup, delivery_method,
+                                     estimated_delivery, skus, tags, version)
        VALUES (:status, :day, :placed_at, :order_id, :number, :name, :email, :country, :total, :currency,
-               :item_count, :payment, :payment_method, :fulfilment, :delivery_method, :estimated_delivery, :skus, :tags,
-               :version) USING TIMESTAMP :at""",
+               :item_count, :payment, :payment_method, :fulfilment, :is_pickup, :delivery_method, :estimated_delivery, :skus,
+               :tags, :version) USING TIMESTAMP :at""",
 )
 BY_USER = write(
     "Q11",
@@ -62,6 +62,17 @@ TERM = write(
     "order search",
     """INSERT INTO search_terms_by_order (order_id, kind, term, number) VALUES (:order_id, :kind, :term, :number)
        USING TIMESTAMP :at""",
+)
+OFF_SEARCH = write(
+    "order search",
+    """DELETE FROM orders_by_search_term USING TIMESTAMP :at
+       WHERE kind = :kind AND head = :head AND year = :year AND term = :term AND placed_at = :placed_at
+             AND order_id = :order_id""",
+)
+OFF_TERM = write(
+    "order search",
+    """DELETE FROM search_terms_by_order USING TIMESTAMP :at
+       WHERE order_id = :order_id AND kind = :kind AND term = :term""",
 )
 # In real time: the sweeper of emptied days relies on it.
 DAY = write("Q15", "INSERT INTO order_days_by_status (status, order_date) VALUES (:status, :day)")
@@ -97,6 +108,7 @@ def board_columns(order: Order) -> dict[str, object]:
         "payment": order.payment,
         "payment_method": order.payment_method,
         "fulfilment": order.fulfilment,
+        "is_pickup": order.is_pickup,
         "delivery_method": order.method.code,
         "estimated_delivery": Date(order.method.last),
         "skus": json.dumps(order.skus),
@@ -127,6 +139,11 @@ def copy_statements(order: Order) -> list[BoundStatement]:
             **summary,
         )
     )
+    for term in list_former_terms(order):
+        former = {"kind": TRACKING, "term": term, "order_id": order.order_id, "at": at}
+        head = find_head(TRACKING, term)
+        batch.append(OFF_SEARCH.bind(head=head, year=day.year, placed_at=placed_at, **former))
+        batch.append(OFF_TERM.bind(**former))
     for (kind, term), label in list_terms(order).items():
         found = {"kind": kind, "term": term, "order_id": order.order_id, "number": order.number}
         head = find_head(kind, term)

@@ -28,12 +28,13 @@ from orders.operations.emails import queue_order_mails
 from orders.operations.pending_effects import clear_pending_effects, effects_under_way
 from orders.operations.refunds import settle_captures_and_refunds
 from orders.operations.sales import record_order_sale
+from orders.operations.tracking_numbers import sync_tracking_numbers
 from orders.operations.transitions import append_event
 from orders.operations.unpaid_units import sync_unpaid_units
 from orders.operations.withdrawals import follow_withdrawal
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
-from orders.voucher_customers import find_voucher_customer_key
+from orders.voucher_customers import find_voucher_customer_keys
 from payments.errors import GatewayUnavailable
 from payments.gateways import TRANSFER
 from pricing.money import to_minor_units
@@ -135,6 +136,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         partial(remove_bought_items, order, items, now),
         partial(note_addition, order),
         partial(note_delivery, order),
+        partial(sync_tracking_numbers, order),
         partial(queue_order_mails, order, items, now),
     )
     if stock_error:
@@ -219,7 +221,7 @@ def _sync_voucher(order: Order, now: datetime) -> None:
             try:
                 redeem_voucher(
                     order.voucher,
-                    find_voucher_customer_key(order.user_id, order.email),
+                    find_voucher_customer_keys(order.user_id, order.email),
                     order.order_id,
                     now,
                     late=True,

@@ -30,6 +30,7 @@ from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms
+from web.days import last_day
 from web.durations import format_deadline
 
 # Older events are not news any more, and an importer of old orders sends no mail.
@@ -170,7 +171,7 @@ def _to_be_paid(order: Order, event: Event, items: tuple[Item, ...]) -> MailCont
             )
             % {
                 "total": format_money(order.total),
-                "day": _day(order.pay_until),
+                "day": _last_day(order.pay_until),
                 "number": order.number,
             },
             _(
@@ -282,21 +283,23 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
         if (each.shipped_at == event.at if parcel_id is None else each.parcel_id == parcel_id)
     ]
     contents = tuple(content for parcel in sent for content in parcel.contents)
-    carrier = sent[0].carrier if sent and sent[0].carrier else order.method.carrier
-    if not carrier:
-        return MailContent(
-            _("Your order is ready"),
-            (
-                _("It’s ready for you: %(method)s.") % {"method": order.method.name},
-                _("You find us at %(seller)s.") % {"seller": seller_line()},
-            ),
-            contents,
-            _("In the parcel"),
-        )
-    tracking = sent[0].tracking if sent else ""
+    carrier = order.find_carrier(sent[0].parcel_id if sent else None)
     whole = sum(each.count for each in order.parcels() if each.is_sent) >= sum(
         order.quantities.values()
     )
+    if not carrier:
+        rest = () if whole else (_("We’ll email you when the rest is ready."),)
+        return MailContent(
+            _("Your order is ready") if whole else _("Part of your order is ready"),
+            (
+                _("It’s ready for you: %(method)s.") % {"method": order.method.name},
+                _("You find us at %(seller)s.") % {"seller": seller_line()},
+                *rest,
+            ),
+            contents,
+            _("Ready for you"),
+        )
+    tracking = sent[0].tracking if sent else ""
     paragraphs = [
         _("It’s on its way with %(carrier)s.") % {"carrier": carrier}
         if whole and len(order.parcels()) == 1
@@ -317,17 +320,37 @@ def _shipped(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent
     )
 
 
-def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
-    until = timezone.localdate(event.at) + timedelta(days=order.return_days)
+def _tracked(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent | None:
+    parcel_id = event.details["parcel"]
+    parcel = next(each for each in order.parcels() if each.parcel_id == parcel_id)
+    if not event.details.get("mail") or not parcel.tracking:
+        return None
+    said = {"carrier": order.find_carrier(parcel_id), "tracking": parcel.tracking}
     return MailContent(
-        _("Your parcel has arrived"),
+        _("The tracking number of your parcel"),
+        (
+            _("Your parcel’s tracking number with %(carrier)s is %(tracking)s.") % said
+            if said["carrier"]
+            else _("Your parcel’s tracking number is %(tracking)s.") % said,
+        ),
+        _parcel_contents(order, event, items),
+        _("In the parcel"),
+        tracking_url=tracking_url(parcel.carrier, parcel.tracking),
+    )
+
+
+def _delivered(order: Order, event: Event, items: tuple[Item, ...]) -> MailContent:
+    until = order.last_return_day(event.at)
+    is_pickup = not order.find_carrier(event.details.get("parcel"))
+    return MailContent(
+        _("You’ve picked up your order") if is_pickup else _("Your parcel has arrived"),
         (
             _("We hope you like it."),
             _("If not, you can return items until %(day)s. Request a return on your order page.")
             % {"day": _plain_day(until)},
         ),
         _parcel_contents(order, event, items),
-        _("In the parcel"),
+        _("What you picked up") if is_pickup else _("In the parcel"),
         link_label=_("View my order"),
     )
 
@@ -532,8 +555,8 @@ def seller_line() -> str:
     return get_terms().seller_line
 
 
-def _day(moment: datetime) -> str:
-    return str(date_format(timezone.localtime(moment), "l j F Y"))
+def _last_day(end: datetime) -> str:
+    return str(date_format(last_day(end), "l j F Y"))
 
 
 def _plain_day(day: date) -> str:
@@ -549,6 +572,7 @@ _COMPOSERS: dict[str, Callable[[Order, Event, tuple[Item, ...]], MailContent | N
     "paid_too_late": _too_late,
     "capture_refused": _capture_refused,
     "shipped": _shipped,
+    "tracked": _tracked,
     "delivered": _delivered,
     "lost": _lost,
     "changed": _changed,

@@ -16,7 +16,7 @@ from mail.addresses import email_key
 from orders import queries
 from orders.entities import Order
 from orders.errors import OrderChanged
-from orders.operations.copies import copy_timestamp, write_copies
+from orders.operations.copies import OFF_SEARCH, copy_timestamp, write_copies
 from orders.operations.tracking_numbers import release_tracking_numbers
 from orders.operations.transitions import event_statement, make_event, new_event_id
 from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
@@ -60,12 +60,6 @@ OFF_EMAIL_YEAR = write(
 _VERSIONS = 1000
 TERMS = read(
     "order search", "SELECT kind, term FROM search_terms_by_order WHERE order_id = :order_id"
-)
-OFF_SEARCH = write(
-    "order search",
-    """DELETE FROM orders_by_search_term USING TIMESTAMP :at
-       WHERE kind = :kind AND head = :head AND year = :year AND term = :term AND placed_at = :placed_at
-             AND order_id = :order_id""",
 )
 OFF_TERMS = write(
     "order search",

@@ -10,6 +10,7 @@ from datetime import datetime
 from orders.entities import Order
 from orders.operations.effects import transition_order
 from orders.operations.tracking_numbers import take_tracking_number
+from orders.parcels import TRACKED
 from orders.transitions import Transition
 
 
@@ -58,6 +59,31 @@ def ship_parcel(
     return transition_order(
         order, Transition("shipped", actor=actor, at=now, note=note, details=details)
     )
+
+
+def correct_tracking(
+    order: Order,
+    parcel_id: str,
+    carrier: str,
+    tracking: str,
+    *,
+    actor: str,
+    now: datetime,
+    has_mail: bool = False,
+) -> Order:
+    """Give a parcel that was sent another carrier and number; return the order. The former number is free then (effects).
+
+    `tracking` is '' for a parcel without a number. With `has_mail` its buyer is mailed the number. Raises TrackingNumberTaken, too.
+    """
+    if tracking:
+        take_tracking_number(tracking, order)
+    details = {
+        "parcel": parcel_id,
+        "carrier": carrier or order.method.carrier,
+        "tracking": tracking,
+        "mail": has_mail,
+    }
+    return transition_order(order, Transition(TRACKED, actor=actor, at=now, details=details))
 
 
 def mark_parcel_delivered(

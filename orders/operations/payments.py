@@ -37,7 +37,7 @@ from orders.payment_attempts import PaymentAttempt, derive_payment_id, started_d
 from orders.payment_failures import PAYMENT_FAILURES
 from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
 from orders.transitions import Transition
-from orders.voucher_customers import find_voucher_customer_key
+from orders.voucher_customers import find_voucher_customer_keys
 from payments import gateways
 from payments.gateways import PaymentOutcome
 from pricing.money import to_minor_units
@@ -352,7 +352,7 @@ def _accept_late_payment(
         if order.voucher and not note:
             redeem_voucher(
                 order.voucher,
-                find_voucher_customer_key(order.user_id, order.email),
+                find_voucher_customer_keys(order.user_id, order.email),
                 order.order_id,
                 now,
                 late=True,

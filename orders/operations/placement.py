@@ -68,7 +68,7 @@ from orders.operations.unpaid_units import (
 )
 from orders.payment_attempts import derive_payment_id, started_details
 from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
-from orders.voucher_customers import find_voucher_customer_key
+from orders.voucher_customers import find_voucher_customer_keys
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from pricing import delivery, quotes, tax
@@ -130,12 +130,11 @@ class OrderDraft:
         """Whether whoever places it risks nothing (gateways.is_paid_afterwards)."""
         return gateways.is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
 
-    @property
-    def pay_within(self) -> timedelta:
-        """How long its units stay reserved without a payment, or without the confirmation of its e-mail address."""
+    def pay_until(self, now: datetime) -> datetime:
+        """Return until when its units stay reserved without a payment, or without the confirmation of its e-mail address."""
         if self.is_paid_afterwards and not self.is_email_confirmed:
-            return timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES)
-        return gateways.METHODS[self.payment_method].pay_within
+            return now + timedelta(minutes=settings.EMAIL_CONFIRMATION_MINUTES)
+        return gateways.METHODS[self.payment_method].pay_until(now)
 
     @cached_property
     def unpaid_unit_buckets(self) -> dict[str, int]:
@@ -208,7 +207,7 @@ PLACE = conditional_write(
 )
 
 
-def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None = None) -> Order:
+def place_order(draft: OrderDraft, now: datetime, pay_until: datetime | None = None) -> Order:
     """Turn a checkout into an order that waits for its payment; placing it again returns the same order.
 
     Its units are reserved until then (see inventory.operations.reserve_stock), by default for as long as its payment method
@@ -240,7 +239,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
         release_unpaid_units(draft.order_id, draft.unpaid_unit_buckets)
         UNCLAIM.apply(if_lost=REFUSED_MEANS_DONE, order_id=draft.order_id, me=claim.claim_id)
         raise
-    pay_within = pay_within or draft.pay_within
+    pay_until = pay_until or draft.pay_until(now)
     steps: list[Callable[[], Any]] = [
         partial(claim_order_number, draft.order_id),
         partial(_write_items, draft, claim),
@@ -248,7 +247,7 @@ def place_order(draft: OrderDraft, now: datetime, pay_within: timedelta | None =
     if not draft.is_paid_afterwards:
         steps.append(partial(record_payment_inquiry, draft.order_id, now))
     number, *_ = run_side_by_side(*steps)
-    header = header_values(draft, number, now, now + pay_within, allocations)
+    header = header_values(draft, number, now, pay_until, allocations)
     order = _placed_order(header, placed_events(draft, gateway, now))
     placed_id = order.events[-1].event_id
     outcome = apply_batch(
@@ -470,7 +469,7 @@ def _redeem_voucher(draft: OrderDraft, allocations: tuple[Allocation, ...], now:
     try:
         redeem_voucher(
             draft.voucher,
-            find_voucher_customer_key(draft.user_id, draft.email),
+            find_voucher_customer_keys(draft.user_id, draft.email),
             draft.order_id,
             now,
         )

@@ -52,7 +52,8 @@ RELEASE_ORDER = conditional_write(
 )
 # The worker may be that late with an order whose time has run out.
 _MARGIN = timedelta(hours=1)
-_LONGEST = max(method.pay_within for method in METHODS.values()) + _MARGIN
+# Days that an order may wait end with the last one, which is at most 25 hours long.
+_LONGEST = max(method.pay_within for method in METHODS.values()) + timedelta(hours=25) + _MARGIN
 _ATTEMPTS = 20
 
 

@@ -1,10 +1,34 @@
 """Template tags about all orders."""
 
+from datetime import date
+
 from django import template
 
+from cassandra_db import current_time
+from orders import presentation
+from orders.entities import Order
+from orders.events import Event
 from shop_settings.terms import get_terms
 
 register = template.Library()
+
+
+@register.simple_tag
+def event_label(order: Order, event: Event) -> str:
+    """Return what an event of an order means, in words for the shopper."""
+    return presentation.event_label(order, event)
+
+
+@register.simple_tag
+def may_return(order: Order) -> bool:
+    """Return whether something of an order may be sent back now."""
+    return bool(order.returnable_units(current_time()))
+
+
+@register.filter
+def return_deadline(order: Order) -> date | None:
+    """Return the last day on which a return may be requested, None before anything was delivered."""
+    return presentation.return_deadline(order)
 
 
 @register.simple_tag

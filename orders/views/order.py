@@ -42,7 +42,7 @@ def order_detail(request: HttpRequest, order: Order) -> HttpResponse:
     context = {
         "order": order,
         "items": order.current_lines(items) or items,
-        "status_label": presentation.order_status_label(order),
+        "status_label": _(order.customer_label),
         "attempt": order.payment_attempts[-1] if order.payment_attempts else None,
         "now": current_time(),
         "arrives": arrives,

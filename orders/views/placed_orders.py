@@ -1,7 +1,7 @@
 """What a shopper does with placed orders: list them, buy one again, cancel one."""
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -31,6 +31,7 @@ from orders.forms import HistoryForm, ReorderForm
 from orders.reorder import list_reorder_items
 from orders.submits import handle_once
 from orders.transitions import Transition
+from web.days import end_of_day, start_of_day
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page
 
@@ -77,11 +78,7 @@ def _span(form: HistoryForm) -> tuple[datetime, datetime]:
     first, last = chosen.get("since") or _FIRST_DAY, chosen.get("until") or timezone.localdate()
     if year := chosen.get("year"):
         first, last = max(first, date(int(year), 1, 1)), min(last, date(int(year), 12, 31))
-    return _start_of_day(first), _start_of_day(last + timedelta(days=1))
-
-
-def _start_of_day(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time())).astimezone(UTC)
+    return start_of_day(first), end_of_day(last)
 
 
 # ---- Buy again

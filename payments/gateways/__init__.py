@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from importlib import import_module
 from time import monotonic
 from typing import Any, Literal, Protocol
@@ -22,6 +22,7 @@ from moneyed import Money
 from cassandra_db import count_statements
 from inventory.operations import RESERVATION_DURATION
 from payments.errors import GatewayMissing, GatewayUnavailable
+from web.days import end_after_days
 
 
 @dataclass(frozen=True)
@@ -119,12 +120,17 @@ class Gateway(Protocol):
 
 @dataclass(frozen=True)
 class PaymentMethod:
-    """A payment method, for the checkout. Units of an order with it stay reserved for `pay_within`."""
+    """A payment method, for the checkout. Units of an order with it stay reserved for `pay_within`, see `pay_until`."""
 
     code: str
     name: str
     description: str
     pay_within: timedelta = RESERVATION_DURATION
+
+    def pay_until(self, now: datetime) -> datetime:
+        """Return until when an order of now may be paid; where that is days, to the end of the last one."""
+        days = self.pay_within.days
+        return end_after_days(now, days) if days else now + self.pay_within
 
 
 CARD, TRANSFER, CASH_ON_DELIVERY = "card", "transfer", "cod"

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -15,11 +15,12 @@ from adminpanel import board, order_selection
 from adminpanel.order_selection import OrderFilterForm
 from cassandra_db import current_time
 from orders import states
-from orders.board import OrderFilter
+from orders.board import OrderFilter, iterate_orders
 from orders.entities import CappedCount, Order
 from orders.operations import place_order, write_copies
 from tests.adminpanel.conftest import make_order_with_events
-from tests.factories import make_draft, make_payment, make_product, make_stock
+from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
+from web.days import start_of_day
 
 BOARD = reverse("adminpanel:board")
 HTMX = {"HX-Request": "true"}
@@ -213,6 +214,22 @@ def test_x168_filters_find_orders_by_what_is_in_them_and_stand_in_each_address(
     assert seen == [each.number for each in made]
     for other in ("sku=NO-SUCH", f"sku={sku}&country=AT", f"sku={sku}&last_day=2001-01-01"):
         assert numbers(staff_client.get(f"{BOARD}?column=to_pack&{other}").content.decode()) == []
+
+
+def test_x256_a_filter_by_days_means_the_shops_days() -> None:
+    """In summer an order of half past midnight is of the day before in the table, which has UTC's days."""
+    year = 1970 + uuid4().int % 50
+    midnight = start_of_day(date(year, 7, 2))
+    order = make_order(now=midnight + timedelta(minutes=30))
+    found = {
+        day: order.order_id
+        in {
+            each.order_id
+            for each in iterate_orders(OrderFilter("to_pay", first_day=day, last_day=day))
+        }
+        for day in (date(year, 7, 1), date(year, 7, 2), date(year, 7, 3))
+    }
+    assert list(found.values()) == [False, True, False]
 
 
 def test_x168_what_a_filter_does_not_understand_is_said_beside_its_field(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pyotp
 import pytest
@@ -21,10 +21,18 @@ from accounts.sessions import PASSED_AT
 from adminpanel import queries as staff_queries
 from orders import balance, links, operations, queries
 from orders.entities import Order
+from orders.operations import effects
 from orders.operations.erasure import anonymize_order
-from orders.operations.tracking_numbers import find_tracking_owner
+from orders.operations.tracking_numbers import (
+    find_tracking_owner,
+    sync_tracking_numbers,
+    take_tracking_number,
+)
+from orders.presentation import list_history
+from orders.search import found_orders, prefetch_order_search
 from orders.transitions import Transition
 from promotions.rules import BUY_GET, PERCENTAGE, Promotion
+from tests.accounts.mails import list_mails_to
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import (
     make_draft,
@@ -34,6 +42,8 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from tests.orders.consistency_checks import assert_order_consistent
+from tests.orders.crashes import kill_in, run_worker
 
 HTMX = {"HX-Request": "true"}
 
@@ -190,6 +200,105 @@ def test_x198_a_tracking_number_of_another_order_is_refused_beside_its_field(
     assert now_of(other).version == other.version
     anonymize_order(now_of(one), datetime.now(UTC))
     assert find_tracking_owner(number) is None
+
+
+def make_number() -> str:
+    return f"JD {uuid4().hex[:12]}"
+
+
+def found_by(number: str, order: Order) -> set[UUID]:
+    """Return the orders of an order's year that the staff's search finds by a tracking number."""
+    found = found_orders(prefetch_order_search(number, "", [order.placed_at.year]))
+    return {order.order_id for group in found for order in group.orders}
+
+
+def test_x257_a_number_is_added_after_shipping_corrected_and_mailed(staff_client: Client) -> None:
+    order = make_order_with_events("paid", "packed", "shipped")
+    first, second = make_number(), make_number()
+    assert "Add tracking number" in text_of(staff_client, order)
+    added = seen(order, event="tracked", carrier="DHL", tracking=first)
+    assert staff_client.post(url("parcel", order, "1"), added).status_code == 303
+    order = now_of(order)
+    assert (order.parcels()[0].carrier, order.parcels()[0].tracking) == ("DHL", first)
+    assert find_tracking_owner(first) == order.order_id
+    about_number = "The tracking number of your parcel"
+    assert not [each for each in list_mails_to(order.email) if about_number in each.subject]
+    assert order.order_id in found_by(first, order)
+    corrected = seen(order, event="tracked", carrier="UPS", tracking=second, mail="on")
+    for _ in range(2):
+        assert staff_client.post(url("parcel", order, "1"), corrected).status_code == 303
+    order = now_of(order)
+    (parcel,) = order.parcels()
+    assert (parcel.carrier, parcel.tracking, parcel.state) == ("UPS", second, "shipped")
+    assert [find_tracking_owner(each) for each in (first, second)] == [None, order.order_id]
+    assert [found_by(each, order) for each in (first, second)] == [set(), {order.order_id}]
+    (mail,) = [each for each in list_mails_to(order.email) if about_number in each.subject]
+    assert second in mail.text
+    # Another customer may have the former number by now.
+    assert first not in str([each.detail for each in list_history(order)])
+    take_tracking_number(first, make_order_with_events("paid"))
+    closed = operations.transition_order(
+        operations.mark_parcel_delivered(order, "1", actor="Ann", now=datetime.now(UTC)),
+        Transition("closed", actor="Ann", at=datetime.now(UTC)),
+    )
+    removed = seen(closed, event="tracked", carrier="UPS", tracking="")
+    assert staff_client.post(url("parcel", closed, "1"), removed).status_code == 303
+    assert (now_of(closed).parcels()[0].tracking, now_of(closed).state) == ("", "closed")
+    assert find_tracking_owner(second) is None
+    assert_order_consistent(order.order_id)
+
+
+def test_x257_a_number_that_will_not_do_is_explained_and_changes_nothing(
+    staff_client: Client,
+) -> None:
+    taken = make_number()
+    other = make_order_with_events("paid", "packed", "shipped")
+    operations.correct_tracking(other, "1", "DHL", taken, actor="Ann", now=datetime.now(UTC))
+    order = make_order_with_events("paid", "packed", "shipped")
+    wrong = []
+    for sent, words in (
+        ({"tracking": "<b>"}, "letters, digits, spaces and dashes only"),
+        ({"carrier": "DHL"}, "Enter another tracking number or carrier"),
+        ({"mail": "on"}, "Enter the tracking number to email"),
+        ({"tracking": taken}, f"{taken} is used on another order"),
+        ({"tracking": "x" * 61}, "at most 60 characters"),
+    ):
+        answer = staff_client.post(url("parcel", order, "1"), seen(order, event="tracked", **sent))
+        if answer.status_code != 422 or words not in answer.content.decode():
+            wrong.append((sent, answer.status_code))
+    assert not wrong
+    stale = seen(order, event="tracked", tracking="SECOND") | {"version": "1"}
+    answer = staff_client.post(url("parcel", order, "1"), stale)
+    assert answer.status_code == 409
+    assert "SECOND" in answer.content.decode()
+    assert now_of(order).version == order.version
+    packed = make_order_with_events("paid", "packed")
+    delivered = operations.mark_parcel_delivered(order, "1", actor="Ann", now=datetime.now(UTC))
+    anonymize_order(delivered, datetime.now(UTC))
+    for each in (packed, now_of(delivered)):
+        sent = seen(each, event="tracked", tracking=make_number())
+        assert staff_client.post(url("parcel", each, "1"), sent).status_code == 409
+
+
+def test_x257_a_corrected_number_is_free_after_a_crash_and_one_that_comes_back_is_kept() -> None:
+    order = make_order_with_events("paid", "packed", "shipped")
+    first, second = make_number(), make_number()
+
+    def correct(order: Order, tracking: str) -> Order:
+        return operations.correct_tracking(
+            order, "1", "DHL", tracking, actor="Ann", now=datetime.now(UTC)
+        )
+
+    order = correct(order, first)
+    kill_in(effects, "sync_tracking_numbers", lambda: correct(order, second))
+    assert find_tracking_owner(first) == order.order_id
+    now = datetime.now(UTC)
+    run_worker(now - timedelta(minutes=2), now + timedelta(minutes=1), order.order_id)
+    assert [find_tracking_owner(each) for each in (first, second)] == [None, order.order_id]
+    stale = now_of(order)
+    correct(stale, first)
+    sync_tracking_numbers(stale)  # as a process does that was slow after the event before
+    assert [find_tracking_owner(each) for each in (first, second)] == [order.order_id, None]
 
 
 def test_x73_a_stale_submit_shows_who_was_faster_and_what_it_had_typed(

@@ -10,13 +10,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from promotions import queries
-from promotions.operations import redeem_voucher, resume_promotion
-from promotions.queries import CODE
+from promotions.operations import end_promotion, redeem_voucher, resume_promotion
+from promotions.queries import AUTOMATIC, CODE
 from promotions.rules import PERCENTAGE, Promotion, code_key
-from tests.factories import make_user, sign_in_staff
+from tests.factories import make_product, make_user, sign_in_staff
 from tests.promotions.test_vouchers import somebody
+from web.days import end_of_day
 
 LIST, MAKE = reverse("adminpanel:promotions"), reverse("adminpanel:promotion_make")
 
@@ -61,6 +63,34 @@ def test_a_code_is_made_with_its_terms(cleo: Client) -> None:
         date(2026, 6, 1),
     )
     assert found.ends_at - found.starts_at == timedelta(days=31)
+
+
+def test_x256_a_promotions_last_day_is_the_one_that_was_entered_wherever_it_is_shown(
+    cleo: Client,
+) -> None:
+    today = timezone.localdate()
+    mug, title = make_product(), f"Mugs {uuid4().hex[:8]}"
+    sent = typed(voucher="", title=title, category=str(mug.category_id), ends=today.isoformat())
+    assert cleo.post(MAKE, sent).status_code == 303
+    day = date_format(today, "j F")
+    pages = {
+        "product": Client().get(reverse("product", args=[mug.slug])),
+        "front page": Client().get("/"),
+    }
+    wrong = {
+        name: answer.status_code
+        for name, answer in pages.items()
+        if f"{title}, until {day}." not in answer.content.decode()
+    }
+    assert not wrong
+    (line,) = [
+        each for each in cleo.get(LIST).context["promotions"] if each.promotion.title == title
+    ]
+    end_promotion(AUTOMATIC, line.promotion.key, datetime.now(UTC))
+    assert f'">{date_format(today, "j M Y")}</time></span>' in cleo.get(LIST).content.decode()
+    tomorrow = end_of_day(today) + timedelta(hours=1)
+    assert f"expired on {day}" in line.promotion.unavailable_reason(tomorrow)
+    assert not line.promotion.unavailable_reason(end_of_day(today) - timedelta(seconds=1))
 
 
 def test_what_makes_no_sense_is_said_beside_its_field(cleo: Client) -> None:

@@ -20,7 +20,7 @@ from promotions.operations import (
     create_promotion,
     end_promotion,
     redeem_voucher,
-    voucher_customer_key,
+    voucher_customer_keys,
 )
 from promotions.queries import CODE
 from promotions.rules import FREE_DELIVERY, PERCENTAGE, code_key
@@ -112,7 +112,7 @@ def test_x51_why_a_code_fails_is_said_beside_the_field(
 
 def test_x51_an_unknown_code_and_a_used_one_say_so(client: Client) -> None:
     cart_id, used = filled(client), make_code(uses=1)
-    redeem_voucher(used, voucher_customer_key(uuid4()), uuid4(), NOW)
+    redeem_voucher(used, voucher_customer_keys(uuid4()), uuid4(), NOW)
     assert "We can’t find the code “NOTHING”" in use(client, cart_id, "NOTHING").content.decode()
     assert "has reached its usage limit" in use(client, cart_id, used).content.decode()
     assert use(client, cart_id, " ").status_code == 422
@@ -120,7 +120,7 @@ def test_x51_an_unknown_code_and_a_used_one_say_so(client: Client) -> None:
 
 def test_x51_a_member_who_has_used_it_reads_so(client: Client) -> None:
     user, code = make_user(), make_code(limit_per_customer=1)
-    redeem_voucher(code, voucher_customer_key(user.user_id), uuid4(), NOW)
+    redeem_voucher(code, voucher_customer_keys(user.user_id), uuid4(), NOW)
     client.force_login(user)
     assert "You’ve already used code" in use(client, filled(client), code).content.decode()
 

@@ -319,7 +319,7 @@ def test_i14_what_a_list_has_to_lead_to_is_there() -> None:
     now, user = datetime.now(UTC), make_user()
     mail_id = queue_mail(uuid4(), "asked", user.email, "registration", {"url": "x"}, now)
     code, order_id = make_voucher(uses=5), make_order().order_id
-    redeem_voucher(code, "", order_id, now)
+    redeem_voucher(code, (), order_id, now)
     audit_log.add_entry("login", now, by=user.pk)
     month = now.date().replace(day=1)
     owner_id, invited = uuid4(), f"{uuid4().hex}@example.com"

@@ -1,5 +1,6 @@
 """Draft orders: written down by the staff, sent as a link to pay or ordered for the customer, each once."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,6 +14,8 @@ import pytest
 from cassandra.util import uuid_from_time
 from django.test import Client
 from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.timezone import localdate
 from lxml import html
 from moneyed import Money
 
@@ -23,7 +26,7 @@ from catalogue.entities import Product
 from demo.testbank import cards
 from demo.testbank.operations import submit_card
 from drafts import operations, privacy, queries
-from drafts.entities import ACCEPTED, OPEN, SENT, DraftDiscount, DraftOrder
+from drafts.entities import ACCEPTED, OPEN, SENT, DraftDiscount, DraftOrder, dump_offer, parse_offer
 from drafts.errors import DraftChanged, DraftOrdered, OfferOutdated
 from drafts.links import offer_url
 from mail.queries import derive_mail_id, get_mail
@@ -52,6 +55,7 @@ from tests.orders.crashes import (
     record_writes,
     run_worker,
 )
+from web.days import end_of_day
 from web.personal_data import DataSubject
 
 STAFF = f"staff:{uuid4()}:Sue"
@@ -290,11 +294,27 @@ def test_x182_an_offer_that_is_killed_while_it_is_ordered_is_ordered_once_or_tak
         assert_order_consistent(draft.order_id)
 
 
-def test_x183_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(sue: Client) -> None:
+def test_x183_x256_an_offer_holds_for_two_weeks_and_says_kindly_that_it_is_over(
+    sue: Client,
+) -> None:
     old = send(make_content(make_stocked()), at=now() - timedelta(days=15))
     with pytest.raises(OfferOutdated):
         accept(old)
     assert "has expired" in Client().get(link_of(old)).content.decode()
+    # It holds to the end of the day that it names.
+    last = send(make_content(make_stocked()), at=now() - timedelta(days=14))
+    assert last.offer
+    assert last.offer.last_day == localdate()
+    day = date_format(localdate(), "j F Y")
+    mail = get_mail(derive_mail_id(last.draft_id, f"offered {last.version}"))
+    assert mail
+    for words in (Client().get(link_of(last)).content.decode(), mail.text):
+        assert f"The prices hold until {day}." in words
+    assert last.offer.until == end_of_day(localdate())
+    assert accept(last).total == last.offer.total
+    stored = json.loads(dump_offer(last.offer))
+    stored["until"] = (last.offer.until - timedelta(hours=11)).isoformat()
+    assert parse_offer(json.dumps(stored)) == last.offer, "as earlier versions have stored it"
     changed = send(make_content(make_stocked()))
     operations.save_draft(changed, changed, STAFF, now())
     for answer in (Client().get(link_of(changed)), Client().post(link_of(changed), {})):

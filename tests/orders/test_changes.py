@@ -9,6 +9,8 @@ import time_machine
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.timezone import localdate
 from lxml import html
 
 from orders import operations, queries
@@ -16,6 +18,7 @@ from orders.entities import Order
 from orders.links import order_access_token
 from pricing.money import to_minor_units
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
+from web.days import end_of_day
 
 HTMX = {"HX-Request": "true"}
 NEW_ADDRESS = {
@@ -317,6 +320,18 @@ def test_x60_an_address_that_is_none_is_explained_and_kept(subtests: pytest.Subt
 # ---- Returns
 
 
+def test_x256_after_the_last_day_no_page_says_that_items_may_be_returned() -> None:
+    order = deliver_parcel(place_paid_order(1))
+    client, now = open_browser(order), datetime.now(UTC)
+    last_day = localdate(now) + timedelta(days=settings.RETURN_DAYS)
+    pages = ("detail", "cancel", "change", "change_address", "request_return")
+    with time_machine.travel(end_of_day(last_day) + timedelta(minutes=1), tick=True):
+        seen = {name: text(client.get(at(name, order))) for name in pages}
+    ended = f"The return period ended on {date_format(last_day, 'l j F Y')}."
+    wrong = [name for name, page in seen.items() if ended not in page or "eturn items." in page]
+    assert not wrong
+
+
 def test_x72_what_has_arrived_is_sent_back_by_its_shopper_and_its_way_is_shown() -> None:
     order = deliver_parcel(place_paid_order(2, 1))
     client, address = open_browser(order), at("request_return", order)
@@ -417,7 +432,7 @@ def test_what_arrived_too_long_ago_or_not_at_all_is_not_sent_back() -> None:
     with time_machine.travel(now + timedelta(days=settings.RETURN_DAYS, minutes=-5), tick=True):
         assert "Return items" in text(client.get(at("detail", order)))
         typed = fill_form(client, address, line_1="1", reason="mind")
-    with time_machine.travel(now + timedelta(days=settings.RETURN_DAYS, minutes=5), tick=True):
+    with time_machine.travel(now + timedelta(days=settings.RETURN_DAYS + 1), tick=True):
         assert "Return items" not in text(client.get(at("detail", order)))
         assert "The return period ended on" in text(client.get(address))
         assert client.post(address, typed).status_code == 409

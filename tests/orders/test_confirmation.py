@@ -58,6 +58,7 @@ from tests.orders.crashes import (
 from tests.orders.paper_orders import apply_event, make_items, make_paper_order
 from tests.orders.test_changes import fresh
 from tests.orders.test_pages import Shopper, count_reserved, make_stocked_product, text, token_in
+from web.days import end_after_days
 from web.personal_data import DataSubject
 
 ORIGIN = "http://testserver"
@@ -306,7 +307,7 @@ def test_s57_a_confirmed_transfer_has_its_seven_days() -> None:
         assert answer["Location"] == reverse("orders:detail", args=[order.number])
     confirmed = assert_order_consistent(order.order_id)
     at = next(event.at for event in confirmed.events if event.kind == "email_confirmed")
-    assert abs(confirmed.pay_until - at - timedelta(days=7)) < timedelta(seconds=5)
+    assert confirmed.pay_until == end_after_days(at, 7)
     assert [event.kind for event in confirmed.events].count("email_confirmed") == 1
     assert (confirmed.state, confirmed.board_column) == ("pending_payment", "to_pay")
     assert not get_cart(shopper).lines

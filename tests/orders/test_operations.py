@@ -495,7 +495,7 @@ def test_an_order_that_was_paid_unnoticed_does_not_expire() -> None:
 
 def test_an_order_with_longer_to_pay_keeps_its_units_till_then() -> None:
     product = make_stocked_product(5)
-    order = operations.place_order(make_draft((product, 2)), now(), timedelta(hours=1))
+    order = operations.place_order(make_draft((product, 2)), now(), now() + timedelta(hours=1))
     run_worker_after(order.order_id, 12)
     assert_order_consistent(order.order_id)
     run_worker_after(order.order_id, 62)

@@ -11,6 +11,8 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.conf import settings
+from django.utils.formats import date_format
+from django.utils.timezone import localdate
 from moneyed import Money
 
 from demo.testbank import cards
@@ -30,11 +32,13 @@ from payments.errors import GatewayUnavailable
 from payments.gateways import CaptureRefused
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import LineDiscounts, QuotedLine
+from tests.accounts.mails import list_mails_to
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.attempts import list_attempts
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 from tests.orders.crashes import kill_in
 from tests.shards import SingleItemShard
+from web.days import end_after_days
 
 ORIGIN = "http://testserver"
 
@@ -468,10 +472,14 @@ def test_what_each_payment_has_is_known() -> None:
 # ---- By transfer
 
 
-def test_a_transfer_reserves_the_units_for_a_week() -> None:
+def test_x256_a_transfer_reserves_the_units_to_the_end_of_the_seventh_day() -> None:
     order = place_order_with("transfer", stock=3, quantity=2)
     assert (order.customer_label, order.payment) == ("Waiting for payment", "unpaid")
-    assert timedelta(days=6, hours=23) < order.pay_until - order.placed_at <= timedelta(days=7)
+    assert order.pay_until == end_after_days(order.placed_at, 7)
+    (mail,) = [each for each in list_mails_to(order.email) if order.number in each.text]
+    assert (
+        f"by {date_format(localdate(order.placed_at) + timedelta(days=7), 'l j F Y')}" in mail.text
+    )
     (attempt,) = list_attempts(order.order_id)
     assert (attempt.gateway, attempt.reference, attempt.state) == (
         "transfer",

@@ -1,5 +1,6 @@
 """What an order was placed with stays, whatever becomes of the shop's delivery methods and rates."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -15,13 +16,17 @@ from cassandra_db.session import get_session
 from orders import operations, queries
 from orders.entities import Order
 from orders.links import order_access_token
+from orders.operations import write_copies
 from orders.operations.changes import recalculate_sums
+from orders.operations.copies import copy_timestamp
 from orders.operations.emails import compose_mail
 from orders.presentation import cash_on_delivery_text
+from orders.privacy import export_personal_data
 from orders.transitions import Transition
 from payments.gateways import CASH_ON_DELIVERY
 from pricing.delivery import DeliveryMethod
 from pricing.tax import TaxRates
+from tests.accounts.mails import list_mails_to
 from tests.environment import KEYSPACE
 from tests.factories import (
     make_draft,
@@ -31,6 +36,7 @@ from tests.factories import (
     make_user,
     sign_in_staff,
 )
+from web.personal_data import DataSubject
 
 FRIDAY = datetime(2026, 5, 8, 10, tzinfo=UTC)
 # No shop has them: they were changed since.
@@ -107,6 +113,68 @@ def test_x156_what_is_picked_up_speaks_of_no_carrier() -> None:
         assert [each for each in sentences if each not in page] == []
         for wrong in ("Carrier:", "should arrive", "On its way", "Delivered"):
             assert wrong not in page, (kind, wrong)
+
+
+def test_x258_what_is_picked_up_is_called_so_in_lists_on_staff_pages_in_mails_and_in_the_export() -> (
+    None
+):
+    product, member = make_product(price="11.60"), make_user()
+    make_stock(9, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+    method = replace(METHOD, name="Our shop in Cork", carrier="")
+    draft = replace(
+        make_draft((product, 2), user_id=member.user_id, email=member.email),
+        method=method,
+        tax_rates=RATES,
+    )
+    order = make_payment(operations.place_order(draft, current_time()))
+    browser, staff = Client(), sign_in_staff(Client(), make_user("Sue", role="support"))
+    browser.force_login(member)
+    own, board = reverse("orders:history"), reverse("adminpanel:board")
+    staffs = reverse("adminpanel:order", args=[order.number])
+    customers = reverse("adminpanel:customer", args=[member.user_id])
+    (warehouse,) = order.units_to_pack
+    wrong: list[tuple[str, str]] = []
+    for step, label, subject in (
+        ("ship", "Some items ready to pick up", "Part of your order is ready"),
+        ("ship", "Ready to pick up", "Your order is ready"),
+        ("deliver", "Picked up", "You’ve picked up your order"),
+    ):
+        if step == "ship":
+            order = operations.pack_parcel(
+                order, warehouse, {1: 1}, actor="system", now=current_time()
+            )
+            parcel = order.parcels()[-1].parcel_id
+            order = operations.ship_parcel(order, parcel, actor="system", now=current_time())
+        else:
+            delivered = Transition("delivered", actor="system", at=current_time())
+            order = operations.transition_order(order, delivered)
+        export = export_personal_data(DataSubject(member.user_id, member.email, member.name))
+        pages = {
+            "page": words(browser, reverse("orders:detail", args=[order.number])),
+            "list": words(browser, own),
+            "staff's page": words(staff, staffs),
+            "customer": words(staff, customers),
+            "board": words(staff, f"{board}?column={order.board_column}&sku={order.skus[0]}"),
+            "export": str(export["orders"]),
+            "mails": " ".join(each.subject for each in list_mails_to(member.email)),
+        }
+        sought = dict.fromkeys(pages, label) | {"mails": subject}
+        wrong += [(name, label) for name, text in pages.items() if sought[name] not in text]
+        for name, text in pages.items():
+            wrong += [
+                (name, word)
+                for word in ("On its way", "on its way", "Partly sent", "Delivered", "arrived")
+                if re.search(rf"\b{word}\b", text)
+            ]
+    assert not wrong
+    # What an earlier version wrote into the lists is rewritten, though it was written at the same version.
+    row = "user_id = %s AND year = %s AND placed_at = %s AND order_id = %s"
+    get_session().execute(
+        f"UPDATE {KEYSPACE}.orders_by_user USING TIMESTAMP {copy_timestamp(order)} SET customer_label = 'Delivered' WHERE {row}",  # noqa: S608
+        (member.user_id, order.placed_at.year, order.placed_at, order.order_id),
+    )
+    write_copies(order)
+    assert "Picked up" in words(browser, own)
 
 
 def test_x156_an_order_of_former_days_says_what_its_method_said_then() -> None:

@@ -4,10 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils.timezone import localdate
 
 from orders import balance
 from orders.errors import TransitionRefused
+from orders.presentation import return_deadline
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order
+from web.days import end_of_day
 
 
 def make_delivered_order(*quantities: int) -> Any:
@@ -24,12 +27,14 @@ def request_return(order: Any, return_id: str = "1", **lines: int) -> Any:
     )
 
 
-def test_what_has_arrived_may_come_back_for_thirty_days() -> None:
+def test_x256_what_has_arrived_may_come_back_to_the_end_of_the_thirtieth_day() -> None:
     order = make_delivered_order(3, 1)
     delivered_at = order.parcels()[0].delivered_at
     assert delivered_at
-    assert order.returnable_units(delivered_at + timedelta(days=30)) == {1: 3, 2: 1}
-    assert order.returnable_units(delivered_at + timedelta(days=30, seconds=1)) == {}
+    deadline = return_deadline(order)
+    assert deadline == localdate(delivered_at) + timedelta(days=30)
+    assert order.returnable_units(end_of_day(deadline) - timedelta(seconds=1)) == {1: 3, 2: 1}
+    assert order.returnable_units(end_of_day(deadline)) == {}
     assert order.returnable_units() == {1: 3, 2: 1}, "whatever the day"
     assert make_paid_order(make_items(2)).returnable_units() == {}
 

@@ -80,6 +80,9 @@ def make_details(order: Order, kind: str) -> dict[str, Any]:
         }
     if kind.startswith("return_"):
         return {"return": str(len(order.returns)), "restock": {}}
+    if kind == "tracked":
+        sent = [each.parcel_id for each in order.parcels() if each.is_sent]
+        return {"parcel": sent[0] if sent else "0", "carrier": "DHL", "tracking": payment_id}
     if kind in ("unpacked", "lost"):
         return {
             "parcel": next(
@@ -150,34 +153,34 @@ SITUATIONS: dict[tuple[str, ...], set[str]] = {
     },
     ("authorized", "captured", "held"): {"allocated", "changed", "resumed", "cancelled", "refund_owed"},
     ("authorized", "captured", "packed"): {"shipped", "unpacked", "allocated", "held", "refund_owed", "changed"},
-    ("authorized", "captured", "packed", "shipped"): {"delivered", "lost", "allocated", "refund_owed"},
-    ("authorized", "captured", "shipped", "delivered"): {"allocated", "closed", "return_requested", "refund_owed"},
-    ("authorized", "captured", "shipped", "lost"): {"allocated", "closed", "refund_owed"},
-    ("authorized", "captured", "shipped", "delivered", "closed"): {"return_requested", "refund_owed"},
+    ("authorized", "captured", "packed", "shipped"): {"tracked", "delivered", "lost", "allocated", "refund_owed"},
+    ("authorized", "captured", "shipped", "delivered"): {"tracked", "allocated", "closed", "return_requested", "refund_owed"},
+    ("authorized", "captured", "shipped", "lost"): {"tracked", "allocated", "closed", "refund_owed"},
+    ("authorized", "captured", "shipped", "delivered", "closed"): {"tracked", "return_requested", "refund_owed"},
     ("authorized", "captured", "shipped", "delivered", "return_requested"): {
-        "allocated", "closed", "return_approved", "return_rejected", "refund_owed",
+        "tracked", "allocated", "closed", "return_approved", "return_rejected", "refund_owed",
     },
     ("authorized", "captured", "shipped", "delivered", "return_requested", "return_approved"): {
-        "allocated", "closed", "return_received", "refund_owed",
+        "tracked", "allocated", "closed", "return_received", "refund_owed",
     },
     (*_DELIVERED, "return_requested", "return_approved", "return_received"): {
-        "allocated", "closed", "return_closed", "refund_owed",
+        "tracked", "allocated", "closed", "return_closed", "refund_owed",
     },
     (*_DELIVERED, "return_requested", "return_approved", "return_received", "return_closed"): {
-        "allocated", "closed",
+        "tracked", "allocated", "closed",
     },
     (*_DELIVERED, "return_requested", "return_approved", "return_received", "refund_owed"): {
-        "allocated", "closed", "refunded",
+        "tracked", "allocated", "closed", "refunded",
     },
-    ("authorized", "shipped", "capture_refused"): {"captured", "allocated", "delivered", "lost"},
-    ("authorized", "shipped", "delivered", "capture_refused"): {"captured", "allocated", "closed"},
-    ("authorized", "captured", "shipped", "delivered", "closed", "refund_owed"): {"return_requested", "refunded"},
+    ("authorized", "shipped", "capture_refused"): {"tracked", "captured", "allocated", "delivered", "lost"},
+    ("authorized", "shipped", "delivered", "capture_refused"): {"tracked", "captured", "allocated", "closed"},
+    ("authorized", "captured", "shipped", "delivered", "closed", "refund_owed"): {"tracked", "return_requested", "refunded"},
     ("authorized", "captured", "cancelled"): {"refund_owed"},
     ("authorized", "captured", "cancelled", "refund_owed"): {"refunded"},
     ("authorized", "captured", "cancelled", "refund_owed", "refunded"): set(),
-    ("authorized", "shipped", "delivered", "closed"): {"captured", "capture_refused", "return_requested"},
+    ("authorized", "shipped", "delivered", "closed"): {"tracked", "captured", "capture_refused", "return_requested"},
     ("authorized", "shipped", "delivered", "closed", "capture_refused"): {
-        "captured", "allocated", "closed",
+        "tracked", "captured", "allocated", "closed",
     },
     ("authorized", "cancelled"): {"captured", "voided"},
     ("cancelled",): {"captured"},

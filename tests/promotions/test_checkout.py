@@ -9,7 +9,7 @@ from lxml import html
 from cart import queries as carts
 from orders import queries
 from pricing.templatetags.money import format_money
-from promotions.operations import end_promotion, redeem_voucher, voucher_customer_key
+from promotions.operations import end_promotion, redeem_voucher, voucher_customer_keys
 from promotions.queries import CODE
 from promotions.rules import code_key
 from tests.cart.test_voucher import make_code
@@ -75,7 +75,7 @@ def test_s37_the_last_use_that_goes_to_another_on_the_way_is_explained() -> None
 
 def test_s37_a_guest_is_known_by_the_address_at_the_checkout() -> None:
     code, email = make_code(limit_per_customer=1), f"{uuid4().hex}@example.com"
-    redeem_voucher(code, voucher_customer_key(None, email), uuid4(), datetime.now(UTC))
+    redeem_voucher(code, voucher_customer_keys(None, email), uuid4(), datetime.now(UTC))
     shopper = with_code(code)
     page = shopper.look(email=email.upper())
     assert "You’ve already used code" in text(page)

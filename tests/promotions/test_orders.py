@@ -7,11 +7,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.test import Client
 from moneyed import EUR, Money
 
-from accounts.operations import register_user
+from accounts.operations import change_email, register_user
 from cassandra_db import RAISE_UNKNOWN
 from catalogue.entities import Product
+from consistency.findings import Scope
 from demo.testbank import cards
 from demo.testbank import operations as bank
 from inventory import queries as stock
@@ -24,6 +26,8 @@ from promotions.errors import VoucherRefused
 from promotions.operations import has_voucher_use, redeem_voucher, release_voucher
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
+from tests.cart.test_voucher import filled, use
+from tests.consistency.test_check_consistency import found
 from tests.factories import make_draft, make_payment, make_product, make_stock
 from tests.orders.crashes import run_worker
 from tests.promotions.test_vouchers import make_voucher, somebody, used
@@ -51,9 +55,9 @@ def draft(
         user_id=user_id,
         email=email or f"{uuid4().hex}@example.com",
     )
-    found = get_promotion(CODE, code_key(code))
-    assert found
-    return replace(made, voucher=code, promotions=(found,))
+    terms = get_promotion(CODE, code_key(code))
+    assert terms
+    return replace(made, voucher=code, promotions=(terms,))
 
 
 def placed(code: str, **more: Any) -> Order:
@@ -122,6 +126,26 @@ def test_a_member_who_orders_as_a_guest_is_one_person() -> None:
     with pytest.raises(VoucherRefused, match="You’ve already used code"):
         placed(code, email=bob.email.upper())
     placed(code, email=f"{uuid4().hex}@example.com")
+
+
+def test_x255_a_guest_who_registers_has_used_a_code_and_gets_it_back_as_both() -> None:
+    code, email = make_code(limit_per_customer=1), f"eve-{uuid4().hex}@example.com"
+    guests = placed(code, email=email)
+    eve = register_user(email, "Eve", "seven wet otters", now(), verified=True)
+    with pytest.raises(VoucherRefused, match="You’ve already used code"):
+        placed(code, user_id=eve.user_id, email=f"{uuid4().hex}@example.com")
+    browser = Client()
+    browser.force_login(eve)
+    assert "You’ve already used code" in use(browser, filled(browser), code).content.decode()
+    assert release_voucher(code, guests.order_id)
+    members = placed(code, user_id=eve.user_id)
+    change_email(eve, f"new-{email}", now())
+    with pytest.raises(VoucherRefused, match="You’ve already used code"):
+        placed(code, email=email)
+    assert found(Scope(codes=frozenset({code_key(code)})), "I6") == []
+    assert release_voucher(code, members.order_id)
+    placed(code, email=email)
+    placed(code, user_id=eve.user_id)
 
 
 def test_placed_twice_is_one_use() -> None:

@@ -20,7 +20,7 @@ from promotions.operations import (
     redeem_voucher,
     release_voucher,
     release_vouchers,
-    voucher_customer_key,
+    voucher_customer_keys,
 )
 from promotions.queries import CODE
 from promotions.rules import AMOUNT, PERCENTAGE
@@ -38,11 +38,11 @@ def make_voucher(**terms: Any) -> str:
     return code
 
 
-def somebody() -> str:
-    return voucher_customer_key(uuid4())
+def somebody() -> tuple[str, ...]:
+    return voucher_customer_keys(uuid4())
 
 
-def claimed(code: str, person: str, order_id: UUID) -> bool:
+def claimed(code: str, person: tuple[str, ...], order_id: UUID) -> bool:
     try:
         redeem_voucher(code, person, order_id, NOW)
     except VoucherRefused:
@@ -185,13 +185,30 @@ def test_what_makes_no_sense_is_not_made() -> None:
 
 def test_a_person_is_nobody_without_the_shops_key() -> None:
     user_id = uuid4()
-    assert str(user_id) not in voucher_customer_key(user_id)
+    assert str(user_id) not in voucher_customer_keys(user_id)
     assert (
-        voucher_customer_key(None, " Ada@Example.com")
-        == voucher_customer_key(None, "ada@example.com")
-        != voucher_customer_key(None, "eve@example.com")
+        voucher_customer_keys(None, " Ada@Example.com")
+        == voucher_customer_keys(None, "ada@example.com")
+        != voucher_customer_keys(None, "eve@example.com")
     )
-    assert voucher_customer_key(None, "") == ""
+    assert voucher_customer_keys(None, " ") == ()
+
+
+def test_x255_a_use_counts_for_each_key_of_its_customer_and_is_given_back_for_each() -> None:
+    code, account, address = make_voucher(limit_per_customer=2), somebody()[0], somebody()[0]
+    guest, member, order_id = (address,), (account, address), uuid4()
+    assert claimed(code, guest, uuid4())
+    assert claimed(code, member, order_id)
+    assert not claimed(code, member, uuid4())
+    assert not claimed(code, guest, uuid4())
+    assert used(code) == 2
+    assert release_voucher(code, order_id)
+    assert [claimed(code, (key,), uuid4()) for key in (account, account, address, address)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_code_whose_making_had_no_answer_is_not_said_to_be_somebody_elses(
