@@ -310,8 +310,12 @@ RATE_LIMITS = {
         "confirmation": (3, 12, 0, 3600),  # that mail once more
         # Above it a review waits for the staff, and nobody is refused: a text like another one, many from one network.
         "review_text": (1, 0, 0, 90 * 24 * 3600),
-        "review": (0, 10, 0, 3600),
+        # A person has fewer than a network: one alone does not send all others there to the staff.
+        "review": (5, 10, 0, 3600),
         "question": (20, 60, 0, 3600),
+        "report": (10, 30, 0, 3600),  # of reviews, questions and answers
+        "vote": (10, 30, 0, 3600),
+        "edit": (10, 30, 0, 3600),  # of a review that is there
         "review_pictures": (10, 30, 0, 3600),  # forms that bring some
         "search": (0, 120, 0, 60),
     }.items()
