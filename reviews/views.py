@@ -445,7 +445,9 @@ def _form_page(
         "form": form,
         "writer": writer,
         "is_stale": is_stale,
-        "send_url": upload_url(writer.write_url, SHOPPER_UPLOADS),
+        "send_url": upload_url(
+            request, writer.write_url, SHOPPER_UPLOADS, is_for_guest=writer.order is not None
+        ),
         # What is done since the page was opened is not in its form.
         "is_polled": "X-Refreshes-Itself" in request.headers,
         "removed": request.POST.getlist("remove"),

@@ -193,6 +193,9 @@ _host_prefix = "__Host-" if HTTPS else ""
 SESSION_ENGINE = "accounts.sessions"
 SESSION_COOKIE_NAME = f"{_host_prefix}stoa_session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
+# From login on, however active a session is; from the second factor on for one in which it was passed (decision 008).
+MAX_SESSION_SECONDS = 90 * 24 * 3600
+MAX_STAFF_SESSION_SECONDS = 12 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

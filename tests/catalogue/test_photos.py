@@ -161,7 +161,8 @@ def test_x262_a_photograph_of_50_megapixels_is_decoded_in_300_megabytes(tmp_path
             plain = Image.new("RGBA", (2000, 10_000), (200, 30, 30, 128))
         plain.save(source, name, **options)
         made.mkdir()
-        command = [sys.executable, "-I", "-c", MEASURED, decoding.__file__, source, suffix, made]
+        command = [sys.executable, "-I", "-c", MEASURED, decoding.__file__, str(source), suffix]
+        command.append(str(made))
         child = subprocess.run(command, env={}, stdout=subprocess.PIPE, check=True)
         answer, _, peak = child.stdout.decode().partition("\n")
         assert json.loads(answer) == {"width": size[0], "height": size[1]}
