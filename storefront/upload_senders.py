@@ -62,6 +62,7 @@ def _read_head(request: Any, client: Any) -> HttpRequest:
     for name, value in request.headers:
         key = "HTTP_" + name.replace("-", "_")
         head.META[key] = f"{head.META[key]},{value}" if key in head.META else value
-    head.META["REMOTE_ADDR"] = client if isinstance(client, str) else client[0]
+    # None at a socket in the file system.
+    head.META["REMOTE_ADDR"] = client[0] if isinstance(client, tuple) else ""
     head.COOKIES = parse_cookie(head.META.get("HTTP_COOKIE", ""))
     return head
