@@ -69,7 +69,7 @@ def uploads_context(
         "refused": [each for each in uploads if each.state == "refused"],
         # What has become ready since the page was opened is not in its form.
         "is_polled": "X-Refreshes-Itself" in request.headers,
-        "upload_url": upload_url(upload_page),
+        "upload_url": upload_url(request, upload_page),
         "max_files": MAX_FILES,
         "max_megabytes": MAX_PHOTO_BYTES // (1024 * 1024),
         "max_total_megabytes": STAFF_UPLOADS.max_bytes // (1024 * 1024),

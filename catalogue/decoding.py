@@ -8,6 +8,7 @@ knows nothing of the shop, so that the process has none of its secrets in memory
 """
 
 import json
+import math
 import resource
 import sys
 import warnings
@@ -19,16 +20,29 @@ from typing import Any
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-MAX_PIXELS = 20_000_000
+# By what Pillow calls a format ("MPO" is a JPEG of a camera that adds a preview). A JPEG is decoded at a reduced scale. Of all
+# others each pixel is in memory, and with WebP and AVIF several times.
+MAX_PIXELS = {
+    "JPEG": 50_000_000,
+    "MPO": 50_000_000,
+    "PNG": 20_000_000,
+    "WEBP": 12_000_000,
+    "AVIF": 12_000_000,
+}
+# A progressive JPEG comes in several passes over the whole picture, so all of it is kept until the last one.
+MAX_PROGRESSIVE_BYTES = 200 * 1000 * 1000
 MIN_SIDE = 100
 # So many times as long as wide a picture may be.
 MAX_RATIO = 5
-MAX_MEMORY_BYTES = 1536 * 1024 * 1024
-# A picture of MAX_PIXELS takes two.
+# Of what it writes to; with the libraries that it reads it then has 300 MB at most (decision 040).
+MAX_MEMORY_BYTES = 285 * 1024 * 1024
+# A picture of MAX_PIXELS takes two, or five if it is as high as can be.
 MAX_CPU_SECONDS = 15
+# Of its largest file: a picture that is much higher than wide has a smaller one.
+MAX_KEPT_PIXELS = 6_400_000
 WIDTHS = (320, 640, 1280, 2048)
-REASONS = ("broken", "format", "name", "moving", "more", "pixels", "sides")
-# By what Pillow calls a format: how the names of its files end. "MPO" is a JPEG of a camera that adds a preview.
+REASONS = ("broken", "format", "name", "moving", "more", "pixels", "progressive", "sides")
+# How the names of a format's files end.
 SUFFIXES = {
     "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
     "MPO": (".jpg", ".jpeg", ".mpo"),
@@ -41,17 +55,20 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "webp": {"quality": 78},
     "jpg": {"quality": 80, "optimize": True, "progressive": True},
 }
+# The field of a camera's notes that says how it was held; from this value on the picture lies on its side.
+_ORIENTATION, _FIRST_ON_ITS_SIDE = 0x0112, 5
 _MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ", b"%pdf-")
 
-Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+# Pillow's own bound, before a format is known.
+Image.MAX_IMAGE_PIXELS = max(MAX_PIXELS.values())
 
 
 class PictureRefused(Exception):
-    """The file is no picture that the shop takes; `reason` is one of REASONS."""
+    """The file is no picture that the shop takes; `reason` is one of REASONS, `most` how many pixels its format may have."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, most: int = 0) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.most = reason, most
 
 
 def list_widths(width: int) -> list[int]:
@@ -59,13 +76,16 @@ def list_widths(width: int) -> list[int]:
     return [*(each for each in WIDTHS if each < width), min(width, WIDTHS[-1])][: len(WIDTHS)]
 
 
+def list_sizes(width: int, height: int) -> list[tuple[int, int]]:
+    """Return the sizes in which a picture is kept, the least first: the largest has MAX_KEPT_PIXELS at most."""
+    kept = min(width, math.isqrt(MAX_KEPT_PIXELS * width // height))
+    return [(each, max(1, round(height * each / width))) for each in list_widths(kept)]
+
+
 def decode_picture(raw: bytes, suffix: str, folder: Path) -> tuple[int, int]:
     """Write a picture into a folder in each width and format; return the largest one's width and height. Raises PictureRefused."""
     picture = _read_pixels(raw, suffix)
-    sizes = [
-        (width, max(1, round(picture.height * width / picture.width)))
-        for width in list_widths(picture.width)
-    ]
+    sizes = list_sizes(picture.width, picture.height)
     for size in reversed(sizes):
         # Each from the one before: a quarter of the work, and no difference to see.
         picture = picture.resize(size, Image.Resampling.LANCZOS)
@@ -84,14 +104,13 @@ def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
                 picture.verify()
             _check_content(raw)
             with Image.open(BytesIO(raw), formats=("JPEG", "PNG", "WEBP", "AVIF")) as picture:
-                picture.load()
-                upright = _in_srgb(ImageOps.exif_transpose(picture))
+                upright = _in_srgb(ImageOps.exif_transpose(_load_reduced(picture)))
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise PictureRefused("pixels") from error
+        raise PictureRefused("pixels", Image.MAX_IMAGE_PIXELS or 0) from error
     except UnidentifiedImageError as error:
         raise PictureRefused("format") from error
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
-        # What Pillow raises for a file that is damaged, or that claims what it has not.
+        # What Pillow raises for a file that is damaged, that claims what it has not, or that needs too much memory.
         raise PictureRefused("broken") from error
     clean = Image.new("RGB", upright.size, "white")
     clean.paste(upright, mask=upright.getchannel("A") if "A" in upright.getbands() else None)
@@ -102,13 +121,22 @@ def _check_head(picture: Image.Image, suffix: str) -> None:
     """Raise PictureRefused for what a file says of itself, before a pixel of it is decoded."""
     if suffix.lower() not in SUFFIXES[picture.format or ""]:
         raise PictureRefused("name")
-    if picture.width * picture.height > MAX_PIXELS:
-        raise PictureRefused("pixels")
+    most = MAX_PIXELS[picture.format or ""]
+    if picture.width * picture.height > most:
+        raise PictureRefused("pixels", most)
+    if picture.info.get("progressive") and _progressive_bytes(picture) > MAX_PROGRESSIVE_BYTES:
+        raise PictureRefused("progressive")
     if picture.format != "MPO" and getattr(picture, "is_animated", False):
         raise PictureRefused("moving")
     short, long = sorted(picture.size)
     if short < MIN_SIDE or long > MAX_RATIO * short:
         raise PictureRefused("sides")
+
+
+def _progressive_bytes(picture: Any) -> int:
+    """Return how much of a JPEG is kept between its passes: two bytes for each value of each colour."""
+    shares = [across * down for _number, across, down, _table in picture.layer]
+    return int(2 * picture.width * picture.height * sum(shares) / max(shares))
 
 
 def _check_content(raw: bytes) -> None:
@@ -118,14 +146,34 @@ def _check_content(raw: bytes) -> None:
         raise PictureRefused("more")
 
 
-def _in_srgb(picture: Image.Image) -> Image.Image:
-    """Return a picture in the colours that all browsers mean; with its transparency, if it has any."""
-    profile = picture.info.get("icc_profile")
+def _load_reduced(picture: Image.Image) -> Image.Image:
+    """Return a picture's pixels, in the largest size that is kept of it."""
+    is_on_its_side = picture.getexif().get(_ORIENTATION, 1) >= _FIRST_ON_ITS_SIDE
+    upright = picture.size[::-1] if is_on_its_side else picture.size
+    largest = list_sizes(*upright)[-1]
+    wanted = largest[::-1] if is_on_its_side else largest
+    # A JPEG is decoded at an eighth, a quarter or half of its scale, all others as they are.
+    picture.draft(None, wanted)
+    picture.load()
+    # Before anything else is done to them, so that whatever that is copies few.
+    return _in_plain_mode(picture).resize(wanted, Image.Resampling.LANCZOS)
+
+
+def _in_plain_mode(picture: Image.Image) -> Image.Image:
+    """Return a picture of eight bits a colour, without a palette, and with its transparency as a band of its own."""
     if picture.mode.startswith("I"):
         # Of 16 bits; Pillow would cut off what is above 255.
         picture = picture.convert("I").point(lambda value: value / 257, "L")
-    if "A" not in picture.getbands() and "transparency" not in picture.info:
-        return _convert(picture.convert("RGB") if picture.mode == "P" else picture, profile)
+    if "transparency" in picture.info:
+        return picture.convert("RGBA")
+    return picture.convert("RGB") if picture.mode in ("P", "1") else picture
+
+
+def _in_srgb(picture: Image.Image) -> Image.Image:
+    """Return a picture in the colours that all browsers mean; with its transparency, if it has any."""
+    profile = picture.info.get("icc_profile")
+    if "A" not in picture.getbands():
+        return _convert(picture, profile)
     shape = picture.convert("RGBA")
     converted = _convert(picture.convert("L" if picture.mode == "LA" else "RGB"), profile)
     converted.putalpha(shape.getchannel("A"))
@@ -150,14 +198,14 @@ def _convert(picture: Image.Image, profile: bytes | None) -> Image.Image:
 
 def main() -> None:
     """Decode one file within the bounds, and say what became of it."""
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     # At the first of these the kernel sends SIGXCPU, by which the parent knows why; at the second it kills.
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS + 2))
     file, suffix, folder = sys.argv[1:]
     try:
         width, height = decode_picture(Path(file).read_bytes(), suffix, Path(folder))
     except PictureRefused as refused:
-        print(json.dumps({"refused": refused.reason}))
+        print(json.dumps({"refused": refused.reason, "most": refused.most}))
     else:
         print(json.dumps({"width": width, "height": height}))
 

@@ -29,7 +29,7 @@ FOLDER = "pictures"
 CONTENT_TYPES = {"avif": "image/avif", "webp": "image/webp", "jpg": "image/jpeg"}
 # Another number when the files that are made of a picture shall be others: they get other names. As they do when an encoder may make
 # others: a file never changes.
-_RECIPE = f"1 {PIL.__version__} ".encode()
+_RECIPE = f"2 {PIL.__version__} ".encode()
 # The child bounds its processor time itself; on a machine that is busy that takes longer.
 _DECODING_SECONDS = 60
 # Of what a child that broke has said, the end: there stands why.
@@ -121,7 +121,7 @@ def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
         raise DecoderFailed(f"the decoder ended with {answer.returncode}: {complaint}")
     said = json.loads(answer.stdout)
     if reason := said.get("refused"):
-        raise PhotoRefused(explain_refusal(reason))
+        raise PhotoRefused(explain_refusal(reason, said["most"]))
     return said["width"], said["height"]
 
 
@@ -141,17 +141,29 @@ def delete_photo(photo: Photo) -> None:
         default_storage.delete(name)
 
 
-def explain_refusal(reason: str) -> str:
-    """Return in a sentence why a file is refused, by one of decoding.REASONS, or "slow"."""
+def explain_refusal(reason: str, most: int = 0) -> str:
+    """Return in a sentence why a file is refused, by one of decoding.REASONS, or "slow"; `most` is how many pixels its format may have."""
+    words = {"most": most // 1_000_000, "jpeg": MAX_PIXELS["JPEG"] // 1_000_000}
     return {
         "slow": _("This picture takes too long to read. Export it again."),
-        "broken": _("This file is damaged or incomplete. Export the picture again."),
+        "broken": _(
+            "This file is damaged, incomplete or too complex. Export the picture as a JPEG."
+        ),
         "format": _("This is no JPEG, PNG, WebP or AVIF picture."),
         "name": _("This file is of another kind than its name says. Export the picture again."),
         "moving": _("This picture moves. Choose one that doesn’t."),
         "more": _("There is more than a picture in this file. Export the picture again."),
-        "pixels": _("This picture has more than %(most)d megapixels. Make it smaller.")
-        % {"most": MAX_PIXELS // 1_000_000},
+        "pixels": (
+            _("This picture has more than %(jpeg)d megapixels. Make it smaller.")
+            if most >= MAX_PIXELS["JPEG"]
+            else _(
+                "This picture has more than %(most)d megapixels. Save it as a JPEG, which may have %(jpeg)d, or make it smaller."
+            )
+        )
+        % words,
+        "progressive": _(
+            "This picture is too large for a progressive JPEG. Save it without “progressive”, or make it smaller."
+        ),
         "sides": _(
             "A picture is at least %(least)d pixels wide and high, and at most %(ratio)d times as long as wide."
         )

@@ -34,6 +34,8 @@ class Text:
     refusal: str = ""
     queued_at: datetime | None = None
     decided_at: datetime | None = None
+    # Keys of those who have reported it since the staff last decided about it (reviews.queries.reporter_key).
+    reporters: tuple[str, ...] = ()
 
     @property
     def is_question(self) -> bool:

@@ -35,6 +35,9 @@ class QuestionByProduct(Model):
     refusal = columns.Text()
     queued_at = columns.DateTime()
     decided_at = columns.DateTime()
+    reporters = (
+        columns.Text()
+    )  # keyed hashes, with spaces between: who has reported it since the last decision
 
 
 class QuestionByUser(Model):

@@ -24,6 +24,7 @@ from cassandra_db import (
     conditional_write,
     current_microseconds,
     current_time,
+    retry_attempts,
     truncate_to_milliseconds,
     write,
 )
@@ -32,8 +33,9 @@ from mail.operations import queue_mail
 from questions import queries
 from questions.entities import HELD, PUBLISHED, QUESTION, REFUSED, UNANSWERED, WITHDRAWN, Text
 from questions.errors import NoSuchText, TextChanged
-from reviews.operations import enter_queue, leave_queue
-from reviews.queries import NEWS_FOR, floor_to_period
+from reviews.operations import ATTEMPTS, enter_queue, leave_queue
+from reviews.queries import NEWS_FOR, floor_to_period, reporter_key
+from reviews.rules import add_report
 
 CLAIM = conditional_write(
     "R6",
@@ -47,15 +49,16 @@ FORGET_CLAIM = conditional_write(
 INSERT_TEXT = conditional_write(
     "R6",
     """INSERT INTO questions_by_product (product_id, question_id, answer_id, user_id, body, name, is_shops, state, version,
-       change_id, written_at, held_for, refusal, queued_at, decided_at)
+       change_id, written_at, held_for, refusal, queued_at, decided_at, reporters)
        VALUES (:product_id, :question_id, :answer_id, :user_id, :body, :name, :is_shops, :state, :version,
-       :change_id, :written_at, :held_for, :refusal, :queued_at, :decided_at) IF NOT EXISTS""",
+       :change_id, :written_at, :held_for, :refusal, :queued_at, :decided_at, :reporters) IF NOT EXISTS""",
 )
 UPDATE_TEXT = conditional_write(
     "R6",
     """UPDATE questions_by_product SET user_id = :user_id, body = :body, name = :name, is_shops = :is_shops, state = :state,
        version = :version, change_id = :change_id, written_at = :written_at, held_for = :held_for, refusal = :refusal,
-       queued_at = :queued_at, decided_at = :decided_at
+       queued_at = :queued_at, decided_at = :decided_at,
+       reporters = :reporters
        WHERE product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id IF version = :seen""",
 )
 INSERT_PENDING = write(
@@ -162,7 +165,8 @@ def _queued(text: Text, now: datetime) -> Text:
 
 
 def _columns(text: Text) -> dict[str, Any]:
-    return {name: getattr(text, name) for name in Text.__dataclass_fields__}
+    columns = {name: getattr(text, name) for name in Text.__dataclass_fields__}
+    return columns | {"reporters": " ".join(text.reporters)}
 
 
 def as_seen(text: Text, version: int) -> Text:
@@ -174,7 +178,7 @@ def withdraw_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
     """Take a person's question or answer back: nobody reads it any more. Raises what `change_text` raises."""
 
     def withdraw(text: Text) -> Text:
-        return replace(text, state=WITHDRAWN, body="", held_for="", refusal="")
+        return replace(text, state=WITHDRAWN, body="", held_for="", refusal="", reporters=())
 
     return change_text(text, withdraw, change_id=change_id, now=now)
 
@@ -190,6 +194,7 @@ def publish_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
             held_for=UNANSWERED if waits else "",
             refusal="",
             decided_at=now,
+            reporters=(),
         )
 
     return change_text(text, publish, change_id=change_id, now=now)
@@ -199,7 +204,9 @@ def refuse_text(text: Text, reason: str, *, change_id: UUID, now: datetime) -> T
     """Refuse a text; its writer is mailed the reason. Raises what `change_text` raises."""
 
     def refuse(text: Text) -> Text:
-        return replace(text, state=REFUSED, held_for="", refusal=reason, decided_at=now)
+        return replace(
+            text, state=REFUSED, held_for="", refusal=reason, decided_at=now, reporters=()
+        )
 
     return change_text(text, refuse, change_id=change_id, now=now)
 
@@ -208,20 +215,44 @@ def hold_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
     """Put a text back into the queue, as if nothing had been decided. Raises what `change_text` raises."""
 
     def hold(text: Text) -> Text:
-        return replace(text, state=HELD, held_for="undone", refusal="", decided_at=None)
+        return replace(
+            text, state=HELD, held_for="undone", refusal="", decided_at=None, reporters=()
+        )
 
     return change_text(text, hold, change_id=change_id, now=now)
 
 
-def report_text(text: Text, *, change_id: UUID, now: datetime) -> Text:
-    """Put a published text into the queue, because a reader reported it; it stays published. Raises what `change_text` raises."""
-    if text.held_for not in ("", UNANSWERED):
-        return text  # it waits already
+def has_report(text: Text, reader_id: UUID) -> bool:
+    """Return whether a reader's report would change nothing: the text waits for the staff's judgement, or the reader has reported it since."""
+    return text.held_for not in ("", UNANSWERED) or (
+        reporter_key(text.text_id, reader_id) in text.reporters
+    )
+
+
+def report_text(text: Text, reader_id: UUID, *, now: datetime) -> Text:
+    """Note that a reader has reported a published text; it stays published. Return it as it is then.
+
+    It waits for the staff at once; once they have decided about it, only when three people have reported it since.
+    Raises what `change_text` raises.
+    """
+    key = reporter_key(text.text_id, reader_id)
 
     def report(text: Text) -> Text:
-        return replace(text, held_for="reported")
+        reporters, waits = add_report(text.reporters, key, is_decided=text.decided_at is not None)
+        return replace(text, reporters=reporters, held_for="reported" if waits else text.held_for)
 
-    return change_text(text, report, change_id=change_id, now=now)
+    for _attempt in retry_attempts(ATTEMPTS):
+        if has_report(text, reader_id):
+            return text
+        try:
+            change_id = uuid5(text.text_id, f"{key} {text.version}")
+            return change_text(text, report, change_id=change_id, now=now)
+        except TextChanged:
+            present = queries.get_text(text.product_id, text.question_id, text.answer_id)
+            if present is None or present.state != PUBLISHED:
+                raise
+            text = present  # another reader's report or an answer was quicker
+    raise TextChanged
 
 
 def change_text(

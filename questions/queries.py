@@ -17,7 +17,7 @@ NEWEST_SHOWN, NEWEST_ROWS = 2, 24
 _PAGE_ROWS = PAGE_LENGTH * (MAX_ANSWERS + 1) + 1
 
 _COLUMNS = """product_id, question_id, answer_id, user_id, body, name, is_shops, state, version, change_id, written_at, held_for,
-       refusal, queued_at, decided_at"""
+       refusal, queued_at, decided_at, reporters"""
 _TEXTS = f"SELECT {_COLUMNS} FROM questions_by_product WHERE product_id = :product_id"  # noqa: S608
 # R6: a product's questions with their answers, newest first; from a place on; one question with its answers; one text.
 LISTED = read("R6", f"{_TEXTS} LIMIT :most", consistency=LOCAL_ONE)
@@ -85,6 +85,7 @@ def _text(row: Row) -> Text:
         refusal=row.refusal or "",
         queued_at=row.queued_at,
         decided_at=row.decided_at,
+        reporters=tuple((row.reporters or "").split()),
     )
 
 

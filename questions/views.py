@@ -72,8 +72,9 @@ def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
         return render_page(request, "questions/ask.html", context)
     if not form.is_valid():
         return render_page(request, "questions/ask.html", context, status=422)
+    change_id = uuid5(member.user_id, form.cleaned_data["operation"].hex)
     try:
-        hit_rate_limit(request, "question", str(member.user_id))
+        _hit_rate_limit(request, member.user_id, change_id)
     except TooManyAttempts as error:
         return render_too_many_attempts(request, error, "questions/ask.html", context)
     text = operations.ask_question(
@@ -81,8 +82,10 @@ def ask_question(request: HttpRequest, slug: str) -> HttpResponse:
         member.user_id,
         form.cleaned_data["body"],
         name=shown_name(member.name),
-        held_for=_find_reason_to_hold(request, form.cleaned_data["body"]),
-        change_id=uuid5(member.user_id, form.cleaned_data["operation"].hex),
+        held_for=_find_reason_to_hold(
+            request, form.cleaned_data["body"], member.user_id, change_id
+        ),
+        change_id=change_id,
         now=current_time(),
     )
     if text.state == PUBLISHED:
@@ -119,12 +122,17 @@ def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpR
         form.add_error(
             None, _("Only people who have received this product can answer questions about it.")
         )
-    elif len(found.answers) >= queries.MAX_ANSWERS:
-        form.add_error(None, _("This question has enough answers."))
     if not form.is_valid():
         return render_page(request, _QUESTION, context, status=422)
+    change_id = uuid5(member.user_id, form.cleaned_data["operation"].hex)
+    # The last answer that there is room for may be this form's own.
+    if len(found.answers) >= queries.MAX_ANSWERS and not queries.find_claim(
+        member.user_id, change_id
+    ):
+        form.add_error(None, _("This question has enough answers."))
+        return render_page(request, _QUESTION, context, status=422)
     try:
-        hit_rate_limit(request, "question", str(member.user_id))
+        _hit_rate_limit(request, member.user_id, change_id)
     except TooManyAttempts as error:
         return render_too_many_attempts(request, error, _QUESTION, context)
     text = operations.answer_question(
@@ -132,8 +140,10 @@ def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpR
         member.user_id,
         form.cleaned_data["body"],
         name=shown_name(member.name),
-        held_for=_find_reason_to_hold(request, form.cleaned_data["body"]),
-        change_id=uuid5(member.user_id, form.cleaned_data["operation"].hex),
+        held_for=_find_reason_to_hold(
+            request, form.cleaned_data["body"], member.user_id, change_id
+        ),
+        change_id=change_id,
         now=current_time(),
     )
     messages.success(
@@ -179,9 +189,12 @@ def report_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRespo
     member_id = current_member(request).user_id
     if text.state != PUBLISHED:
         raise Http404
-    change_id = uuid5(text.text_id, f"reported {member_id.hex} {text.version}")
+    if not operations.has_report(text, member_id):
+        # Sent twice at once, it is one.
+        hit_id = uuid5(text.text_id, f"{member_id.hex} {text.version}")
+        hit_rate_limit(request, "report", str(member_id), hit_id=hit_id)
     try:
-        operations.report_text(text, change_id=change_id, now=current_time())
+        operations.report_text(text, member_id, now=current_time())
     except (NoSuchText, TextChanged):
         messages.error(request, _("This has just changed. Please read it again."))
     else:
@@ -229,5 +242,13 @@ def _get_meant(form: TextForm, slug: str, question_id: UUID) -> Text:
     return text
 
 
-def _find_reason_to_hold(request: HttpRequest, body: str) -> str:
-    return find_reason_to_hold("", body, get_review_rules()) or find_crowd_or_copy(request, body)
+def _hit_rate_limit(request: HttpRequest, member_id: UUID, change_id: UUID) -> None:
+    """Count a question or an answer, unless its form has made it already. Raises TooManyAttempts, CassandraUnavailable."""
+    if not queries.find_claim(member_id, change_id):
+        hit_rate_limit(request, "question", str(member_id), hit_id=change_id)
+
+
+def _find_reason_to_hold(request: HttpRequest, body: str, member_id: UUID, change_id: UUID) -> str:
+    return find_reason_to_hold("", body, get_review_rules()) or find_crowd_or_copy(
+        request, body, member_id, change_id
+    )

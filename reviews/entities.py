@@ -40,6 +40,8 @@ class Review:
     pictures: tuple[str, ...] = ()
     new_pictures: tuple[str, ...] = ()
     former_pictures: tuple[str, ...] = ()
+    # Keys of those who have reported it since the staff last decided about it (reviews.queries.reporter_key).
+    reporters: tuple[str, ...] = ()
 
     @property
     def is_counted(self) -> bool:

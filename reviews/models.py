@@ -54,6 +54,9 @@ class RatingByProduct(Model):
     pictures = columns.Text()  # catalogue.photos, with spaces between: what everybody sees
     new_pictures = columns.Text()  # what the staff have not seen yet
     former_pictures = columns.Text()  # what was taken out, until the worker has deleted the files
+    reporters = (
+        columns.Text()
+    )  # keyed hashes, with spaces between: who has reported it since the last decision
 
 
 class ReviewByProduct(Model):

@@ -41,6 +41,7 @@ from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Rating, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.links import guest_url
 from reviews.queries import ALL, HELPFUL, MAX_HELPFUL, SHOP, floor_to_period
+from reviews.rules import add_report
 
 ATTEMPTS = 8
 # Why a review that everybody reads waits: it has pictures that the staff have not seen.
@@ -50,10 +51,10 @@ INSERT_REVIEW = conditional_write(
     "R3",
     """INSERT INTO ratings_by_product (product_id, user_id, review_id, stars, title, body, name, state, verified, version,
        change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer, answered_at, order_id, pictures,
-       new_pictures, former_pictures)
+       new_pictures, former_pictures, reporters)
        VALUES (:product_id, :user_id, :review_id, :stars, :title, :body, :name, :state, :verified, :version,
        :change_id, :written_at, :edited_at, :queued_at, :held_for, :refusal, :decided_at, :answer, :answered_at, :order_id,
-       :pictures, :new_pictures, :former_pictures)
+       :pictures, :new_pictures, :former_pictures, :reporters)
        IF NOT EXISTS""",
 )
 UPDATE_REVIEW = conditional_write(
@@ -62,7 +63,7 @@ UPDATE_REVIEW = conditional_write(
        state = :state, verified = :verified, version = :version, change_id = :change_id, written_at = :written_at,
        edited_at = :edited_at, queued_at = :queued_at, held_for = :held_for, refusal = :refusal, decided_at = :decided_at,
        answer = :answer, answered_at = :answered_at, order_id = :order_id, pictures = :pictures,
-       new_pictures = :new_pictures, former_pictures = :former_pictures
+       new_pictures = :new_pictures, former_pictures = :former_pictures, reporters = :reporters
        WHERE product_id = :product_id AND user_id = :user_id IF version = :seen AND change_id != :change_id""",
 )
 DELETE_REVIEW = conditional_write(
@@ -221,6 +222,7 @@ def write_review(
             edited_at=now,
             refusal="",
             decided_at=None,
+            reporters=(),
         )
         if before
         else Review(
@@ -249,6 +251,7 @@ def withdraw_review(
             held_for="",
             refusal="",
             answer="",
+            reporters=(),
         )
 
     return change_review(product_id, user_id, withdraw, seen=seen, change_id=change_id, now=now)
@@ -268,6 +271,7 @@ def publish_review(
             decided_at=now,
             pictures=review.own_pictures,
             new_pictures=(),
+            reporters=(),
         )
 
     return change_review(product_id, user_id, publish, seen=seen, change_id=change_id, now=now)
@@ -279,7 +283,9 @@ def refuse_review(
     """Refuse a review; its writer is mailed the reason. Raises what `change_review` raises."""
 
     def refuse(review: Review) -> Review:
-        return replace(review, state=REFUSED, held_for="", refusal=reason, decided_at=now)
+        return replace(
+            review, state=REFUSED, held_for="", refusal=reason, decided_at=now, reporters=()
+        )
 
     return change_review(product_id, user_id, refuse, seen=seen, change_id=change_id, now=now)
 
@@ -290,20 +296,51 @@ def hold_review(
     """Put a review back into the queue, as if nothing had been decided. Raises what `change_review` raises."""
 
     def hold(review: Review) -> Review:
-        return replace(review, state=HELD, held_for="undone", refusal="", decided_at=None)
+        return replace(
+            review, state=HELD, held_for="undone", refusal="", decided_at=None, reporters=()
+        )
 
     return change_review(product_id, user_id, hold, seen=seen, change_id=change_id, now=now)
 
 
-def report_review(
-    product_id: UUID, user_id: UUID, *, seen: int, change_id: UUID, now: datetime
-) -> Review:
-    """Put a published review into the queue, because a reader reported it; it stays published. Raises what `change_review` raises."""
+def has_report(review: Review, reader_id: UUID) -> bool:
+    """Return whether a reader's report would change nothing: the review waits for the staff, or the reader has reported it since they decided."""
+    key = queries.reporter_key(review.review_id, reader_id)
+    return bool(review.held_for) or key in review.reporters
+
+
+def report_review(seen: Review, reader_id: UUID, *, now: datetime) -> Review:
+    """Note that a reader has reported a published review; it stays published. Return it as it is then.
+
+    It waits for the staff at once; once they have decided about it, only when three people have reported it since.
+    Raises ReviewChanged if its writer has changed it since it was `seen`, and what `change_review` raises.
+    """
+    key, review = queries.reporter_key(seen.review_id, reader_id), seen
 
     def report(review: Review) -> Review:
-        return replace(review, held_for=review.held_for or "reported")
+        reporters, waits = add_report(
+            review.reporters, key, is_decided=review.decided_at is not None
+        )
+        return replace(review, reporters=reporters, held_for="reported" if waits else "")
 
-    return change_review(product_id, user_id, report, seen=seen, change_id=change_id, now=now)
+    for _attempt in retry_attempts(ATTEMPTS):
+        if has_report(review, reader_id):
+            return review
+        try:
+            return change_review(
+                seen.product_id,
+                seen.user_id,
+                report,
+                seen=review.version,
+                change_id=uuid5(seen.review_id, f"{key} {review.version}"),
+                now=now,
+            )
+        except ReviewChanged:
+            present = queries.get_review(seen.product_id, seen.user_id)
+            if present is None or present.edited_at != seen.edited_at or not present.is_counted:
+                raise
+            review = present  # another reader's report was quicker
+    raise ReviewsBusy
 
 
 def remove_picture(

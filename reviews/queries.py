@@ -37,7 +37,7 @@ NEWS_FOR = timedelta(days=2)
 
 _TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
        name, state, verified, version, change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer,
-       answered_at, order_id, pictures, new_pictures, former_pictures FROM ratings_by_product"""
+       answered_at, order_id, pictures, new_pictures, former_pictures, reporters FROM ratings_by_product"""
 # R3: a person's review of a product; a product's numbers; all of it, for the check.
 REVIEW = read("R3", f"{_TRUTH} WHERE product_id = :product_id AND user_id = :user_id")
 _NUMBERS = "SELECT rating_count, rating_sum, one, two, three, four, five FROM ratings_by_product WHERE product_id = :product_id LIMIT 1"
@@ -135,6 +135,7 @@ def review_from_row(row: Row | None) -> Review | None:
         pictures=_split(row.pictures),
         new_pictures=_split(row.new_pictures),
         former_pictures=_split(row.former_pictures),
+        reporters=_split(row.reporters),
     )
 
 
@@ -278,6 +279,13 @@ def voter_key(review_id: UUID, user_id: UUID) -> str:
     """Return what stands for a voter in `votes_by_review`: nobody can tell whose it is without the shop's key."""
     return salted_hmac(
         "reviews.vote", f"{review_id.hex} {user_id.hex}", algorithm="sha256"
+    ).hexdigest()[:32]
+
+
+def reporter_key(text_id: UUID, user_id: UUID) -> str:
+    """Return what stands for somebody who has reported a text: nobody can tell whose it is without the shop's key."""
+    return salted_hmac(
+        "reviews.report", f"{text_id.hex} {user_id.hex}", algorithm="sha256"
     ).hexdigest()[:32]
 
 

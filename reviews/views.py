@@ -52,7 +52,7 @@ from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
 from web.decorators import get_or_post, owner_only, post_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
-from web.rendering import render_page
+from web.rendering import render_page, render_too_many_attempts
 from web.uploads import SHOPPER_UPLOADS, takes_files, upload_url
 
 
@@ -224,6 +224,12 @@ def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
         return _form_page(request, product, own, form, writer, sent, status=422)
     typed = form.cleaned_data
     order_id = writer.order.order_id if writer.order else own.order_id if own else None
+    change_id = uuid5(writer_id, typed["operation"].hex)
+    if own and own.change_id != change_id:
+        try:
+            hit_rate_limit(request, "edit", str(writer_id), hit_id=change_id)
+        except TooManyAttempts as error:
+            return _form_page(request, product, own, form, writer, sent, refused_by=error)
     try:
         written = operations.write_review(
             product_id,
@@ -233,9 +239,11 @@ def _write(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
             body=typed["body"],
             name=shown_name(writer.name),
             verified=writer.has_received(product_id),
-            held_for=_find_reason_to_hold(request, own, typed["title"], typed["body"]),
+            held_for=_find_reason_to_hold(
+                request, own, typed["title"], typed["body"], writer_id, change_id
+            ),
             seen=typed["version"],
-            change_id=uuid5(writer_id, typed["operation"].hex),
+            change_id=change_id,
             now=current_time(),
             order_id=order_id,
             removed=sent.list_removed(request),
@@ -288,7 +296,7 @@ class PicturesSent:
             form.add_error("pictures", error)
             return
         try:
-            hit_rate_limit(request, "review_pictures", str(self.writer_id))
+            hit_rate_limit(request, "review_pictures", str(self.writer_id), hit_id=change_id)
             take_in_files(
                 self.product_id, self.writer_id, files, self.uploads, change_id, current_time()
             )
@@ -343,7 +351,9 @@ def vote(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, _("This is your own review."))
         return redirect("reviews:list", slug)
     is_helpful = form.cleaned_data["helpful"]
-    operations.set_vote(review, member.user_id, is_helpful=is_helpful, now=current_time())
+    if queries.has_voted(review.review_id, member.user_id) != is_helpful:
+        hit_rate_limit(request, "vote", str(member.user_id))
+        operations.set_vote(review, member.user_id, is_helpful=is_helpful, now=current_time())
     if not is_helpful:
         messages.success(request, _("Your vote is taken back."))
         return redirect("reviews:list", slug)
@@ -360,15 +370,12 @@ def report_review(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         raise Http404
     review = _get_published(slug, form.cleaned_data["review"])
-    if not review.held_for:
+    if not operations.has_report(review, member.user_id):
+        # Sent twice at once, it is one.
+        hit_id = uuid5(review.review_id, f"{member.user_id.hex} {review.version}")
+        hit_rate_limit(request, "report", str(member.user_id), hit_id=hit_id)
         try:
-            operations.report_review(
-                review.product_id,
-                review.user_id,
-                seen=review.version,
-                change_id=uuid5(review.review_id, f"{member.user_id.hex} {review.version}"),
-                now=current_time(),
-            )
+            operations.report_review(review, member.user_id, now=current_time())
         except (ReviewChanged, NoSuchReview):
             # Its writer changed it at this moment: the reader looks at what it says now.
             messages.error(request, _("This review has just changed. Please read it again."))
@@ -399,7 +406,14 @@ def _get_published(slug: str, review_id: UUID) -> Review:
     return review
 
 
-def _find_reason_to_hold(request: HttpRequest, own: Review | None, title: str, body: str) -> str:
+def _find_reason_to_hold(
+    request: HttpRequest,
+    own: Review | None,
+    title: str,
+    body: str,
+    writer_id: UUID,
+    change_id: UUID,
+) -> str:
     """Return why the staff read a review first: its words, a text that was sent before, or many from one network; "" for nothing."""
     if reason := find_reason_to_hold(title, body, get_review_rules()):
         return reason
@@ -410,7 +424,7 @@ def _find_reason_to_hold(request: HttpRequest, own: Review | None, title: str, b
         return "again"
     if own and own.state == PUBLISHED and own.body == body:
         return ""
-    return find_crowd_or_copy(request, body)
+    return find_crowd_or_copy(request, body, writer_id, change_id)
 
 
 def _form_page(
@@ -423,6 +437,7 @@ def _form_page(
     status: int = 200,
     *,
     is_stale: bool = False,
+    refused_by: TooManyAttempts | None = None,
 ) -> HttpResponse:
     context: dict[str, Any] = {
         "product": product,
@@ -430,7 +445,9 @@ def _form_page(
         "form": form,
         "writer": writer,
         "is_stale": is_stale,
-        "send_url": upload_url(writer.write_url, SHOPPER_UPLOADS),
+        "send_url": upload_url(
+            request, writer.write_url, SHOPPER_UPLOADS, is_for_guest=writer.order is not None
+        ),
         # What is done since the page was opened is not in its form.
         "is_polled": "X-Refreshes-Itself" in request.headers,
         "removed": request.POST.getlist("remove"),
@@ -440,6 +457,8 @@ def _form_page(
     }
     if sent.has_taken and form.is_bound:
         form.begin_again()
+    if refused_by:
+        return render_too_many_attempts(request, refused_by, "reviews/write.html", context)
     return render_page(request, "reviews/write.html", context, part="uploads", status=status)
 
 

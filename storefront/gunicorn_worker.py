@@ -8,7 +8,7 @@ Files are collected on the disk (decision 040).
 import os
 import re
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,24 +16,31 @@ from functools import partial
 from selectors import EVENT_READ
 from tempfile import TemporaryFile
 from time import monotonic
-from typing import IO, Any
-from weakref import WeakSet
+from typing import IO, TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
+from django.core.signing import SignatureExpired
 from gunicorn.errors import ConfigError
 from gunicorn.http import get_parser
 from gunicorn.http.body import LengthReader
 from gunicorn.util import write_error
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from web.uploads import SHOPPER_UPLOADS, STAFF_UPLOADS, UploadLimits, find_upload_limits
+from web.uploads import SHOPPER_UPLOADS, STAFF_UPLOADS, UploadLimits
+
+if TYPE_CHECKING:
+    from storefront.upload_senders import UploadSender
 
 # For head and body together, from the first byte or the accepted connection on.
 REQUEST_SECONDS = float(os.environ.get("REQUEST_SECONDS", "20"))
 # The shop's forms have some kilobytes; Django takes as much (DATA_UPLOAD_MAX_MEMORY_SIZE).
 BODY_BYTES = 256 * 1024
 HEAD_BYTES = 64 * 1024
-# Files have more time.
+# Files have more time, as long as so much of them comes in each REQUEST_SECONDS: half a megabit a second.
 UPLOAD_SECONDS = 300.0
+UPLOAD_BYTES_PER_SECOND = 64 * 1024
+# After each of these it is looked up whether the sender's session has ended meanwhile.
+CHECKED_BYTES = 1024 * 1024
 # So long a client that was answered may take to close its end; what it still sends is thrown away.
 LINGER_SECONDS = 2.0
 # No thread is asked for these pages, so they have no translation.
@@ -42,6 +49,13 @@ TOO_LARGE = (
     "Go back and send fewer."
 )
 TRY_AGAIN = "Others are sending files at the moment. Go back and send yours again in a minute."
+TOO_SLOW = (
+    "The files came too slowly. Go back and send fewer at once, or send them over another network."
+)
+PAGE_IS_OVER = (
+    "You are not signed in any more, or this page is too old, so nothing was saved. "
+    "Open the page again and send your files once more."
+)
 _READ_BYTES = 64 * 1024
 _BODY_HEADER = re.compile(rb"\r\n(?:content-length|transfer-encoding)", re.IGNORECASE)
 
@@ -64,14 +78,31 @@ class Arrival:
     size: int | None = None
     is_answered: bool = False
     # Of what is larger than a form.
-    limits: UploadLimits | None = None
+    sender: "UploadSender | None" = None
+    # When how much of it was there, and from how much on its sender is looked up again.
+    paced_at: float = 0.0
+    paced_bytes: int = 0
+    next_check: int = 0
     # Where all goes on that is too large for the memory.
     file: IO[bytes] | None = None
 
     @property
+    def count(self) -> int:
+        """How many bytes have come."""
+        return self.file.tell() if self.file else len(self.received)
+
+    @property
     def is_whole(self) -> bool:
-        count = self.file.tell() if self.file else len(self.received)
-        return self.size is not None and count >= self.size
+        return self.size is not None and self.count >= self.size
+
+    def is_too_slow(self, now: float) -> bool:
+        """Return whether less of a file has come within the last REQUEST_SECONDS than the least speed asks for."""
+        if self.file is None or now < self.paced_at + REQUEST_SECONDS:
+            return False
+        count, seconds = self.count, now - self.paced_at
+        is_too_slow = count - self.paced_bytes < seconds * UPLOAD_BYTES_PER_SECOND
+        self.paced_at, self.paced_bytes = now, count
+        return is_too_slow
 
     def add(self, data: bytes) -> None:
         """Add what has come. Raises OSError if the disk takes no more."""
@@ -84,7 +115,8 @@ class Arrival:
         """Let all go on in a file that nobody else sees, and return it. Raises OSError."""
         self.file = TemporaryFile()  # noqa: SIM115 -- split() hands it over to be closed
         self.file.write(self.received)
-        self.deadline = monotonic() + UPLOAD_SECONDS
+        self.paced_at, self.paced_bytes = monotonic(), len(self.received)
+        self.deadline = self.paced_at + UPLOAD_SECONDS
         return self.file
 
     def close(self) -> None:
@@ -122,9 +154,9 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.arrivals: dict[TConn, Arrival] = {}
-        # The files of all requests, until they are closed or nobody has them any more.
-        self.files: dict[UploadLimits, WeakSet[IO[bytes]]] = {
-            each: WeakSet() for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
+        # The files of all requests and where they come from, until they are closed or nobody has them any more.
+        self.files: dict[UploadLimits, WeakKeyDictionary[IO[bytes], Sequence[str]]] = {
+            each: WeakKeyDictionary() for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
         }
         # At most half of the connections send a request, a quarter waits for the next one; there is always room for whole requests.
         self.max_arrivals = self.worker_connections // 2
@@ -178,8 +210,10 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             arrival.add(data)
             if arrival.size is None:
                 arrival.size = self.measure(conn, arrival, len(data))
-                if arrival.limits:
-                    self.begin_upload(arrival, arrival.limits)
+                if arrival.sender:
+                    self.begin_upload(arrival, arrival.sender)
+            if arrival.sender and arrival.count >= arrival.next_check:
+                self.look_up_sender(conn, arrival, arrival.sender)
         except RefusedRequest as refused:
             self.refuse(conn, refused)
             return
@@ -190,15 +224,37 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             self.forget(conn)
             # Only this request: a thread that wants more meets its end, and never waits.
             request, conn.early = arrival.split()
+            conn.file = arrival.file
             conn.parser = get_parser(self.cfg, request, conn.client)
             conn.initialized = True
             super().enqueue_req(conn)
 
-    def begin_upload(self, arrival: Arrival, limits: UploadLimits) -> None:
-        """Let a large request go on in a file. Raises RefusedRequest if there are too many of them, OSError."""
-        if sum(not each.closed for each in self.files[limits]) >= limits.at_once:
+    def begin_upload(self, arrival: Arrival, sender: "UploadSender") -> None:
+        """Let a large request go on in a file. Raises RefusedRequest if there are too many of them, or of its network, OSError."""
+        limits = sender.grant.limits
+        files = self.files[limits]
+        present = [networks for file, networks in files.items() if not file.closed]
+        if len(present) >= limits.at_once or any(
+            sum(network in networks for networks in present) >= limits.per_network * share
+            for network, share in sender.networks
+        ):
             raise RefusedRequest(503, "Service Unavailable", TRY_AGAIN)
-        self.files[limits].add(arrival.move_to_disk())
+        files[arrival.move_to_disk()] = [network for network, _ in sender.networks]
+
+    def look_up_sender(self, conn: TConn, arrival: Arrival, sender: "UploadSender") -> None:
+        """Have a thread see whether the sender's session is there; the poller waits for no database."""
+        arrival.next_check = arrival.count + CHECKED_BYTES
+        looking_up = self.tpool.submit(sender.may_send)
+        looking_up.add_done_callback(
+            lambda found: self.method_queue.defer(self.drop_if_signed_out, conn, arrival, found)
+        )
+
+    def drop_if_signed_out(self, conn: TConn, arrival: Arrival, found: Future[bool]) -> None:
+        """Refuse the rest of a file whose sender's session has ended. What is whole already its view answers."""
+        if error := found.exception():
+            self.log.error("a session could not be looked up", exc_info=error)
+        elif self.arrivals.get(conn) is arrival and not found.result():
+            self.refuse(conn, RefusedRequest(403, "Forbidden", PAGE_IS_OVER))
 
     def measure(self, conn: TConn, arrival: Arrival, new: int) -> int | None:
         """Return how many bytes head and body have, or None while the head is not complete. Raises RefusedRequest."""
@@ -219,7 +275,14 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
             # Django reads no body whose length is not said.
             raise RefusedRequest(411, "Length Required")
         if body.length > BODY_BYTES:
-            limits = arrival.limits = find_upload_limits(request.path, request.query)
+            # gunicorn imports this module before the settings are there.
+            from storefront.upload_senders import find_upload_sender
+
+            try:
+                sender = arrival.sender = find_upload_sender(request, conn.client)
+            except SignatureExpired:
+                raise RefusedRequest(403, "Forbidden", PAGE_IS_OVER) from None
+            limits = sender.grant.limits if sender else None
             if limits is None or body.length > limits.max_bytes:
                 megabytes = (limits or STAFF_UPLOADS).max_bytes // 2**20
                 raise RefusedRequest(
@@ -251,6 +314,8 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
 
     def finish_request(self, conn: TConn, future: Future[bool]) -> None:
         """Wait for the next request of a connection that goes on; close any other."""
+        if file := getattr(conn, "file", None):
+            file.close()  # its view may not have read it
         if future.cancelled() or future.exception() or not future.result():
             self.linger(conn)
             return
@@ -262,9 +327,12 @@ class WholeRequestWorker(ThreadWorker):  # type: ignore[misc]
         """Close the connections whose time is over; who has sent something is told why."""
         now = monotonic()
         for conn, arrival in list(self.arrivals.items()):
-            if arrival.deadline > now:
+            is_too_slow = arrival.is_too_slow(now)
+            if arrival.deadline > now and not is_too_slow:
                 continue
-            if arrival.received and not arrival.is_answered:
+            if is_too_slow:
+                self.refuse(conn, RefusedRequest(408, "Request Timeout", TOO_SLOW))
+            elif arrival.received and not arrival.is_answered:
                 self.refuse(conn, RefusedRequest(408, "Request Timeout"))
             else:
                 self.drop(conn)

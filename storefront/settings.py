@@ -193,6 +193,9 @@ _host_prefix = "__Host-" if HTTPS else ""
 SESSION_ENGINE = "accounts.sessions"
 SESSION_COOKIE_NAME = f"{_host_prefix}stoa_session"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
+# From login on, however active a session is; from the second factor on for one in which it was passed (decision 008).
+MAX_SESSION_SECONDS = 90 * 24 * 3600
+MAX_STAFF_SESSION_SECONDS = 12 * 3600
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -310,8 +313,12 @@ RATE_LIMITS = {
         "confirmation": (3, 12, 0, 3600),  # that mail once more
         # Above it a review waits for the staff, and nobody is refused: a text like another one, many from one network.
         "review_text": (1, 0, 0, 90 * 24 * 3600),
-        "review": (0, 10, 0, 3600),
+        # A person has fewer than a network: one alone does not send all others there to the staff.
+        "review": (5, 10, 0, 3600),
         "question": (20, 60, 0, 3600),
+        "report": (10, 30, 0, 3600),  # of reviews, questions and answers
+        "vote": (10, 30, 0, 3600),
+        "edit": (10, 30, 0, 3600),  # of a review that is there
         "review_pictures": (10, 30, 0, 3600),  # forms that bring some
         "search": (0, 120, 0, 60),
     }.items()

@@ -81,6 +81,9 @@ os.environ |= {
     "LIMIT_UNPAID_ORDER": "3,9999,0,3600",
     "LIMIT_CONFIRMATION": "3,9999,0,3600",
     "UNPAID_UNITS": "20,0",
+    "LIMIT_REPORT": "10,9999,0,3600",
+    "LIMIT_VOTE": "10,9999,0,3600",
+    "LIMIT_EDIT": "10,9999,0,3600",
     "LIMIT_SEARCH": "0,9999,0,60",
     # Who is slowed down waits for nothing; the tests of limits look at who would.
     "LIMIT_DELAY_SECONDS": "0",

@@ -29,6 +29,11 @@ class ForwardedHeadersMiddleware:
         self.proxies = [ip_network(each) for each in allowed if each != "*"]
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        self.drop_unbelieved_headers(request)
+        return self.get_response(request)
+
+    def drop_unbelieved_headers(self, request: HttpRequest) -> None:
+        """Drop what a peer that is not the proxy says of where a request comes from."""
         if any(name in request.META for name in _FORWARDED_HEADERS):
             peer = str(request.META.get("REMOTE_ADDR", ""))
             if not settings.BEHIND_PROXY:
@@ -36,7 +41,6 @@ class ForwardedHeadersMiddleware:
                     self._note_unknown_proxy()
             elif not self._is_proxy(peer):
                 self._drop_headers(request, peer)
-        return self.get_response(request)
 
     def _is_proxy(self, peer: str) -> bool:
         if self.believes_everybody or not peer:

@@ -42,7 +42,7 @@ from web.errors import TooManyAttempts
 
 TAKEN_SLOTS = read(
     "limits",
-    "SELECT slot, TTL(hit_id) AS seconds FROM rate_limit_slots WHERE bucket = :bucket AND shard = :shard",
+    "SELECT slot, hit_id, TTL(hit_id) AS seconds FROM rate_limit_slots WHERE bucket = :bucket AND shard = :shard",
 )
 TAKE_SLOT = conditional_write(
     "limits",
@@ -102,6 +102,11 @@ class Hit:
     slots: list[_Slot] = field(default_factory=list)
     is_above_overall: bool = False  # more is tried in the whole shop than its limit says
 
+    def take_slot(self, bucket: _Bucket) -> None:
+        """Take a slot in a bucket, unless the same try has one there. Raises TooManyAttempts, CassandraUnavailable."""
+        if slot := bucket.take_slot(self.hit_id):
+            self.slots.append(slot)
+
     def release_slots(self) -> None:
         """Give the slots back, for a try that was no guess: the password was right. Raises CassandraUnavailable."""
         for each in self.slots:
@@ -121,8 +126,9 @@ def hit_rate_limit(
     *accounts: str,
     named: Sequence[str] = (),
     device_bucket: str = "",
+    hit_id: UUID | None = None,
 ) -> Hit:
-    """Count a try at something limited, before it is made.
+    """Count a try at something limited, before it is made; one that comes again with the same `hit_id` counts once.
 
     `accounts` are those that only their owner can use up: a member's id, an order's number; they are refused from everywhere. `named` can
     be used up by anybody, as an e-mail address can: they are refused to the network that has tried them too often, and other networks
@@ -135,12 +141,12 @@ def hit_rate_limit(
         refusing, delaying = {f"own {device_bucket}": rule.per_account}, {}
     # All begin to read.
     refusing_buckets, delaying_buckets = _buckets(rule, refusing), _buckets(rule, delaying)
-    hit = Hit(uuid4())
+    hit = Hit(hit_id or uuid4())
     try:
         for bucket in refusing_buckets.values():
-            bucket.refuse_if_full()
+            bucket.refuse_if_full(hit.hit_id)
         for bucket in refusing_buckets.values():
-            hit.slots.append(bucket.take_slot(hit.hit_id))
+            hit.take_slot(bucket)
         full = [name for name, bucket in delaying_buckets.items() if not _take_slot(hit, bucket)]
         if full:
             network = refusing_buckets.get(_network_bucket(networks[-1][0]))
@@ -187,8 +193,8 @@ def _take_slot(hit: Hit, bucket: _Bucket) -> bool:
     if is_overall and bucket.is_full() and _alarm(bucket.kind).is_full():
         return False
     try:
-        bucket.refuse_if_full()
-        hit.slots.append(bucket.take_slot(hit.hit_id))
+        bucket.refuse_if_full(hit.hit_id)
+        hit.take_slot(bucket)
     except TooManyAttempts:
         if is_overall:
             _raise_alarm(bucket.kind)
@@ -241,9 +247,9 @@ class _Bucket:
         self._reading = TAKEN_SLOTS.start(bucket=self.key, shard=self.first)
         self._rows: list[Row] | None = None
 
-    def refuse_if_full(self) -> None:
+    def refuse_if_full(self, hit_id: UUID) -> None:
         """Raise TooManyAttempts if there is no slot at first sight: then nothing is written in the other buckets, either."""
-        if self.shard_count == 1 and self.is_full():
+        if self.shard_count == 1 and self.is_full() and not _has_slot(self._first_rows(), hit_id):
             raise TooManyAttempts(_soonest(self._first_rows(), self.window))
 
     def is_full(self) -> bool:
@@ -260,18 +266,23 @@ class _Bucket:
             self._rows = self._reading.rows()
         return self._rows
 
-    def take_slot(self, hit_id: UUID) -> _Slot:
-        """Write the try into a free slot. Raises TooManyAttempts, CassandraUnavailable."""
+    def take_slot(self, hit_id: UUID) -> _Slot | None:
+        """Write the try into a free slot, and return it; None if it was met in one. Raises TooManyAttempts, CassandraUnavailable."""
         wait = self.window
         for step in range(self.shard_count):
             shard = (self.first + step) % self.shard_count
             rows = self._first_rows() if step == 0 else self._read_slots(shard)
-            while free := self._free_slots(shard, rows):
+            # The same try again, from another tab or after a lost answer.
+            while not (is_known := _has_slot(rows, hit_id)) and (
+                free := self._free_slots(shard, rows)
+            ):
                 slot = _Slot(self.key, shard, _random.choice(free))
                 if self._write_slot(slot, hit_id):
                     return slot
                 # Another try was quicker: each time that happens, there is one slot less.
                 rows = self._read_slots(shard)
+            if is_known:
+                return None
             wait = min(wait, _soonest(rows, wait))
         raise TooManyAttempts(wait)
 
@@ -294,6 +305,10 @@ class _Bucket:
         slot_count = min(SLOTS_PER_PARTITION, self.most - shard * SLOTS_PER_PARTITION)
         taken = {row.slot for row in rows}
         return [slot for slot in range(slot_count) if slot not in taken]
+
+
+def _has_slot(rows: list[Row], hit_id: UUID) -> bool:
+    return any(row.hit_id == hit_id for row in rows)
 
 
 def _soonest(rows: list[Row], window: int) -> int:

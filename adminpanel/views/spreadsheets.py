@@ -121,7 +121,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
 
 
 def _import_page(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
-    context = {"form": form, "action": upload_url(reverse("adminpanel:import_new"))}
+    context = {"form": form, "action": upload_url(request, reverse("adminpanel:import_new"))}
     return render_page(request, "adminpanel/import_new.html", context, status=status)
 
 

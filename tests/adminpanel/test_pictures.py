@@ -100,7 +100,7 @@ def test_x101_uploads_are_decoded_by_the_worker_described_and_shown() -> None:
     uploads = decode(product)
     assert [each.state for each in uploads].count("ready") == 2
     page = cleo.get(address(product)).content.decode()
-    assert "This file is damaged or incomplete." in page
+    assert "This file is damaged, incomplete or too complex." in page
     assert "every 2s" not in page
     ready = [each.picture for each in uploads if each.state == "ready"]
     assert all(f'value="{each}"' in page for each in ready)

@@ -35,6 +35,12 @@ def make_flat_file(width: int, height: int) -> bytes:
     return target.getvalue()
 
 
+def enlarge_jpeg(raw: bytes, width: int, height: int) -> bytes:
+    """Return a JPEG whose head says that it is larger than it is."""
+    frame = max(raw.find(b"\xff\xc0"), raw.find(b"\xff\xc2")) + 5
+    return raw[:frame] + height.to_bytes(2, "big") + width.to_bytes(2, "big") + raw[frame + 4 :]
+
+
 def make_telltale_file() -> bytes:
     """A JPEG that stands on its side, says where it was taken, by whom and with what, and has colours of its own."""
     exif = Image.Exif()

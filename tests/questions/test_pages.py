@@ -130,6 +130,41 @@ def test_x239_too_many_questions_keep_what_was_typed(
     assert "And is it dishwasher safe?" in page
 
 
+def test_s104_a_question_and_an_answer_that_were_taken_are_answered_as_before(
+    client: Client,
+    product: Product,
+    alice: User,
+    ben: User,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.RATE_LIMITS = settings.RATE_LIMITS | {
+        **dict.fromkeys(("question", "report"), (1, 0, 0, 3600))
+    }
+    form = str(uuid4())
+    client.force_login(alice)
+    for _tab in range(2):
+        post(client, address("ask", product), body="Does it pour?", operation=form)
+    (text,) = queries.list_texts_of_product(product.product_id)
+    client.force_login(ben)
+    own = address("answer", product, text.question_id)
+    post(client, own, body="It does.", operation=form)
+    # Its own answer is the last one that there is room for.
+    monkeypatch.setitem(queries.__dict__, "MAX_ANSWERS", 1)
+    post(client, own, body="It does.", operation=form)
+    assert len(queries.list_texts_of_product(product.product_id)) == 2
+    other = make_product("Cup")
+    shown = Client(REMOTE_ADDR="203.0.113.9")
+    shown.force_login(make_user("Cem"))
+    asked = ask(shown, other)
+    for sold, found, status in (
+        (product, text, 302),
+        (product, text, 302),
+        (other, asked, 429),
+    ):
+        post(client, address("report", sold, found.question_id), status)
+
+
 def test_x240_what_looks_wrong_waits_for_the_staff(
     client: Client, product: Product, alice: User
 ) -> None:

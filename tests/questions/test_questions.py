@@ -177,7 +177,7 @@ def test_x238_more_answers_than_a_part_has_rows_leave_no_question_out() -> None:
             threads.map(
                 lambda each: operations.INSERT_TEXT.apply(
                     if_lost=operations.REFUSED_MEANS_DONE,
-                    **{name: getattr(each, name) for name in Text.__dataclass_fields__},
+                    **operations._columns(each),
                 ),
                 answers,
             )
@@ -210,13 +210,28 @@ def test_x240_what_is_held_is_read_by_nobody_and_what_is_reported_by_all() -> No
     shady = answer(question, held_for="words")
     assert (waits(shady), waits(question)) == ("words", UNANSWERED)
     assert listed(question.product_id)[0].answers == ()
-    told = act(operations.report_text, now_of(question))
+    told = operations.report_text(now_of(question), uuid4(), now=current_time())
     assert (told.state, waits(told), len(listed(question.product_id))) == (PUBLISHED, "reported", 1)
     # Reported again, it is as it was; kept, it waits for its answer again.
-    assert act(operations.report_text, told).version == told.version
+    assert operations.report_text(told, uuid4(), now=current_time()) == told
     kept = act(operations.publish_text, told)
     assert waits(kept) == UNANSWERED
     assert waits(act(operations.publish_text, kept)) is None
+
+
+def test_x260_a_question_that_was_decided_waits_again_once_three_people_report_it() -> None:
+    question, readers, now = ask(uuid4()), [uuid4() for _ in range(3)], current_time()
+    told = operations.report_text(question, readers[0], now=now)
+    kept = act(operations.publish_text, told)
+    for reader, reason in ((0, UNANSWERED), (0, UNANSWERED), (1, UNANSWERED), (2, "reported")):
+        operations.report_text(kept, readers[reader], now=now)
+        assert waits(question) == reason
+    assert len(now_of(question).reporters) == 3
+    assert act(operations.publish_text, now_of(question)).reporters == ()
+    gone = act(operations.withdraw_text, now_of(question))
+    with pytest.raises(NoSuchText):
+        operations.report_text(question, readers[0], now=now)
+    assert now_of(question) == gone
 
 
 def test_x241_a_question_waits_for_its_answer_and_a_stale_decision_changes_nothing() -> None:
@@ -343,8 +358,7 @@ def test_i40_the_check_finds_and_mends_the_queue_and_the_lists_of_persons() -> N
     stale = now_of(other)
     operations.UPDATE_TEXT.apply(
         if_lost=operations.SEND_AGAIN,
-        **{name: getattr(stale, name) for name in Text.__dataclass_fields__}
-        | {"held_for": UNANSWERED, "version": stale.version + 1},
+        **operations._columns(stale) | {"held_for": UNANSWERED, "version": stale.version + 1},
         seen=stale.version,
     )
     scope = Scope(products=frozenset({product_id}))

@@ -15,6 +15,7 @@ from orders.queries import list_items
 from reviews import queries
 from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Review
 from tests.factories import make_order, make_product, make_user, sign_in_staff
+from web.rate_limits import get_rate_limit
 
 TEXT = "I have used it every day for three weeks, and it still looks new. Would buy again."
 
@@ -203,3 +204,69 @@ def test_x232_verified_is_who_has_received_it(alice: User) -> None:
     assert queries.has_received(alice.user_id, item.product_id)
     assert not queries.has_received(alice.user_id, uuid4())
     assert not queries.has_received(uuid4(), item.product_id)
+
+
+def test_s104_reports_votes_and_edits_have_limits_and_a_repeat_is_answered_as_before(
+    client: Client, product: Product, alice: User, settings: Any
+) -> None:
+    for kind in ("report", "vote", "edit"):
+        assert get_rate_limit(kind).per_account == 10
+    settings.RATE_LIMITS |= {"report": (2, 3, 0, 3600), "vote": (2, 3, 0, 3600)}
+    products = [product, make_product("Cup"), make_product("Bowl"), make_product("Pan")]
+    writers = [Client(REMOTE_ADDR=f"203.0.113.{number}") for number in range(4)]
+    reviews = []
+    for writer, sold in zip(writers, products, strict=True):
+        writer.force_login(user := make_user("Cem"))
+        send(writer, sold)
+        reviews.append(own(sold, user))
+
+    def press(reader: Client, name: str, number: int) -> int:
+        sent = {"review": str(reviews[number].review_id), "helpful": "1"}
+        return reader.post(address(name, products[number]), sent).status_code
+
+    others = Client(REMOTE_ADDR=client.defaults["REMOTE_ADDR"])
+    client.force_login(alice)
+    others.force_login(make_user("Ben"))
+    for name in ("report", "vote"):
+        # The third is one too many; what was taken is said again.
+        assert [press(client, name, number) for number in (0, 1, 2, 0, 1)] == [
+            303,
+            303,
+            429,
+            303,
+            303,
+        ]
+        # Others in the network have what is left of it.
+        assert [press(others, name, number) for number in (2, 3, 2)] == [303, 429, 303]
+    assert [queries.count_votes(each.review_id) for each in reviews] == [1, 1, 1, 0]
+
+
+def test_s104_an_edit_too_many_keeps_what_was_typed_and_one_that_was_taken_is_said_again(
+    client: Client, product: Product, alice: User, settings: Any
+) -> None:
+    settings.RATE_LIMITS |= {"edit": (2, 0, 0, 3600), "review": (0, 0, 0, 3600)}
+    client.force_login(alice)
+    send(client, product)
+    taken = [typed(version=str(version)) for version in (1, 2)]
+    for form in (*taken, taken[-1]):
+        assert client.post(address("write", product), form).status_code in (302, 303)
+    page = send(client, product, 429, version="3", title="A third thought")
+    assert "A third thought" in page
+    assert "then try again" in page
+    assert own(product, alice).version == 3
+
+
+def test_x261_one_person_who_writes_much_sends_nobody_else_of_the_network_to_the_staff(
+    client: Client, alice: User, settings: Any
+) -> None:
+    settings.RATE_LIMITS |= {"review": (2, 3, 0, 3600)}
+    client.force_login(alice)
+    reasons = []
+    for name in ("Jug", "Cup", "Bowl", "Pan"):
+        send(client, sold := make_product(name))
+        reasons.append(own(sold, alice).held_for)
+    assert reasons == ["", "", "crowd", "crowd"]
+    for name, held_for in (("Ben", ""), ("Cem", "crowd")):
+        client.force_login(user := make_user(name))
+        send(client, sold)
+        assert own(sold, user).held_for == held_for

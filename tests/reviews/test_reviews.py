@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -147,13 +148,38 @@ def test_x222_what_is_held_counts_when_it_is_approved_and_an_edit_meets_the_appr
     better = write(product_id, 3, held.user_id, seen=refused.version)
     answered = act(operations.answer_review, better, "Thank you.")
     assert (answered.answer, queries.get_rating_at_quorum(product_id).count) == ("Thank you.", 1)
-    reported = act(operations.report_review, answered)
+    reported = operations.report_review(answered, uuid4(), now=current_time())
     assert (reported.state, reported.is_waiting, len(listed(product_id))) == (PUBLISHED, True, 1)
     gone = act(operations.withdraw_review, reported)
     assert (gone.state, gone.body, listed(product_id)) == (WITHDRAWN, "", [])
     with pytest.raises(NoSuchReview):
         act(operations.publish_review, gone)
     assert queries.get_rating_at_quorum(product_id).count == 0
+
+
+def test_x260_what_the_staff_have_decided_waits_again_once_three_people_report_it() -> None:
+    review, readers, now = write(uuid4()), [uuid4() for _ in range(4)], current_time()
+    reported = operations.report_review(review, readers[0], now=now)
+    assert reported.held_for == "reported"
+    for _decision in range(2):
+        review = act(operations.publish_review, reported)
+        for _again in range(3):
+            reported = operations.report_review(review, readers[0], now=now)
+        assert (reported.held_for, len(reported.reporters)) == ("", 1)
+        # Both have the review as it was before the first of them; each counts, and none twice.
+        with ThreadPoolExecutor(6) as threads:
+            list(threads.map(partial(operations.report_review, review, now=now), readers[1:3] * 3))
+        found = queries.get_review(review.product_id, review.user_id)
+        assert found
+        assert (found.state, found.held_for, len(found.reporters)) == (PUBLISHED, "reported", 3)
+        assert found.version == review.version + 3
+        reported = found
+    # Another text is one that nobody has decided about; who reports what has changed meanwhile reads it first.
+    review = act(operations.publish_review, reported)
+    edited = write(review.product_id, 1, review.user_id, seen=review.version, body="Another text.")
+    with pytest.raises(ReviewChanged):
+        operations.report_review(review, readers[3], now=now)
+    assert operations.report_review(edited, readers[3], now=now).held_for == "reported"
 
 
 def test_x223_a_vote_counts_once_in_two_tabs_and_can_be_taken_back() -> None:

@@ -196,6 +196,29 @@ def test_a_try_that_was_none_gives_its_slots_back(kind: str) -> None:
     assert [passes(kind, request, "alice") for _ in range(4)] == [True] * 3 + [False]
 
 
+def test_s104_a_try_that_comes_again_counts_once_and_is_not_refused(
+    kind: str, settings: Settings
+) -> None:
+    settings.RATE_LIMITS |= {kind: (3, 5, 0, 60)}
+    request, known = visit(), uuid4()
+    hit_rate_limit(request, kind, "alice", hit_id=known)
+    assert [passes(kind, request, "alice") for _ in range(3)] == [True, True, False]
+    again = hit_rate_limit(request, kind, "alice", hit_id=known)
+    # It gives back no slot but its own: the first one may be under way.
+    again.release_slots()
+    assert not passes(kind, request, "alice")
+    # Two tabs send one form for the last slot at the same moment.
+    last, start = uuid4(), threading.Barrier(8)
+    settings.RATE_LIMITS |= {kind: (1, 0, 0, 60)}
+
+    def go(_: int) -> None:
+        start.wait(20)
+        hit_rate_limit(request, kind, "ben", hit_id=last)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(go, range(8)))
+
+
 def test_a_slot_comes_free_a_window_after_it_was_taken(kind: str, settings: Settings) -> None:
     for window in (4, 60):
         settings.RATE_LIMITS |= {kind: (2, 0, 0, window)}

@@ -1,22 +1,31 @@
 """Files come in by marked staff views alone; nobody else can fill the shop's disk."""
 
 import re
+import time
 from types import SimpleNamespace
 from typing import cast
+from unittest import mock
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import RequestDataTooBig
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import UploadedFile
+from django.core.signing import SignatureExpired
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from pytest_django import Settings
 
+from accounts import sessions
+from accounts.models import User
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
+from tests.factories import make_user
 from web.uploads import (
     SHOPPER_UPLOADS,
     STAFF_UPLOADS,
-    find_upload_limits,
+    UploadGrant,
+    find_upload_grant,
     takes_files,
     upload_url,
 )
@@ -92,15 +101,58 @@ def test_s82_every_view_that_takes_files_knows_who_sends_and_is_let_through_by_t
     ] == []
 
 
+def ask_as(user: User | None = None, csrf: str = "") -> HttpRequest:
+    request = RequestFactory().get("/")
+    request.user = user or AnonymousUser()
+    if csrf:
+        request.META["CSRF_COOKIE"] = csrf
+    return request
+
+
 def test_s82_only_an_address_that_was_signed_not_long_ago_takes_more_than_a_form(
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings,
 ) -> None:
+    request = ask_as(make_user())
     for limits in (STAFF_UPLOADS, SHOPPER_UPLOADS):
-        query = upload_url("/staff/", limits).partition("?")[2]
-        assert find_upload_limits("/staff/", query) == limits
+        query = upload_url(request, "/staff/", limits).partition("?")[2]
+        grant = find_upload_grant("/staff/", query)
+        assert grant
+        assert grant.limits == limits
         for wrong in ("", "upload=", "upload=files", f"{query}x"):
-            assert find_upload_limits("/staff/", wrong) is None, wrong
+            assert find_upload_grant("/staff/", wrong) is None, wrong
         for elsewhere in ("/", "/staff/x", "/account/login/"):
-            assert find_upload_limits(elsewhere, query) is None, elsewhere
-    monkeypatch.setattr("web.uploads.TOKEN_SECONDS", -1)
-    assert find_upload_limits("/staff/", query) is None
+            assert find_upload_grant(elsewhere, query) is None, elsewhere
+        # As long as a session may last, and no longer.
+        made_at, lasts = time.time(), getattr(settings, limits.session_setting)
+        for later, is_over in ((lasts - 60, False), (lasts + 60, True)):
+            with mock.patch("django.core.signing.time.time", return_value=made_at + later):
+                if is_over:
+                    with pytest.raises(SignatureExpired):
+                        find_upload_grant("/staff/", query)
+                else:
+                    assert find_upload_grant("/staff/", query) == grant
+    assert tuple(
+        getattr(settings, each.session_setting) for each in (STAFF_UPLOADS, SHOPPER_UPLOADS)
+    ) == (sessions.MAX_STAFF_SESSION_SECONDS, sessions.MAX_SESSION_SECONDS)
+
+
+def test_s103_an_address_is_good_for_one_person_or_for_one_browser(settings: Settings) -> None:
+    ann, ben = make_user("Ann"), make_user("Ben")
+    browser = "c" * 32
+
+    def grant(url: str) -> UploadGrant:
+        found = find_upload_grant("/r/", url.partition("?")[2])
+        assert found
+        return found
+
+    anns = grant(upload_url(ask_as(ann, browser), "/r/", SHOPPER_UPLOADS))
+    guests = grant(upload_url(ask_as(csrf=browser), "/r/", SHOPPER_UPLOADS, is_for_guest=True))
+    assert [anns.is_for_member(each) for each in (ann.pk, ben.pk, None)] == [True, False, False]
+    assert [guests.is_for_member(each) for each in (ann.pk, ben.pk, None)] == [True, True, False]
+    for given in (browser, "d" * 32, ""):
+        assert not anns.is_for_browser(given)
+        assert guests.is_for_browser(given) == (given == browser)
+    # A new key of the shop ends no page that is open.
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "n" * 64
+    assert anns.is_for_member(ann.pk)
+    assert guests.is_for_browser(browser)
