@@ -3076,6 +3076,34 @@ FAULTS = (
         "== live",
         "tests/analytics/test_live.py",
     ),
+    _fault(
+        "Words of a single visitor are kept for 90 days",
+        "analytics/roll_up.py",
+        "    if tally.visitors.estimate() >= MIN_SEARCHERS:\n",
+        "    if tally.events:\n",
+        "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "One visitor who searches three times counts as three",
+        "analytics/roll_up.py",
+        "    if tally.visitors.estimate() >= MIN_SEARCHERS:\n",
+        "    if tally.events >= MIN_SEARCHERS:\n",
+        "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "Words are kept if a product has one of them",
+        "catalogue/search.py",
+        '    return bool(searcher.search(_all_words(schema, words, "", frozenset()), limit=1).hits)\n',
+        '    return bool(searcher.search(_all_words(schema, words[:1], "", frozenset()), limit=1).hits)\n',
+        "tests/analytics/test_visits.py",
+    ),
+    _fault(
+        "Searches that left a day's list are still shown",
+        "analytics/roll_up.py",
+        "    DELETE_SEARCHES.run(**same_day, last=len(named))\n",
+        "",
+        "tests/analytics/test_visits.py",
+    ),
     # ---- Templates, style, documents, apps
     _fault(
         "A form has no method",
