@@ -419,12 +419,12 @@ def erase_texts(user_id: UUID, *, keeps_texts: bool) -> None:
     for claim in queries.list_claims(user_id):
         ids = claim.product_id, claim.question_id, claim.answer_id
         while (text := queries.get_text(*ids)) and text.user_id == user_id:
-            _erase(text, keeps_text=keeps_texts)
+            erase_text(text, keeps_text=keeps_texts)
         FORGET_CLAIM.apply(if_lost=REFUSED_MEANS_DONE, user_id=user_id, change_id=claim.change_id)
 
 
-def _erase(text: Text, *, keeps_text: bool) -> None:
-    """Put nobody in a writer's place; if the text was changed at this moment, nothing is done."""
+def erase_text(text: Text, *, keeps_text: bool) -> None:
+    """Put nobody in a writer's place, again if need be; if the text was changed at this moment, nothing is done. Raises CassandraUnavailable."""
     nobodys = replace(
         text,
         user_id=erased_id(text.text_id),

@@ -652,17 +652,7 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
     new_id = erased_id(review.review_id)
     mark_pending(review.product_id, new_id)
     for _attempt in retry_attempts(ATTEMPTS):
-        nobodys = replace(
-            review if keeps_text and review.is_counted else _without_words(review),
-            user_id=new_id,
-            name="",
-            version=review.version + 1,
-            change_id=uuid5(new_id, str(review.version)),
-            order_id=None,
-        )
-        # Nobody has read these: not even where the text stays.
-        nobodys = nobodys.without_pictures(nobodys.new_pictures)
-        nobodys = _queued(nobodys, truncate_to_milliseconds(current_time()))
+        nobodys = _as_nobodys(review, keeps_text=keeps_text)
         outcome = apply_batch(
             INSERT_REVIEW.bind(**_columns(nobodys)),
             DELETE_REVIEW.bind(
@@ -677,6 +667,27 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             return
         review = present  # it was changed meanwhile
     raise ReviewsBusy
+
+
+def _as_nobodys(review: Review, *, keeps_text: bool) -> Review:
+    """Return what is left of a review whose person is erased, under the id of nobody: of its words only what everybody could read."""
+    new_id = erased_id(review.review_id)
+    nobodys = replace(
+        review if keeps_text and review.is_counted else _without_words(review),
+        user_id=new_id,
+        name="",
+        version=review.version + 1,
+        change_id=uuid5(new_id, str(review.version)),
+        order_id=None,
+    )
+    # Nobody has seen these: not even where the text stays.
+    nobodys = nobodys.without_pictures(nobodys.new_pictures)
+    return _queued(nobodys, truncate_to_milliseconds(current_time()))
+
+
+def forget_unread(review: Review) -> None:
+    """Take from an erased person's review the words and pictures that nobody has read, as erasing does. Raises ReviewChanged, CassandraUnavailable."""
+    _change(review, _as_nobodys(review, keeps_text=True))
 
 
 def _without_words(review: Review) -> Review:

@@ -2930,8 +2930,8 @@ FAULTS = (
     _fault(
         "A review that nobody has read outlives its person",
         "reviews/operations.py",
-        "            review if keeps_text and review.is_counted else _without_words(review),\n",
-        "            review if keeps_text else _without_words(review),\n",
+        "        review if keeps_text and review.is_counted else _without_words(review),\n",
+        "        review if keeps_text else _without_words(review),\n",
         "tests/reviews/test_reviews.py",
     ),
     _fault(
@@ -2944,7 +2944,7 @@ FAULTS = (
     _fault(
         "A picture that the staff have not seen outlives its person",
         "reviews/operations.py",
-        "        nobodys = nobodys.without_pictures(nobodys.new_pictures)\n",
+        "    nobodys = nobodys.without_pictures(nobodys.new_pictures)\n",
         "",
         "tests/reviews/test_pictures.py",
     ),
@@ -2958,8 +2958,8 @@ FAULTS = (
     _fault(
         "A crowd gives a question more answers than it takes",
         "questions/operations.py",
-        "       IF answers_id = :seen AND version > 0",
-        "       IF version > 0",
+        "        if apply_batch(statement, note, if_lost=SEND_AGAIN):\n",
+        "        if apply_batch(statement, if_lost=SEND_AGAIN):\n",
         "tests/questions/test_questions.py",
     ),
     _fault(

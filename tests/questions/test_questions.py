@@ -468,6 +468,21 @@ def test_x268_a_crowd_gives_a_question_no_more_answers_than_it_takes(
     assert sorted(published) == [False, True]
 
 
+def test_x265_i40_the_check_takes_what_an_earlier_version_has_left_of_an_erased_person() -> None:
+    question = ask(uuid4(), held_for="links")
+    former = operations.replace(question, user_id=operations.erased_id(question.text_id), version=2)
+    operations.UPDATE_TEXT.apply(
+        if_lost=operations.SEND_AGAIN, **operations._columns(former), seen=question.version
+    )
+    finish()
+    scope = Scope(products=frozenset({question.product_id}))
+    report = check_consistency(scope, RULES, repair=True, recheck_after=())
+    assert len(report.fixed_violations) == 1
+    assert report.is_clean
+    left = now_of(question)
+    assert (left.state, left.body, waits(left)) == (WITHDRAWN, "", None)
+
+
 def _publishes(text: Text) -> bool:
     try:
         return act(operations.publish_text, text).state == PUBLISHED

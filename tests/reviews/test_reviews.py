@@ -298,6 +298,31 @@ def test_a_day_is_found_while_something_waits_there() -> None:
     assert second.queued_at - first.queued_at < timedelta(minutes=5)
 
 
+def test_x265_i38_the_check_takes_what_an_earlier_version_has_left_of_an_erased_person() -> None:
+    product = make_product(listed=True)
+    for state in (HELD, REFUSED):
+        review = write(product.product_id, held_for="links")
+        former = operations.replace(
+            review,
+            user_id=operations.erased_id(review.review_id),
+            state=state,
+            held_for="links" if state == HELD else "",
+            version=2,
+            change_id=uuid4(),
+        )
+        operations.erase_reviews(review.user_id, keeps_texts=True)
+        now = queries.get_review(product.product_id, former.user_id)
+        assert now
+        operations._change(now, operations.replace(former, version=now.version + 1))
+    finish()
+    scope = Scope(products=frozenset([product.product_id]))
+    report = check_consistency(scope, RULES, repair=True, recheck_after=())
+    assert len(report.fixed_violations) == 2
+    assert report.is_clean
+    rows = queries.REVIEWS.all(product_id=product.product_id)
+    assert {(row.state, row.body, row.title) for row in rows} == {(WITHDRAWN, "", "")}
+
+
 def test_x265_only_a_review_that_everybody_read_outlives_its_person() -> None:
     """Every state that a review can be in when its person is erased, with the shop's setting and without it."""
     for keeps_texts in (True, False):
