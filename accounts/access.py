@@ -22,6 +22,7 @@ from accounts.second_factor import has_passed_second_factor
 from cassandra_db import current_time
 from web.decorators import P, View
 from web.errors import TooManyAttempts
+from web.own_pages import is_own_page
 from web.rate_limits import hit_rate_limit
 from web.rendering import view_name
 
@@ -239,7 +240,7 @@ def _return_url(request: HttpRequest) -> str:
     # What htmx or a form asks for is a part or an action: the page around it is where the visitor wants to be again.
     htmx = getattr(request, "htmx", None)
     if htmx:
-        return htmx.current_url_abs_path or resolve_url("accounts:profile")
+        return _own_page_or_profile(htmx.current_url_abs_path or "")
     if request.method in ("GET", "HEAD"):
         return request.get_full_path()
     referer = request.headers.get("Referer", "")
@@ -247,5 +248,9 @@ def _return_url(request: HttpRequest) -> str:
         referer, {request.get_host()}, require_https=request.is_secure()
     ):
         parts = urlsplit(referer)
-        return f"{parts.path}?{parts.query}" if parts.query else parts.path
+        return _own_page_or_profile(f"{parts.path}?{parts.query}" if parts.query else parts.path)
     return resolve_url("accounts:profile")
+
+
+def _own_page_or_profile(to: str) -> str:
+    return to if is_own_page(to) else resolve_url("accounts:profile")

@@ -17,12 +17,18 @@ from itertools import groupby
 from typing import Any
 from uuid import UUID
 
-from cassandra.util import datetime_from_uuid1, min_uuid_from_time, uuid_from_time
+from cassandra.util import (
+    datetime_from_uuid1,
+    max_uuid_from_time,
+    min_uuid_from_time,
+    uuid_from_time,
+)
 from django.http import QueryDict
 from django.utils.crypto import salted_hmac
 
 from cassandra_db import (
     CassandraUnavailable,
+    PendingResult,
     Row,
     Statement,
     page_key,
@@ -31,6 +37,7 @@ from cassandra_db import (
     write,
     write_batch,
 )
+from catalogue.words import split_words
 from mail.addresses import email_key
 from web.logs import current_request_id, escape_control_characters
 from web.origin import Origin, current_origin
@@ -89,8 +96,16 @@ OF_ACTOR_BEFORE = read(
        FROM audit_log_by_actor
        WHERE actor_id = :actor_id AND month = :month AND at < :before LIMIT :most""",
 )
+# What a user did from a moment on, of one month: that a look just before midnight is not found on the first day of the next, does no harm.
+SINCE = read(
+    "audit log",
+    """SELECT act, subject FROM audit_log_by_actor
+       WHERE actor_id = :actor_id AND month = :month AND at > :since LIMIT :most""",
+)
 
 STAFF, ACCOUNTS = "staff", "accounts"
+# More acts of one user in some minutes are not looked through: a look may be entered twice then.
+MAX_RECENT = 500
 RETENTION = timedelta(days=400)  # the tables' TTL
 # How long the IP address and the device are kept; the entry itself stays longer.
 ORIGIN_RETENTION = timedelta(days=90)
@@ -257,6 +272,14 @@ def mailbox_pseudonym(email: str) -> str:
     return f"mailbox {salted_hmac('accounts.audit', email_key(email), algorithm='sha256').hexdigest()[:12]}"
 
 
+def words_pseudonym(words: str) -> str:
+    """Return what stands in the audit log for words that may be a customer's name: the same for the same, and not the name."""
+    folded = " ".join(split_words(words))
+    return (
+        f"words {salted_hmac('accounts.audit.words', folded, algorithm='sha256').hexdigest()[:12]}"
+    )
+
+
 def list_day_entries(
     book: str, on: date, after: str, limit: int
 ) -> tuple[list[AuditLogEntry], str]:
@@ -274,6 +297,13 @@ def list_actor_entries(
     """Return what a user did in a month, like `list_day_entries`; `month` is its first day. Raises InvalidPageToken, CassandraUnavailable."""
     partition = {"actor_id": actor_id, "month": month}
     return _page(OF_ACTOR, OF_ACTOR_BEFORE, partition, f"audit {actor_id} {month}", after, limit)
+
+
+def prefetch_acts(actor_id: UUID, since: datetime, now: datetime) -> PendingResult:
+    """Start reading what a user did since a moment of this month (UTC): rows with `act` and `subject`."""
+    month = now.date().replace(day=1)
+    since_id = max_uuid_from_time(since)
+    return SINCE.start(actor_id=actor_id, month=month, since=since_id, most=MAX_RECENT)
 
 
 def _enter(

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.contrib import auth
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, resolve_url
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit_log, known_devices, operations
 from accounts.models import User
@@ -16,6 +15,7 @@ from cart.operations import ClaimedCarts, claim_guest_carts
 from cart.owner import delete_cart_cookie, get_guest_id
 from cassandra_db import CassandraUnavailable, current_time
 from web.devices import device_kind
+from web.own_pages import is_own_page
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ def log_in(request: HttpRequest, user: User, to: str) -> HttpResponse:
     _record_login(user)
     # Staff who want nothing else go where their work is, by way of the second factor.
     response = HttpResponseRedirect(
-        next_url(request, to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
+        next_url(to or (resolve_url(settings.SECOND_FACTOR_URL) if user.is_staff else ""))
     )
     known_devices.set_device_cookie(request, response, user)
     if adopted and not adopted.unadopted_count:
@@ -72,10 +72,6 @@ def _record_login(user: User) -> None:
         log.warning("the last login of %s is not noted: %s", user.pk, error)
 
 
-def next_url(request: HttpRequest, to: str) -> str:
+def next_url(to: str) -> str:
     """Return where to go after logging in: a page of this site, or the profile."""
-    if to.startswith("/") and url_has_allowed_host_and_scheme(
-        to, {request.get_host()}, require_https=request.is_secure()
-    ):
-        return to
-    return resolve_url(settings.LOGIN_REDIRECT_URL)
+    return to if is_own_page(to) else resolve_url(settings.LOGIN_REDIRECT_URL)

@@ -351,10 +351,10 @@ class CustomerNote(Model):
 
 
 class CustomerLook(Model):
-    """Which customers one of the staff has looked at lately: the list to go back to, and when a look is logged again.
+    """Which customers one of the staff has looked at lately: the list to go back to.
 
     Bound: the customers that one person looks at in a week, some thousands at 24 bytes.
-    Writer: accounts.operations.record_look; the rows go after a week. Who looked when stands in the audit log.
+    Writer: accounts.operations.record_customer_look; the rows go after a week. Who looked when stands in the audit log.
     """
 
     __table_name__ = "customer_looks"
@@ -390,7 +390,7 @@ class _Entry(Model):
 class AuditEntryByDay(_Entry):
     """The audit log by day: what staff have done, and what happened to accounts. Nothing changes or deletes an entry.
 
-    Bound: a day's acts of the staff, hundreds; or a day's logins and changes of accounts, as many as the limits let through.
+    Bound: a day's acts and looks of the staff, some ten thousand of 400 bytes; or a day's logins and changes of accounts, as many as the limits let through.
     Writer: accounts.audit_log; the rows go after 400 days.
     """
 
@@ -412,7 +412,7 @@ class AuditEntryByDay(_Entry):
 class AuditEntryByActor(_Entry):
     """The audit log by person and month: all that a user has done, with the same entries.
 
-    Bound: what one person does in a month, thousands at most.
+    Bound: what one person does and looks at in a month, some ten thousand of 400 bytes.
     Writer: accounts.audit_log; the rows go after 400 days.
     """
 

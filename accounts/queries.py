@@ -110,13 +110,9 @@ CUSTOMER_NOTES = read(
     "customer notes",
     "SELECT version, note_id, author, text, written_at FROM customer_notes WHERE user_id = :user_id",
 )
-# Which customers one of the staff has looked at lately; whether this one is among them.
+# Which customers one of the staff has looked at lately.
 LOOKS = read(
     "customer looks", "SELECT user_id, looked_at FROM customer_looks WHERE staff_id = :staff_id"
-)
-LOOK = read(
-    "customer looks",
-    "SELECT looked_at FROM customer_looks WHERE staff_id = :staff_id AND user_id = :user_id",
 )
 
 
@@ -148,11 +144,6 @@ def notes_from_rows(rows: Iterable[Row]) -> list[CustomerNote]:
         if row.note_id
     ]
     return sorted(found, key=lambda each: (each.written_at, each.note_id), reverse=True)
-
-
-def prefetch_look(staff_id: UUID, user_id: UUID) -> PendingResult:
-    """Start reading when one of the staff has last looked at a customer: a row with `looked_at`, or none."""
-    return LOOK.start(staff_id=staff_id, user_id=user_id)
 
 
 def list_looks(staff_id: UUID, most: int) -> list[tuple[User, datetime]]:

@@ -49,12 +49,9 @@ class CustomerPage:
     addresses: Sequence[Address]
     notes: Sequence[CustomerNote]
     mails: Sequence[SentMail]
-    last_look: datetime | None
 
 
-def get_customer_page(
-    user_id: UUID, staff: User, now: datetime, year: int | None = None
-) -> CustomerPage | None:
+def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> CustomerPage | None:
     """Return a customer's page with the orders of a year, by default of this one and the last; None if there is no such account.
 
     All is read side by side but the mails, which are found by the address. Raises CassandraUnavailable.
@@ -64,13 +61,10 @@ def get_customer_page(
         queries.prefetch_user_stats(user_id),
         accounts.prefetch_customer_notes(user_id),
     )
-    years, look = (
-        queries.prefetch_order_years(user_id),
-        accounts.prefetch_look(staff.pk, user_id),
-    )
+    years = queries.prefetch_order_years(user_id)
     shown_years = [year] if year else [now.year, now.year - 1]
     orders = [queries.prefetch_orders_of_year(user_id, each) for each in shown_years]
-    row, look_row = profile.one(), look.one()
+    row = profile.one()
     if row is None:
         return None
     customer = accounts.user_from_row(row)
@@ -83,7 +77,6 @@ def get_customer_page(
         accounts.list_addresses(customer),
         accounts.notes_from_rows(notes.rows()),
         _list_mails(customer.email),
-        look_row.looked_at if look_row else None,
     )
 
 

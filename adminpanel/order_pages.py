@@ -26,6 +26,9 @@ from orders.queries import get_order_by_number
 from orders.submits import find_submitted_event, handle_once
 from web.rendering import render_or_redirect, render_page
 
+# What the audit log calls a look at an order, or at what was mailed about it.
+ORDER_LOOK = "order_looked_at"
+
 
 def get_order_or_404(number: str) -> Order:
     """Return the order with this number, however it was typed. Raises Http404."""

@@ -8,17 +8,16 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from spreadsheets.order_files import MAX_PRINTED_ORDERS, ORDER_FILES
+from spreadsheets.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, list_order_files
 from web.forms import Form
 
 
 class PaperForm(Form):
-    """What is printed or written of so many orders. `file_id` is the form's own, so that it is made once."""
+    """What somebody with a role prints or writes of so many orders. `file_id` is the form's own, so that it is made once."""
 
     file_id = forms.UUIDField(widget=forms.HiddenInput)
     kind = forms.ChoiceField(
         label=gettext_lazy("What"),
-        choices=[(each.name, each.label) for each in ORDER_FILES.values()],
         widget=forms.RadioSelect,
         error_messages={
             "required": gettext_lazy("Choose one"),
@@ -26,9 +25,11 @@ class PaperForm(Form):
         },
     )
 
-    def __init__(self, total: int, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, total: int, role: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.total = total
+        kinds = list_order_files(role).values()
+        self.fields["kind"].choices = [(each.name, each.label) for each in kinds]  # type: ignore[attr-defined]
 
     def clean_kind(self) -> str:
         """Return the kind, unless there are too many orders for it."""

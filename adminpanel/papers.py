@@ -13,9 +13,11 @@ from adminpanel.spreadsheets import STATE_LABELS
 from spreadsheets import entities
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import EXPORT_SECONDS
-from spreadsheets.order_files import ORDER_FILES, OrderFile
+from spreadsheets.order_files import ORDER_FILES, OrderFile, list_order_files
 
 _NODE_BITS = 48
+# Whoever takes names and addresses of more orders along enters a code of the second factor again.
+MAX_WITHOUT_CODE = 25
 
 
 @dataclass(frozen=True)
@@ -27,15 +29,15 @@ class KindLine:
     is_chosen: bool
 
 
-def list_kinds(total: int, chosen: str) -> list[KindLine]:
-    """Return what can be printed or written of so many orders."""
+def list_kinds(total: int, chosen: str, role: str) -> list[KindLine]:
+    """Return what somebody with this role can print or write of so many orders."""
     return [
         KindLine(
             each,
             -(-total // each.orders_a_page) if each.orders_a_page else 0,
             each.name == chosen,
         )
-        for each in ORDER_FILES.values()
+        for each in list_order_files(role).values()
     ]
 
 
@@ -68,6 +70,11 @@ def can_be_fetched(task: SpreadsheetTask, now: datetime) -> bool:
         and task.changed_at is not None
         and now - task.changed_at < timedelta(seconds=EXPORT_SECONDS)
     )
+
+
+def needs_code(kind: OrderFile, orders: int) -> bool:
+    """Return whether a file of so many orders is one for which a code is asked again."""
+    return kind.is_personal and orders > MAX_WITHOUT_CODE
 
 
 def file_id_of(form_id: UUID, kind: str, selection: list[tuple[str, str]]) -> UUID:

@@ -21,6 +21,7 @@ from catalogue.search import SearchIndexMissing, find_products_for_staff
 from orders.numbers import is_order_number, normalize_order_number
 from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search
+from orders.search_terms import NAME
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -52,6 +53,15 @@ class SearchAnswers:
     @property
     def is_empty(self) -> bool:
         return not (self.orders or self.customer or self.customers or self.products)
+
+    @property
+    def names_people(self) -> bool:
+        """Whether it was found by somebody's name or address, which then stands there."""
+        return bool(
+            self.customer
+            or self.customers
+            or any(each.kind in ("email", NAME) for _title, each in self.orders)
+        )
 
     @property
     def first_year(self) -> int:

@@ -281,6 +281,7 @@ class TopProduct(Model):
 class TopSearch(Model):
     """Q19: what was searched for most on a day, and what of that found nothing.
 
+    Only words that three visitors of the day have used, or that a product has, are here: others are gone with their hours, after three days.
     Bound: 100 rows.
     Writer: analytics.roll_up.roll_up_visits_of_day, with the time of its read.
     """
@@ -289,7 +290,7 @@ class TopSearch(Model):
     __partition_bytes__ = 50 * KB
     __options__ = {"default_time_to_live": _DAYS_KEPT}
     __personal_data__ = {
-        "why": "words alone, without those that hold an address or a long number; nobody's name stands beside them"
+        "why": "words of three visitors or of the catalogue, without an address or a long number; nobody's name stands beside them"
     }
     day = columns.Date(partition_key=True)
     rank = columns.Integer(primary_key=True)

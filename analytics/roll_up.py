@@ -22,6 +22,7 @@ from analytics.kinds import KINDS
 from analytics.sketches import VisitorSketch
 from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
 from catalogue import queries as catalogue
+from catalogue.search import SearchIndexMissing, has_all_words
 
 HOUR = timedelta(hours=1)
 # An event may be written so long after it happened: its writer's patience, and the last try's own time.
@@ -29,6 +30,8 @@ LATEST_EVENT = MAX_DELAY + timedelta(minutes=5)
 # Older events are gone.
 OLDEST_HOUR = timedelta(days=2)
 TOP_COUNT = 100
+# Words that fewer visitors of a day have searched for may be somebody's name.
+MIN_SEARCHERS = 3
 # The subject that stands for all of a kind, and the kind that stands for all kinds.
 ALL_SUBJECTS = "*"
 ANY_KIND = "visit"
@@ -64,6 +67,10 @@ SEARCHES = write(
     "Q19",
     """INSERT INTO top_searches (day, rank, words, searches, empty)
        VALUES (:day, :rank, :words, :searches, :empty) USING TIMESTAMP :at""",
+)
+# What a former sum had listed, and this one does not.
+DELETE_SEARCHES = write(
+    "Q19", "DELETE FROM top_searches USING TIMESTAMP :at WHERE day = :day AND rank > :last"
 )
 DAILY = write(
     "Q19",
@@ -139,7 +146,7 @@ def roll_up_hour(hour: datetime) -> bool:
 
 
 def roll_up_visits_of_day(day: date) -> None:
-    """Add a day up anew, from its hours. What is counted only grows, so nothing has to go. Raises CassandraUnavailable."""
+    """Add a day up anew, from its hours. What is counted only grows; only searches can leave their list. Raises CassandraUnavailable."""
     at = current_microseconds()
     write_visits_of_day(day, {kind: _sum_hours(_hours_of(day), kind) for kind in KINDS}, at)
 
@@ -164,15 +171,27 @@ def write_visits_of_day(day: date, by_kind: dict[str, dict[str, Tally]], at: int
         ),
     )
     _write_products(by_kind["product"], same_day)
-    most = sorted(by_kind["search"].items(), key=lambda each: (-each[1].events, each[0]))
-    _write_all(
-        SEARCHES,
-        (
-            same_day
-            | {"rank": rank, "words": words, "searches": tally.events, "empty": tally.empty}
-            for rank, (words, tally) in enumerate(most[:TOP_COUNT], 1)
-        ),
-    )
+    _write_searches(by_kind["search"], same_day)
+
+
+def _write_searches(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None:
+    most = sorted(tallies.items(), key=lambda each: (-each[1].events, each[0]))
+    named = [
+        {"words": words, "searches": tally.events, "empty": tally.empty}
+        for words, tally in islice((each for each in most if _is_kept(*each)), TOP_COUNT)
+    ]
+    _write_all(SEARCHES, (same_day | each | {"rank": rank} for rank, each in enumerate(named, 1)))
+    DELETE_SEARCHES.run(**same_day, last=len(named))
+
+
+def _is_kept(words: str, tally: Tally) -> bool:
+    """Return whether words are kept for longer than their events: several visitors have used them, or a product has them."""
+    if tally.visitors.estimate() >= MIN_SEARCHERS:
+        return True
+    try:
+        return has_all_words(words)
+    except SearchIndexMissing:
+        return False
 
 
 def _write_products(tallies: dict[str, Tally], same_day: dict[str, Any]) -> None:

@@ -531,6 +531,16 @@ def _finds_something(schema: Any, searcher: Any, words: list[str]) -> bool:
     return bool(searcher.search(wanted, limit=1, count=True).count)
 
 
+def has_all_words(query: str) -> bool:
+    """Return whether a product, on sale or not, has all words of a query as they are written. Raises SearchIndexMissing."""
+    schema, searcher = _reader.searcher()
+    words = split_words(query)
+    # Not `_query_words`: the words that a search leaves out are compared, too.
+    if not words or max(map(len, words)) > MAX_WORD_LENGTH:
+        return False
+    return bool(searcher.search(_all_words(schema, words, "", frozenset()), limit=1).hits)
+
+
 def _spellings(word: str) -> list[str]:
     alike = [
         each for each in _reader.vocabulary if abs(len(each) - len(word)) < 3 and each[0] == word[0]

@@ -10,7 +10,7 @@ from cassandra_db import current_time
 from consistency.findings import Check, Scope, Violation
 from consistency.reviews import FINISH_DELAY
 from questions import operations, queries
-from questions.entities import PUBLISHED, UNANSWERED, Text
+from questions.entities import PUBLISHED, UNANSWERED, WITHDRAWN, Text
 from questions.operations import erased_id
 from reviews.queries import WAITING, list_moderation_days, list_periods
 
@@ -51,6 +51,15 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
                 answers=[  # type: ignore[misc]
                     each for each in texts if each.question_id == text.question_id
                 ]: _follow_all(answers),
+            )
+        is_nobodys = text.user_id == erased_id(text.text_id)
+        if is_nobodys and text.state != PUBLISHED and (text.body or text.state != WITHDRAWN):
+            yield Violation(
+                "I40",
+                subject,
+                "words of an erased person are kept that nobody has read",
+                text.state,
+                lambda now, text=text: operations.erase_text(text, keeps_text=True),  # type: ignore[misc]
             )
         if _is_misplaced(text):
             yield Violation(

@@ -10,7 +10,7 @@ from cassandra_db import Row, current_time
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
 from reviews import operations, queries
-from reviews.entities import Review
+from reviews.entities import WITHDRAWN, Review
 from reviews.operations import erased_id
 from reviews.pictures import follow_pictures
 from reviews.queries import ALL, HELPFUL
@@ -55,6 +55,15 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
         )
     yield from _check_copies(product_id, reviews)
     yield from _check_pictures(product_id, reviews)
+    for review in reviews:
+        if review.user_id == erased_id(review.review_id) and _has_unread(review):
+            yield Violation(
+                "I38",
+                f"product {product_id} review {review.review_id}",
+                "words or pictures of an erased person are kept that nobody has read",
+                review.state,
+                lambda now, review=review: operations.forget_unread(review),  # type: ignore[misc]
+            )
     product = get_product_at_quorum(product_id)
     if product and (product.rating, product.rating_count) != wanted.shown:
         yield Violation(
@@ -64,6 +73,11 @@ def _find_faults(product_id: UUID) -> Iterator[Violation]:
             f"{product.rating} of {product.rating_count} instead of {wanted.shown}",
             lambda now: operations.refresh_rating(product_id),
         )
+
+
+def _has_unread(review: Review) -> bool:
+    words = review.title or review.body or review.refusal or review.state != WITHDRAWN
+    return bool(review.new_pictures or (words and not review.is_counted))
 
 
 def _check_copies(product_id: UUID, reviews: list[Review]) -> Iterator[Violation]:

@@ -1,5 +1,7 @@
 """What can go wrong with a draft order."""
 
+from django.utils.translation import gettext as _
+
 from drafts.entities import DraftOrder
 
 
@@ -13,6 +15,18 @@ class DraftChanged(Exception):
 
 class DraftOrdered(Exception):
     """It is an order, or is becoming one at this moment."""
+
+
+class AdditionRefused(Exception):
+    """It would add to an order of somebody else, or to none. `number` is that order's, as it was named."""
+
+    def __init__(self, number: str) -> None:
+        super().__init__(
+            _(
+                "Order %(number)s isn’t this customer’s. Enter the email address of that order, or start a new draft."
+            )
+            % {"number": number}
+        )
 
 
 class OfferOutdated(Exception):

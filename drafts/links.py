@@ -17,6 +17,15 @@ def offer_url(draft: DraftOrder) -> str:
     return f"{settings.PUBLIC_URL}{reverse('drafts:offer', args=[token])}"
 
 
+def is_offer_link_expired(token: str) -> bool:
+    """Return whether a token of `offer_url` is too old to open the order that the offer became (ORDER_LINK_DAYS)."""
+    try:
+        decrypt_token(token, _PURPOSE, max_age=settings.ORDER_LINK_SECONDS)
+    except DecryptionError:
+        return True
+    return False
+
+
 def parse_offer_token(token: str) -> tuple[UUID, int] | None:
     """Return the draft that a token of `offer_url` names, and its version then; None if the token is not ours."""
     try:

@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts import queries as accounts
+from accounts.models import User
 from cassandra_db import (
     REFUSED_MEANS_DONE,
     SEND_AGAIN,
@@ -37,15 +38,18 @@ from drafts.entities import (
     dump_lines,
     dump_offer,
 )
-from drafts.errors import DraftChanged, DraftOrdered, OfferOutdated
+from drafts.errors import AdditionRefused, DraftChanged, DraftOrdered, OfferOutdated
 from drafts.links import offer_url
 from inventory.products_with_stock import ProductWithStock
 from jobs.months import list_recent_months
+from mail.addresses import email_key
 from mail.operations import queue_mail
 from orders import operations as orders
 from orders.entities import Order
 from orders.errors import CustomerRefused
+from orders.numbers import normalize_order_number
 from orders.operations import OrderDraft
+from orders.queries import get_order_by_number
 from payments import gateways
 from pricing.delivery import DeliveryMethod
 from pricing.quotes import Quote, QuotedLine, compute_quote
@@ -115,7 +119,7 @@ def compute_sums(draft: DraftOrder, method: DeliveryMethod, rates: TaxRates) -> 
 def save_draft(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime) -> DraftOrder:
     """Save a draft over the one that was seen, None for a new one; what was offered of it before is taken back.
 
-    Raises DraftChanged, DraftOrdered, CassandraUnavailable.
+    Raises AdditionRefused, DraftChanged, DraftOrdered, CassandraUnavailable.
     """
     return _save(replace(draft, state=OPEN, offer=None, order_id=None), seen, actor, now)
 
@@ -129,7 +133,7 @@ def send_offer(
 ) -> DraftOrder:
     """Offer a draft to its customer, by mail, with a link to pay; the prices hold for OFFER_DAYS.
 
-    Raises CustomerRefused, DraftChanged, DraftOrdered, CassandraUnavailable.
+    Raises CustomerRefused, AdditionRefused, DraftChanged, DraftOrdered, CassandraUnavailable.
     """
     _refuse_blocked(draft)
     offered = replace(
@@ -149,7 +153,7 @@ def order_draft(
 ) -> Order:
     """Place a draft as an order that its customer pays by transfer; one that broke off is placed.
 
-    Raises CustomerRefused, DraftChanged, DraftOrdered, and what orders.operations.place_order does.
+    Raises CustomerRefused, AdditionRefused, DraftChanged, DraftOrdered, and what orders.operations.place_order does.
     """
     _refuse_blocked(draft)
     accepted = replace(
@@ -211,9 +215,10 @@ def erase_draft(draft: DraftOrder) -> None:
 
 
 def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime) -> DraftOrder:
+    member = accounts.find_user_by_email(draft.email) if draft.email else None
+    _check_addition(draft, member)
     if seen:
         _take_back(seen)
-    member = accounts.find_user_by_email(draft.email) if draft.email else None
     saved = replace(
         draft,
         user_id=member.pk if member else None,
@@ -245,6 +250,18 @@ def _save(draft: DraftOrder, seen: DraftOrder | None, actor: str, now: datetime)
     ):
         return saved
     raise DraftChanged(current)
+
+
+def _check_addition(draft: DraftOrder, member: User | None) -> None:
+    """See that the order to which a draft adds is of the same person: of that account, or that mailbox. Raises AdditionRefused."""
+    if not (draft.added_to and draft.email):
+        return  # nothing is mailed or ordered without an address
+    first = get_order_by_number(normalize_order_number(draft.added_to))
+    if first is None or first.is_erased:
+        raise AdditionRefused(draft.added_to)
+    is_same_account = member is not None and first.user_id == member.pk
+    if not is_same_account and email_key(first.email) != email_key(draft.email):
+        raise AdditionRefused(draft.added_to)
 
 
 def _take_back(seen: DraftOrder) -> None:

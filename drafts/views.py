@@ -13,7 +13,7 @@ from checkout.orderable_carts import list_payment_methods
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, OPEN, DraftOrder
 from drafts.errors import DraftChanged, OfferOutdated
-from drafts.links import parse_offer_token
+from drafts.links import is_offer_link_expired, parse_offer_token
 from inventory.errors import OutOfStock
 from orders.access import remember_guest_order
 from orders.entities import Order
@@ -24,6 +24,7 @@ from orders.errors import (
     CustomerRefused,
     TooManyUnpaidUnits,
 )
+from orders.expired_link import expired_link_page
 from orders.payment_redirect import redirect_to_payment
 from orders.queries import get_order
 from payments.errors import GatewayUnavailable
@@ -66,6 +67,8 @@ def offer(request: HttpRequest, token: str) -> HttpResponse:
             _("It may have been changed. Use the link in our latest email, or write to us."),
         )
     if draft.state == ACCEPTED and draft.order_id and (order := get_order(draft.order_id)):
+        if is_offer_link_expired(token):
+            return expired_link_page(request)
         return _redirect_to_order(request, order)
     assert draft.offer
     now = current_time()

@@ -9,6 +9,8 @@ from uuid import UUID
 from cassandra.util import min_uuid_from_time
 
 PUBLISHED, HELD, REFUSED, WITHDRAWN = "published", "held", "refused", "withdrawn"
+# The answers in these states take the places that a question has (queries.MAX_ANSWERS).
+PLACED = (PUBLISHED, HELD)
 # In the place of an answer's id: before all of them stands the question itself.
 QUESTION: UUID = min_uuid_from_time(0)
 # Why a question that everybody reads waits for the staff.
@@ -50,6 +52,11 @@ class Text:
     def is_waiting(self) -> bool:
         """Whether the staff have something to do."""
         return self.state == HELD or (self.state == PUBLISHED and bool(self.held_for))
+
+    @property
+    def takes_place(self) -> bool:
+        """Whether it is one of the answers that a question has room for."""
+        return not self.is_question and self.state in PLACED
 
 
 @dataclass(frozen=True)

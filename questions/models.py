@@ -9,7 +9,7 @@ from cassandra_db.partitions import KB, MB
 class QuestionByProduct(Model):
     """R6: a product's questions, newest first, and in front of each one's answers, the oldest first, the question itself.
 
-    Bound: a row a text, 8 KB at worst, mostly 300 bytes; some twenty answers a question.
+    Bound: a row a text, 8 KB at worst, mostly 300 bytes; twenty published or waiting answers a question (queries.MAX_ANSWERS).
     Writer: questions.operations, by conditional writes alone.
     """
 
@@ -18,7 +18,7 @@ class QuestionByProduct(Model):
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "pseudonymised",
-        "why": "others have read and answered it; the name goes, the text by the shop's setting for reviews",
+        "why": "others have read and answered it; the name goes, the text by the shop's setting for reviews; of what was never public, all words",
     }
     product_id = columns.UUID(partition_key=True)
     question_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
@@ -38,6 +38,7 @@ class QuestionByProduct(Model):
     reporters = (
         columns.Text()
     )  # keyed hashes, with spaces between: who has reported it since the last decision
+    answers_id = columns.UUID()  # of a question: changes with each answer that is added to it
 
 
 class QuestionByUser(Model):

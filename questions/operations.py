@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
+from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 from django.conf import settings
 from django.urls import reverse
@@ -21,6 +22,7 @@ from cassandra_db import (
     REFUSED_MEANS_DONE,
     SEND_AGAIN,
     applied_if,
+    apply_batch,
     conditional_write,
     current_microseconds,
     current_time,
@@ -31,11 +33,23 @@ from cassandra_db import (
 from catalogue.queries import get_product_at_quorum
 from mail.operations import queue_mail
 from questions import queries
-from questions.entities import HELD, PUBLISHED, QUESTION, REFUSED, UNANSWERED, WITHDRAWN, Text
-from questions.errors import NoSuchText, TextChanged
-from reviews.operations import ATTEMPTS, enter_queue, leave_queue
+from questions.entities import (
+    HELD,
+    PLACED,
+    PUBLISHED,
+    QUESTION,
+    REFUSED,
+    UNANSWERED,
+    WITHDRAWN,
+    Text,
+)
+from questions.errors import NoSuchText, QuestionFull, TextChanged
+from reviews.operations import enter_queue, leave_queue
 from reviews.queries import NEWS_FOR, floor_to_period, reporter_key
 from reviews.rules import add_report
+
+# So often an answer is tried while others are given to the same question.
+ATTEMPTS = 20
 
 CLAIM = conditional_write(
     "R6",
@@ -60,6 +74,13 @@ UPDATE_TEXT = conditional_write(
        queued_at = :queued_at, decided_at = :decided_at,
        reporters = :reporters
        WHERE product_id = :product_id AND question_id = :question_id AND answer_id = :answer_id IF version = :seen""",
+)
+# Of two answers at once one is refused, and counts again.
+NOTE_ANSWER = conditional_write(
+    "R6",
+    """UPDATE questions_by_product SET answers_id = :change_id
+       WHERE product_id = :product_id AND question_id = :question_id AND answer_id = :question
+       IF answers_id = :seen AND version > 0""",
 )
 INSERT_PENDING = write(
     "R6",
@@ -104,7 +125,8 @@ def answer_question(
 ) -> Text:
     """Answer a question, as the shop or as a buyer; return the answer as it is then. Who has asked is mailed once it is published.
 
-    Sent again with the same `change_id` it is given once. Raises CassandraUnavailable.
+    Sent again with the same `change_id` it is given once. Raises QuestionFull, NoSuchText, TextChanged while a crowd answers,
+    CassandraUnavailable.
     """
     text = _new_text(question.product_id, user_id, body, name, change_id, now)
     return _add(
@@ -152,9 +174,38 @@ def _add(text: Text) -> Text:
         text = replace(text, question_id=claim.question_id, answer_id=claim.answer_id)
     text = _queued(text, text.written_at)
     mark_pending(text)
-    INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **_columns(text))
+    if text.takes_place:
+        _write_with_room(INSERT_TEXT.bind(**_columns(text)), text, seen=None)
+    else:
+        INSERT_TEXT.apply(if_lost=REFUSED_MEANS_DONE, **_columns(text))
     follow_text(text.product_id, text.question_id, text.answer_id)
     return queries.get_text(text.product_id, text.question_id, text.answer_id) or text
+
+
+def _write_with_room(statement: BoundStatement, answer: Text, seen: int | None) -> None:
+    """Write an answer that takes a place of its question, if one is left; `seen` is its version, None for a new one.
+
+    Raises QuestionFull, NoSuchText, TextChanged, CassandraUnavailable.
+    """
+    question = {"product_id": answer.product_id, "question_id": answer.question_id}
+    for _attempt in retry_attempts(ATTEMPTS):
+        rows = {row.answer_id: row for row in queries.ANSWERS.all(**question)}
+        present = rows.pop(answer.answer_id, None)
+        if present and (seen is None or present.change_id == answer.change_id):
+            return  # the form was sent twice, or an answer of the database was lost
+        if QUESTION not in rows:
+            raise NoSuchText
+        if (present.version if present else None) != seen:
+            raise TextChanged
+        asked = rows.pop(QUESTION)
+        if sum(row.state in PLACED for row in rows.values()) >= queries.MAX_ANSWERS:
+            raise QuestionFull
+        note = NOTE_ANSWER.bind(
+            **question, question=QUESTION, change_id=answer.change_id, seen=asked.answers_id
+        )
+        if apply_batch(statement, note, if_lost=SEND_AGAIN):
+            return
+    raise TextChanged
 
 
 def _queued(text: Text, now: datetime) -> Text:
@@ -260,7 +311,8 @@ def change_text(
 ) -> Text:
     """Change a text as `change` says, if it is as it was `seen`; return it as it is then. Sent again with the same id it is done once.
 
-    Raises NoSuchText, or TextChanged if it is another one than was read, CassandraUnavailable.
+    Raises NoSuchText, TextChanged if it is another one than was read, QuestionFull for an answer that has no place any more,
+    CassandraUnavailable.
     """
     ids = seen.product_id, seen.question_id, seen.answer_id
     before = queries.get_text(*ids)
@@ -274,6 +326,11 @@ def change_text(
     changed = replace(change(before), version=before.version + 1, change_id=change_id)
     after = _queued(changed, truncate_to_milliseconds(now))
     mark_pending(after)
+    update = UPDATE_TEXT.bind(**_columns(after), seen=before.version)
+    if after.takes_place and not before.takes_place:
+        _write_with_room(update, after, before.version)
+        follow_text(*ids)
+        return after
 
     def is_ours(row: Any) -> bool:
         return bool(row.version == after.version and _is_by(ids, change_id))
@@ -385,16 +442,19 @@ def _mail(text: Text, user_id: UUID, since: datetime, template: str, event: str)
 
 
 def erase_texts(user_id: UUID, *, keeps_texts: bool) -> None:
-    """Take a person's name off all questions and answers, and the texts too unless the shop keeps them. Raises CassandraUnavailable."""
+    """Take a person's name off all questions and answers. Raises CassandraUnavailable.
+
+    A published text stays if the shop keeps texts. A text that is held, refused or withdrawn goes in any case.
+    """
     for claim in queries.list_claims(user_id):
         ids = claim.product_id, claim.question_id, claim.answer_id
         while (text := queries.get_text(*ids)) and text.user_id == user_id:
-            _erase(text, keeps_text=keeps_texts)
+            erase_text(text, keeps_text=keeps_texts)
         FORGET_CLAIM.apply(if_lost=REFUSED_MEANS_DONE, user_id=user_id, change_id=claim.change_id)
 
 
-def _erase(text: Text, *, keeps_text: bool) -> None:
-    """Put nobody in a writer's place; if the text was changed at this moment, nothing is done."""
+def erase_text(text: Text, *, keeps_text: bool) -> None:
+    """Put nobody in a writer's place, again if need be; if the text was changed at this moment, nothing is done. Raises CassandraUnavailable."""
     nobodys = replace(
         text,
         user_id=erased_id(text.text_id),
@@ -402,7 +462,7 @@ def _erase(text: Text, *, keeps_text: bool) -> None:
         version=text.version + 1,
         change_id=uuid5(text.text_id, f"erased {text.version}"),
     )
-    if not keeps_text:
+    if not (keeps_text and text.state == PUBLISHED):
         nobodys = replace(nobodys, body="", state=WITHDRAWN, held_for="", refusal="")
     mark_pending(text)
     UPDATE_TEXT.apply(if_lost=SEND_AGAIN, **_columns(nobodys), seen=text.version)

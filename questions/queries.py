@@ -10,7 +10,7 @@ from cassandra_db import LOCAL_ONE, PendingResult, Row, page_key, page_token, re
 from questions.entities import PUBLISHED, QUESTION, Question, Text
 
 PAGE_LENGTH = 10
-# So many answers a question takes, of shop and buyers together.
+# So many answers a question takes, of shop and buyers together: published ones, and those that wait.
 MAX_ANSWERS = 20
 # So many questions stand on the product's own page, of the rows that it looks through.
 NEWEST_SHOWN, NEWEST_ROWS = 2, 24
@@ -26,6 +26,12 @@ LISTED_AFTER = read(
 )
 ONE = read("R6", f"{_TEXTS} AND question_id = :question_id")
 TEXT = read("R6", f"{_TEXTS} AND question_id = :question_id AND answer_id = :answer_id")
+# R6: how many answers a question has, and what changes with each that is added.
+ANSWERS = read(
+    "R6",
+    """SELECT answer_id, state, version, change_id, answers_id FROM questions_by_product
+       WHERE product_id = :product_id AND question_id = :question_id""",
+)
 # R6: all of a product, for the check; which products have questions.
 TEXTS = read("R6", _TEXTS)
 ASKED = scan(

@@ -24,7 +24,7 @@ from catalogue.queries import (
 )
 from questions import operations, queries
 from questions.entities import PUBLISHED, QUESTION, WITHDRAWN, Question, Text
-from questions.errors import NoSuchText, TextChanged
+from questions.errors import NoSuchText, QuestionFull, TextChanged
 from questions.forms import AnswerForm, QuestionForm, TextForm, WithdrawForm
 from reviews.crowds import find_crowd_or_copy
 from reviews.queries import has_received
@@ -125,27 +125,30 @@ def answer_question(request: HttpRequest, slug: str, question_id: UUID) -> HttpR
     if not form.is_valid():
         return render_page(request, _QUESTION, context, status=422)
     change_id = uuid5(member.user_id, form.cleaned_data["operation"].hex)
-    # The last answer that there is room for may be this form's own.
-    if len(found.answers) >= queries.MAX_ANSWERS and not queries.find_claim(
-        member.user_id, change_id
-    ):
-        form.add_error(None, _("This question has enough answers."))
-        return render_page(request, _QUESTION, context, status=422)
     try:
         _hit_rate_limit(request, member.user_id, change_id)
     except TooManyAttempts as error:
         return render_too_many_attempts(request, error, _QUESTION, context)
-    text = operations.answer_question(
-        found.question,
-        member.user_id,
-        form.cleaned_data["body"],
-        name=shown_name(member.name),
-        held_for=_find_reason_to_hold(
-            request, form.cleaned_data["body"], member.user_id, change_id
-        ),
-        change_id=change_id,
-        now=current_time(),
-    )
+    try:
+        text = operations.answer_question(
+            found.question,
+            member.user_id,
+            form.cleaned_data["body"],
+            name=shown_name(member.name),
+            held_for=_find_reason_to_hold(
+                request, form.cleaned_data["body"], member.user_id, change_id
+            ),
+            change_id=change_id,
+            now=current_time(),
+        )
+    except QuestionFull as full:
+        form.add_error(None, str(full))
+        return render_page(request, _QUESTION, context, status=422)
+    except NoSuchText as error:
+        raise Http404 from error
+    except TextChanged:
+        form.add_error(None, _("Others are answering this question right now. Try again."))
+        return render_page(request, _QUESTION, context, status=409)
     messages.success(
         request,
         _("Thank you. Your answer is on the page.")

@@ -18,7 +18,7 @@ class RatingByProduct(Model):
     __personal_data__ = {
         "columns": ("user_id",),
         "on_erase": "pseudonymised",
-        "why": "the stars stay under an id of nobody, so that the rating stays right; the name goes, the text by the shop's setting",
+        "why": "the stars stay under an id of nobody, so that the rating stays right; the name goes, the text by the shop's setting; of what was never public, all words",
     }
     product_id = columns.UUID(partition_key=True)
     user_id = columns.UUID(primary_key=True)

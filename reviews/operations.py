@@ -243,16 +243,7 @@ def withdraw_review(
     """Take a person's review back: text and pictures go, and the person may write another one. Raises what `change_review` raises."""
 
     def withdraw(review: Review) -> Review:
-        return replace(
-            review.without_pictures(review.own_pictures),
-            state=WITHDRAWN,
-            title="",
-            body="",
-            held_for="",
-            refusal="",
-            answer="",
-            reporters=(),
-        )
+        return replace(_without_words(review), state=WITHDRAWN)
 
     return change_review(product_id, user_id, withdraw, seen=seen, change_id=change_id, now=now)
 
@@ -683,7 +674,10 @@ def erased_id(review_id: UUID) -> UUID:
 
 
 def erase_reviews(user_id: UUID, *, keeps_texts: bool) -> None:
-    """Take a person's name off all their reviews, and the texts too unless the shop keeps them; the numbers stay. Raises CassandraUnavailable."""
+    """Take a person's name off all their reviews; the numbers stay. Raises CassandraUnavailable.
+
+    A published text stays if the shop keeps texts. A text that is held, refused or withdrawn goes in any case.
+    """
     for review in queries.list_reviews_of(user_id):
         _erase(review, keeps_text=keeps_texts)
     for product_id in queries.list_product_ids_of(user_id):
@@ -694,19 +688,7 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
     new_id = erased_id(review.review_id)
     mark_pending(review.product_id, new_id)
     for _attempt in retry_attempts(ATTEMPTS):
-        change_id = uuid5(new_id, str(review.version))
-        nobodys = replace(
-            review,
-            user_id=new_id,
-            name="",
-            version=review.version + 1,
-            change_id=change_id,
-            order_id=None,
-        )
-        if not keeps_text:
-            nobodys = replace(
-                nobodys.without_pictures(nobodys.own_pictures), title="", body="", refusal=""
-            )
+        nobodys = _as_nobodys(review, keeps_text=keeps_text)
         outcome = apply_batch(
             INSERT_REVIEW.bind(**_columns(nobodys)),
             DELETE_REVIEW.bind(
@@ -721,6 +703,41 @@ def _erase(review: Review, *, keeps_text: bool) -> None:
             return
         review = present  # it was changed meanwhile
     raise ReviewsBusy
+
+
+def _as_nobodys(review: Review, *, keeps_text: bool) -> Review:
+    """Return what is left of a review whose person is erased, under the id of nobody: of its words only what everybody could read."""
+    new_id = erased_id(review.review_id)
+    nobodys = replace(
+        review if keeps_text and review.is_counted else _without_words(review),
+        user_id=new_id,
+        name="",
+        version=review.version + 1,
+        change_id=uuid5(new_id, str(review.version)),
+        order_id=None,
+    )
+    # Nobody has seen these: not even where the text stays.
+    nobodys = nobodys.without_pictures(nobodys.new_pictures)
+    return _queued(nobodys, truncate_to_milliseconds(current_time()))
+
+
+def forget_unread(review: Review) -> None:
+    """Take from an erased person's review the words and pictures that nobody has read, as erasing does. Raises ReviewChanged, CassandraUnavailable."""
+    _change(review, _as_nobodys(review, keeps_text=True))
+
+
+def _without_words(review: Review) -> Review:
+    """Return what is left of a review whose words go: its stars if everybody saw them, else nothing that could be published."""
+    return replace(
+        review.without_pictures(review.own_pictures),
+        state=PUBLISHED if review.is_counted else WITHDRAWN,
+        title="",
+        body="",
+        held_for="",
+        refusal="",
+        answer="",
+        reporters=(),
+    )
 
 
 def forget_former_pictures(review: Review) -> None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy
 
-from accounts.roles import ORDER_STAFF
+from accounts.roles import MONEY_STAFF, ORDER_STAFF, is_allowed
 from inventory.queries import get_places
 from orders import parcels
 from orders.entities import Order
@@ -39,7 +39,10 @@ OrderItems = Iterable[tuple[Order, tuple[Item, ...]]]
 
 @dataclass(frozen=True)
 class OrderFile:
-    """A kind of file of orders. `draw` makes the file of all lines, for those of ORDER_STAFF; without it, it is a table of them."""
+    """A kind of file of orders. `draw` makes the file of all lines; without it, it is a table of them.
+
+    `roles` may make and fetch it. `is_personal` says whether names and addresses are in it.
+    """
 
     name: str
     label: StrOrPromise
@@ -50,6 +53,7 @@ class OrderFile:
     draw: Callable[[Lines, datetime], bytes] | None = None
     orders_a_page: int = 0  # 0 where that is not known before
     roles: tuple[str, ...] = ORDER_STAFF
+    is_personal: bool = True
 
     def iterate_lines(self, order_ids: Sequence[UUID]) -> Lines:
         """Yield what it says of orders; those that are not there (any more) are left out. Raises CassandraUnavailable."""
@@ -205,6 +209,22 @@ class _OrderRow:
 
 
 @dataclass(frozen=True, slots=True)
+class _DeliveryRow:
+    """The columns of a table of what goes where: what those who pack and send need, and nothing of money."""
+
+    number: str
+    placed: str
+    status: str
+    fulfilment: str
+    items: str
+    country: str
+    name: str
+    delivery_method: str
+    delivery_address: str
+    delivery_notes: str
+
+
+@dataclass(frozen=True, slots=True)
 class _ItemRow:
     """The columns of a table with a line for each line of an order, as it is now."""
 
@@ -239,7 +259,7 @@ def _order_rows(found: OrderItems) -> Lines:
             total=_amount(order.total),
             paid=_amount(order.captured),
             refunded=_amount(order.refunded),
-            items=", ".join(f"{each.quantity} × {each.sku}" for each in order.current_lines(items)),
+            items=_list_units(order, items),
             country=order.country,
             email=order.email,
             name=order.name,
@@ -248,6 +268,27 @@ def _order_rows(found: OrderItems) -> Lines:
             billing_address="\n".join(order.billing_address.lines),
             voucher=order.voucher,
             account="yes" if order.user_id else "no",
+        )
+        yield list(astuple(row))
+
+
+def _list_units(order: Order, items: Sequence[Item]) -> str:
+    return ", ".join(f"{each.quantity} × {each.sku}" for each in order.current_lines(items))
+
+
+def _delivery_rows(found: OrderItems) -> Lines:
+    for order, items in found:
+        row = _DeliveryRow(
+            number=order.number,
+            placed=order.placed_at.isoformat(timespec="seconds"),
+            status=order.state,
+            fulfilment=order.fulfilment,
+            items=_list_units(order, items),
+            country=order.country,
+            name=order.delivery_address.name,
+            delivery_method=order.method.name,
+            delivery_address=_address(order),
+            delivery_notes=order.customer_notes,
         )
         yield list(astuple(row))
 
@@ -283,6 +324,7 @@ ORDER_FILES = {
             _pick_lines,
             [],
             _draw_picking_list,
+            is_personal=False,
         ),
         OrderFile(
             "slips",
@@ -311,6 +353,15 @@ ORDER_FILES = {
             CSV,
             _order_rows,
             list(_OrderRow.__slots__),
+            roles=MONEY_STAFF,
+        ),
+        OrderFile(
+            "deliveries",
+            gettext_lazy("Deliveries as CSV"),
+            gettext_lazy("A line for each order, with what goes where."),
+            CSV,
+            _delivery_rows,
+            list(_DeliveryRow.__slots__),
         ),
         OrderFile(
             "order-lines",
@@ -319,6 +370,12 @@ ORDER_FILES = {
             CSV,
             _item_rows,
             list(_ItemRow.__slots__),
+            is_personal=False,
         ),
     )
 }
+
+
+def list_order_files(role: str) -> dict[str, OrderFile]:
+    """Return the kinds of files that a role may make and fetch, by name."""
+    return {name: kind for name, kind in ORDER_FILES.items() if is_allowed(role, kind.roles)}

@@ -4,7 +4,7 @@ from accounts.operations.address_book import MAX_ADDRESSES, remove_address, save
 from accounts.operations.customers import (
     add_customer_note,
     block_customer,
-    record_look,
+    record_customer_look,
     unblock_customer,
 )
 from accounts.operations.email_change import (

@@ -1,13 +1,15 @@
 """What the staff do with a customer: they look, note something, block and unblock."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
-from accounts import audit_log, queries
+from accounts import queries
 from accounts.errors import BlockChanged, BlockRefused, NoSuchUser, TooManyNotes
+from accounts.looks import record_look
 from accounts.models import User
 from cassandra_db import (
     RAISE_UNKNOWN,
+    PendingResult,
     Row,
     applied_if,
     apply_batch,
@@ -17,8 +19,6 @@ from cassandra_db import (
 )
 
 MAX_NOTES = 200
-# One of the staff who looks at a customer again within this time is logged once.
-LOGGED_AGAIN_AFTER = timedelta(minutes=10)
 
 LOOKED = write(
     "customer looks",
@@ -52,22 +52,10 @@ UNBLOCKED = conditional_write(
 )
 
 
-def record_look(staff: User, user_id: UUID, last: datetime | None, now: datetime) -> None:
-    """Enter in the audit log that one of the staff looks at a customer, unless they did minutes ago, at `last`.
-
-    Raises CassandraUnavailable: what cannot be logged is not shown.
-    """
-    if last and now - last < LOGGED_AGAIN_AFTER:
-        return
-    audit_log.add_entry(
-        "customer_looked_at",
-        now,
-        by=staff.pk,
-        name=str(staff),
-        subject=str(user_id),
-        book=audit_log.STAFF,
-    )
-    LOOKED.run(staff_id=staff.pk, user_id=user_id, now=now)
+def record_customer_look(staff: User, user_id: UUID, looks: PendingResult, now: datetime) -> None:
+    """Enter that one of the staff looks at a customer (`record_look`), and put the customer on their list. Raises CassandraUnavailable."""
+    if record_look(staff, "customer_looked_at", str(user_id), looks, now):
+        LOOKED.run(staff_id=staff.pk, user_id=user_id, now=now)
 
 
 def add_customer_note(

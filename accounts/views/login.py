@@ -26,7 +26,7 @@ def login(request: HttpRequest) -> HttpResponse:
     """Log in by e-mail address and password."""
     if request.method != "POST":
         if request.user.is_authenticated:
-            return HttpResponseRedirect(next_url(request, request.GET.get("next", "")))
+            return HttpResponseRedirect(next_url(request.GET.get("next", "")))
         return _login_page(request, LoginForm(initial={"next": request.GET.get("next", "")}))
     form = LoginForm(request.POST)
     if not form.is_valid():

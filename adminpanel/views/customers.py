@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from accounts import operations, queries
 from accounts.access import current_member, note_changes, staff_required
 from accounts.errors import BlockChanged, BlockRefused, NoSuchUser, TooManyNotes
+from accounts.looks import prefetch_looks
 from accounts.models import User
 from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
@@ -196,10 +197,11 @@ def _render_customer(
 ) -> HttpResponse:
     """Return a customer's page. With status 422 a form was filled in wrongly, with 409 somebody else was faster."""
     staff, now = current_member(request), current_time()
-    page = get_customer_page(user_id, staff, now, year)
+    looks = prefetch_looks(staff, now)
+    page = get_customer_page(user_id, now, year)
     if page is None:
         raise Http404
-    operations.record_look(staff, user_id, page.last_look, now)
+    operations.record_customer_look(staff, user_id, looks, now)
     customer = page.customer
     context: dict[str, Any] = {
         "page": page,

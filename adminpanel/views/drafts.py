@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
 from accounts.addresses import address_from_fields
+from accounts.looks import prefetch_looks, record_look
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.draft_forms import DraftForm, DraftLine, parse_units, weigh
 from adminpanel.drafts import (
@@ -29,12 +30,12 @@ from adminpanel.drafts import (
     make_lines,
     quote_form,
 )
-from adminpanel.order_pages import get_order_or_404
+from adminpanel.order_pages import ORDER_LOOK, get_order_or_404
 from adminpanel.queries import name_actor, staff_actor
 from cassandra_db import current_time
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, SENT, DraftOrder
-from drafts.errors import DraftChanged, DraftOrdered
+from drafts.errors import AdditionRefused, DraftChanged, DraftOrdered
 from inventory.errors import OutOfStock
 from jobs.bulk_changes import is_usable_id
 from jobs.months import made_at
@@ -45,13 +46,15 @@ from orders.errors import (
     CheckoutUsed,
     CustomerRefused,
 )
-from orders.queries import get_order
+from orders.numbers import normalize_order_number
+from orders.queries import get_order, get_order_by_number
 from payments.errors import GatewayUnavailable
 from pricing.quotes import QuotedLine
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
 DRAFT_STAFF = ("support",)
+DRAFT_LOOK = "draft_looked_at"
 NO_ADDRESS = address_from_fields({})
 # What a submit does with the valid form: the draft as typed, the one that was seen, who, and when.
 Act = Callable[[DraftOrder, DraftOrder | None, DraftForm], HttpResponse]
@@ -86,10 +89,12 @@ def _parse_id(text: str) -> UUID | None:
 @require_safe
 def draft_new(request: HttpRequest) -> HttpResponse:
     """Show a draft that is not saved yet: empty, a copy of another, or one that adds to an order, which has its customer."""
-    draft_id = uuid_from_time(current_time())
-    draft = DraftOrder(draft_id, "", NO_ADDRESS, (), "")
+    staff, now = current_member(request), current_time()
+    looks = prefetch_looks(staff, now)
+    draft = DraftOrder(uuid_from_time(now), "", NO_ADDRESS, (), "")
     if number := request.GET.get("order", ""):
         order = get_order_or_404(number)
+        record_look(staff, ORDER_LOOK, order.number, looks, now)
         draft = replace(
             draft,
             email=order.email,
@@ -100,6 +105,7 @@ def draft_new(request: HttpRequest) -> HttpResponse:
     elif (source := _parse_id(request.GET.get("copy", ""))) and (
         copied := queries.get_draft(source)
     ):
+        record_look(staff, DRAFT_LOOK, str(source), looks, now)
         draft = replace(
             draft,
             email=copied.email,
@@ -119,7 +125,9 @@ def draft_detail(request: HttpRequest, draft_id: UUID) -> HttpResponse:
     """Show a draft; or save it, with what is added to it."""
     if request.method == "POST":
         return _submit(request, draft_id, _saved(request))
-    draft = _get_draft(draft_id)
+    staff, now = current_member(request), current_time()
+    looks, draft = prefetch_looks(staff, now), _get_draft(draft_id)
+    record_look(staff, DRAFT_LOOK, str(draft_id), looks, now)
     lines = make_lines(draft_units(draft), draft)
     form = DraftForm(draft=draft, grams=weigh(lines))
     return _page(request, draft, draft, form, lines)
@@ -230,6 +238,9 @@ def _submit(
         return act(draft, current, form)
     except DraftChanged as changed:
         return _conflict_page(request, draft, changed.current, form, lines)
+    except AdditionRefused as refused:
+        form.add_error("email", str(refused))
+        return _page(request, draft, current, form, lines, status=422)
     except DraftOrdered:
         return redirect("adminpanel:draft", draft_id)
     except CheckoutUsed as used:
@@ -278,9 +289,8 @@ def _typed_draft(
     draft = form.build_draft(draft_id, lines, billing)
     if current:
         return replace(draft, added_to=current.added_to)
-    if draft.added_to:
+    if first := get_order_by_number(normalize_order_number(draft.added_to)):
         # As the page of the order it adds to has shown it; its invoice goes where the first one went.
-        first = get_order_or_404(draft.added_to)
         is_other = first.billing_address != first.delivery_address
         return replace(
             draft,

@@ -11,10 +11,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
+from accounts.looks import prefetch_looks, record_look
 from accounts.roles import MAIL_STAFF
 from adminpanel import queries
 from adminpanel.forms import AllowAddressForm, MailAgainForm
-from adminpanel.order_pages import answer_submit, get_order_or_404, order_submit
+from adminpanel.order_pages import ORDER_LOOK, answer_submit, get_order_or_404, order_submit
 from cassandra_db import current_time
 from mail import fates
 from mail.operations import allow_address
@@ -68,7 +69,10 @@ def _trouble_page(
 @require_safe
 def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse:
     """Show a mail about an order as it was, without what its links open."""
-    return _mail_page(request, get_order_or_404(number), mail_id)
+    staff, now = current_member(request), current_time()
+    looks, found = prefetch_looks(staff, now), get_order_or_404(number)
+    record_look(staff, ORDER_LOOK, found.number, looks, now)
+    return _mail_page(request, found, mail_id)
 
 
 @staff_required(MAIL_STAFF)

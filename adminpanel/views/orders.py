@@ -10,6 +10,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
+from accounts.looks import prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
 from adminpanel import operations, queries
 from adminpanel.board import (
@@ -26,6 +27,7 @@ from adminpanel.board import (
 from adminpanel.forms import NoteForm, TransitionForm
 from adminpanel.low_stock import PendingLowStock
 from adminpanel.order_pages import (
+    ORDER_LOOK,
     answer_submit,
     get_order_or_404,
     order_submit,
@@ -109,9 +111,11 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
     found = get_order_or_404(number)
     if found.number != number:
         return redirect("adminpanel:order", found.number)
-    viewing = record_viewer(found.number, current_member(request))
+    staff, now = current_member(request), current_time()
+    viewing, looks = record_viewer(found.number, staff), prefetch_looks(staff, now)
     page_data = queries.get_order_page(found)
     viewing.rows()
+    record_look(staff, ORDER_LOOK, found.number, looks, now)
     return render_order_page(request, page_data)
 
 

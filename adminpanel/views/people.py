@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from accounts import operations, queries
 from accounts.access import current_member, note_changes, staff_required
 from accounts.errors import LastAdmin, NoSuchUser
+from accounts.looks import prefetch_looks, record_look
 from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
@@ -57,8 +58,12 @@ def find_person(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,))
 @require_safe
 def person_detail(request: HttpRequest, user_id: UUID) -> HttpResponse:
-    """Show a user's account as far as their access goes."""
-    return _page(request, _get_person(user_id))
+    """Show a user's account as far as their access goes. That an admin looks at a customer's is logged."""
+    admin, now = current_member(request), current_time()
+    looks, found = prefetch_looks(admin, now), _get_person(user_id)
+    if not found.role:
+        record_look(admin, "customer_looked_at", str(user_id), looks, now)
+    return _page(request, found)
 
 
 @sensitive_post_parameters("code")

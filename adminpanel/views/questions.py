@@ -19,7 +19,7 @@ from cassandra_db import current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from questions import operations, queries
 from questions.entities import PUBLISHED, QUESTION, REFUSED, UNANSWERED, Question, Text
-from questions.errors import NoSuchText, TextChanged
+from questions.errors import NoSuchText, QuestionFull, TextChanged
 from questions.forms import AnswerForm
 from web.decorators import post_only
 from web.rendering import render_page
@@ -68,6 +68,9 @@ def question_decide(
             )
     except NoSuchText as error:
         raise Http404 from error
+    except QuestionFull as full:
+        form.add_error(None, str(full))
+        return _question_page(request, found, answer_id, decision=form, status=422)
     except TextChanged:
         found = _find(product_id, question_id)
         return _question_page(request, found, answer_id, decision=form, status=409)
@@ -83,21 +86,28 @@ def question_answer(
     found, form = _find(product_id, question_id), AnswerForm(request.POST)
     if form.is_valid() and found.question.state != PUBLISHED:
         form.add_error(None, _("Publish the question first."))
-    elif form.is_valid() and len(found.answers) >= queries.MAX_ANSWERS:
-        form.add_error(None, _("This question has enough answers."))
     if not form.is_valid():
         return _question_page(request, found, answer_id, answer=form, status=422)
     user_id = current_member(request).user_id
-    operations.answer_question(
-        found.question,
-        user_id,
-        form.cleaned_data["body"],
-        name="",
-        held_for="",
-        change_id=uuid5(user_id, form.cleaned_data["operation"].hex),
-        now=current_time(),
-        is_shops=True,
-    )
+    try:
+        operations.answer_question(
+            found.question,
+            user_id,
+            form.cleaned_data["body"],
+            name="",
+            held_for="",
+            change_id=uuid5(user_id, form.cleaned_data["operation"].hex),
+            now=current_time(),
+            is_shops=True,
+        )
+    except QuestionFull as full:
+        form.add_error(None, str(full))
+        return _question_page(request, found, answer_id, answer=form, status=422)
+    except NoSuchText as error:
+        raise Http404 from error
+    except TextChanged:
+        form.add_error(None, _("Others are answering this question right now. Try again."))
+        return _question_page(request, found, answer_id, answer=form, status=409)
     messages.success(request, _("Your answer is on the page."))
     return redirect("adminpanel:question", product_id, question_id, QUESTION)
 

@@ -9,6 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
+from accounts.audit_log import mailbox_pseudonym, words_pseudonym
+from accounts.looks import prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
 from adminpanel.forms import SearchForm
 from adminpanel.product_forms import CATALOGUE_STAFF
@@ -28,7 +30,7 @@ def search(request: HttpRequest) -> HttpResponse:
     """Show what was found, by kind. A whole order's number leads to the order at once, but not while it is being typed."""
     sealed = request.GET.get("sealed", "")
     form = SearchForm({"q": _unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
-    member = current_member(request)
+    member, now = current_member(request), current_time()
     is_valid = form.is_valid()
     typed = form.cleaned_data.get("q", "")
     is_typing = bool(getattr(request, "htmx", None))
@@ -40,7 +42,11 @@ def search(request: HttpRequest) -> HttpResponse:
             return redirect(_sealed_url(typed))
     asked = request.GET.get("year", "")
     year = int(asked) if re.fullmatch("20[0-9]{2}", asked) else None
-    found = find_everything(typed, member, current_time(), year) if is_valid else SearchAnswers()
+    looks = prefetch_looks(member, now)
+    found = find_everything(typed, member, now, year) if is_valid else SearchAnswers()
+    if found.names_people:
+        subject = mailbox_pseudonym(typed) if is_address else words_pseudonym(typed)
+        record_look(member, "person_searched", subject, looks, now)
     context = {
         "form": form,
         "typed": typed or request.GET.get("q", ""),

@@ -7,7 +7,6 @@ import segno
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, resolve_url
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
@@ -21,6 +20,7 @@ from adminpanel.forms import WRONG_CODE, RecoveryCodeForm, TotpCodeForm
 from adminpanel.side_bar import get_staff_home
 from cassandra_db import current_time
 from web.decorators import get_or_post, post_only
+from web.own_pages import is_own_page
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page, without_header
 
@@ -173,8 +173,4 @@ def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
 def _next_url(request: HttpRequest, user: User) -> str:
     """Return where to go from here: the page of this site that was asked for, or where this role's work is."""
     to = request.POST.get("next", "")
-    if to.startswith("/") and url_has_allowed_host_and_scheme(
-        to, {request.get_host()}, require_https=request.is_secure()
-    ):
-        return to
-    return get_staff_home(user)
+    return to if is_own_page(to) else get_staff_home(user)

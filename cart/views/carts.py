@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
@@ -30,6 +29,7 @@ from cassandra_db import current_time
 from catalogue.queries import prefetch_categories
 from inventory.products_with_stock import get_products_with_stock
 from web.decorators import get_or_post, owner_only, post_only
+from web.own_pages import is_own_page
 from web.rendering import render_page
 
 T = TypeVar("T")
@@ -443,11 +443,7 @@ def _idempotency_key(request: HttpRequest) -> UUID:
 def _next_url(request: HttpRequest) -> str:
     """Return the page that the submit came from: one of this site, or the list of carts."""
     to = request.POST.get("next", "")
-    if to.startswith("/") and url_has_allowed_host_and_scheme(
-        to, {request.get_host()}, require_https=request.is_secure()
-    ):
-        return to
-    return reverse("cart:carts")
+    return to if is_own_page(to) else reverse("cart:carts")
 
 
 def _redirect_to_list(undo: Undo | None) -> HttpResponse:

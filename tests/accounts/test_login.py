@@ -113,6 +113,9 @@ def test_s32_next_leads_only_to_this_site(subtests: pytest.Subtests) -> None:
         "http:///evil.example",
         " //evil.example",
         "///evil.example",
+        # Nor is there a host, not even this one.
+        "//testserver/account/",
+        "https://testserver/account/",
     ):
         with subtests.test(evil):
             answer = Client().post(

@@ -159,8 +159,11 @@ def test_who_logs_in_again_in_the_same_browser_is_asked_again(client: Client) ->
     assert not has_passed(client)
 
 
-def test_s32_it_leads_to_nobody_elses_site(subtests: pytest.Subtests) -> None:
-    for to in ("//evil.example", "https://evil.example", "\\\\evil.example", "javascript:alert(1)"):
+def test_s32_x266_it_leads_to_nobody_elses_site(subtests: pytest.Subtests) -> None:
+    for to in (
+        *("//evil.example", "https://evil.example", "\\\\evil.example", "javascript:alert(1)"),
+        "//testserver/staff/",
+    ):
         with subtests.test(to):
             client = Client()
             client.force_login(make_ann())

@@ -158,12 +158,8 @@ def test_s50_logins_are_entered_and_no_address_that_nobody_has_proved(client: Cl
     assert "@" not in repr(failed)
 
 
-def test_a_get_enters_nothing(staff_client: Client, ann: User) -> None:
-    for address in (
-        "/staff/",
-        "/staff/second-factor/",
-        f"/staff/orders/{make_order_with_events('paid').number}/",
-    ):
+def test_a_get_enters_nothing_but_looks(staff_client: Client, ann: User) -> None:
+    for address in ("/staff/", "/staff/second-factor/", "/staff/orders/papers/"):
         staff_client.get(address)
     assert list_entries_this_month(ann) == []
 

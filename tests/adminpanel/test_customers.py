@@ -6,12 +6,15 @@ from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
+import time_machine
+from cassandra.util import uuid_from_time
 from django.test import Client
 from django.urls import reverse
 from lxml import html
 from moneyed import EUR, Money
 
-from accounts import queries
+from accounts import looks, queries
+from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.errors import BlockChanged, BlockRefused, TooManyNotes
 from accounts.models import User
 from accounts.operations import (
@@ -24,10 +27,14 @@ from accounts.operations import (
     unblock_customer,
 )
 from accounts.operations import customers as operations
+from accounts.operations.search_terms import save_search_terms
 from cassandra_db import CassandraUnavailable
 from consistency.findings import Scope
 from consistency.runner import check_consistency
+from drafts.entities import DraftOrder
+from drafts.operations import save_draft
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from mail.queries import derive_mail_id
 from orders import queries as orders
 from orders.jobs import count_user_stats_in_minutes
 from orders.operations import count_user_stats, transition_order, user_stats
@@ -40,6 +47,7 @@ from tests.orders.test_pages import Shopper, make_stocked_product, text
 from web import personal_data
 
 NOW = datetime.now(UTC)
+SEARCH = reverse("adminpanel:search")
 
 
 @pytest.fixture
@@ -160,17 +168,71 @@ def test_s94_each_look_stands_in_the_audit_log_once(
         assert desk.get(of(sam)).status_code == 200
     assert count_looks() == 1
     assert sam.email in desk.get(reverse("adminpanel:customers")).content.decode()
-    monkeypatch.setattr(operations, "LOGGED_AGAIN_AFTER", timedelta(0))
+    monkeypatch.setattr(looks, "LOGGED_AGAIN_AFTER", timedelta(0))
     desk.get(of(sam))
     assert count_looks() == 2
-    admin = sign_in_staff(Client(), make_user("Ada", password=None, role="admin"))
+    ada = make_user("Ada", password=None, role="admin")
+    admin = sign_in_staff(Client(), ada)
     assert "Looked at a customer" in text(admin.get(f"/staff/log/?who={bea.pk}"))
+    # Nor does an admin see an account on the page of its access without a trace.
+    for user in (sam, sam, bea):
+        assert admin.get(reverse("adminpanel:person", args=[user.pk])).status_code == 200
+    assert {each.subject for each in list_entries_this_month(ada, "staff")} == {str(sam.pk)}
 
     def fail(*_: object, **__: object) -> None:
         raise CassandraUnavailable("the log is away")
 
     monkeypatch.setattr("accounts.audit_log.add_entry", fail)
     assert desk.get(of(sam)).status_code == 503, "what cannot be logged is not shown"
+
+
+def test_s107_who_sees_orders_drafts_and_names_stands_in_the_audit_log_once(
+    desk: Client, bea: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word = f"zed{uuid4().hex[:12]}"
+    member = make_user(f"Zoe {word}")
+    save_search_terms(member.pk)
+    order = make_order(user_id=member.pk, email=f"{word}@example.com", paid=True)
+    draft = DraftOrder(uuid_from_time(NOW), order.email, order.delivery_address, (), "")
+    save_draft(draft, None, "staff:x:Bea", NOW)
+    mail_id = derive_mail_id(order.order_id, "confirmed")
+    pages = (
+        (reverse("adminpanel:order", args=[order.number]), "order_looked_at", order.number),
+        (reverse("adminpanel:draft", args=[draft.draft_id]), "draft_looked_at", draft.draft_id),
+        (f"{SEARCH}?q=ZOE+{word}", "person_searched", words_pseudonym(f"zoe {word}")),
+        (f"{SEARCH}?q={order.email}", "person_searched", mailbox_pseudonym(order.email)),
+        (f"{reverse('adminpanel:draft_new')}?order={order.number}", "order_looked_at", ""),
+        (f"{reverse('adminpanel:draft_new')}?copy={draft.draft_id}", "draft_looked_at", ""),
+        (
+            reverse("adminpanel:order_mail", args=[order.number, mail_id]),
+            "order_looked_at",
+            "",
+        ),
+    )
+    for address, *_ in pages[::-1]:
+        for _twice in range(2):
+            assert word in desk.get(address, follow=True).content.decode(), address
+    # What finds nobody is no look; nor is what was looked for told by its entry.
+    desk.get(SEARCH, {"q": uuid4().hex})
+    entries = list_entries_this_month(bea, "staff")
+    assert sorted((each.act, each.subject) for each in entries) == sorted(
+        (act, str(subject)) for _, act, subject in pages if subject
+    )
+    assert word not in str(entries)
+
+    def fail(*_: object, **__: object) -> None:
+        raise CassandraUnavailable("the log is away")
+
+    with monkeypatch.context() as away:
+        away.setattr("accounts.audit_log.add_entry", fail)
+        away.setattr(looks, "LOGGED_AGAIN_AFTER", timedelta(0))
+        answers = {address: desk.get(address, follow=True) for address, *_ in pages}
+    shown = [address for address, answer in answers.items() if answer.status_code != 503]
+    assert not shown, "what cannot be logged is not shown"
+    later = datetime.now(UTC) + looks.LOGGED_AGAIN_AFTER + MINUTE
+    with time_machine.travel(later, tick=False):
+        desk.get(pages[0][0])
+    assert len(list_entries_this_month(bea, "staff")) == len(entries) + 1
 
 
 def test_x184_a_guest_is_found_by_their_orders_and_nobody_is_said_to_be_nobody(

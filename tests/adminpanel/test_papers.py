@@ -12,10 +12,12 @@ from django.urls import reverse
 from lxml import html
 from pypdf import PdfReader
 
+from adminpanel.papers import needs_code
 from orders import operations
 from orders.entities import Order
 from orders.queries import get_order, list_items
 from spreadsheets import queries
+from spreadsheets.order_files import ORDER_FILES
 from tests.adminpanel.audit_entries import list_entries_this_month
 from tests.factories import (
     make_draft,
@@ -114,7 +116,7 @@ def test_x176_x177_all_that_a_filter_finds_is_selected(
     text = text_of(fetched(will.post(f"{picking['Location']}file/")))
     assert all(each.number in text.partition("Nothing is to be packed for:")[2] for each in orders)
     # The worker looks for them: they may be any number.
-    table = will.post(NEW, fields | {"kind": "orders"})["Location"]
+    table = will.post(NEW, fields | {"kind": "deliveries"})["Location"]
     assert "Being written" in will.get(table).content.decode()
     monkeypatch.setattr("adminpanel.paper_forms.MAX_PRINTED_ORDERS", 1)
     refused = will.post(NEW, fields | {"kind": "slips"})
@@ -151,6 +153,60 @@ def test_s96_papers_are_for_who_works_on_orders_and_each_fetch_is_logged() -> No
     fetched(sign_in_staff(Client(), wanda).post(f"{address}file/"))
     actions = [each.act for each in list_entries_this_month(wanda)]
     assert {"adminpanel:paper_new", "adminpanel:paper_file"} <= set(actions)
+
+
+def test_s106_a_code_is_asked_before_many_names_and_addresses_go_out(
+    will: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    personal = {name for name, kind in ORDER_FILES.items() if needs_code(kind, 26)}
+    assert personal == {"slips", "labels", "orders", "deliveries"}
+    assert not any(needs_code(kind, 25) for kind in ORDER_FILES.values())
+    monkeypatch.setattr("adminpanel.papers.MAX_WITHOUT_CODE", 1)
+    orders, is_fresh = [make_order(paid=True) for _ in range(2)], False
+    monkeypatch.setattr("adminpanel.code_again.has_fresh_code", lambda _session: is_fresh)
+    right = [make_papers(will, "labels", orders[0]), make_papers(will, "picking", *orders)]
+    assert [each.status_code for each in right] == [303, 303]
+    asked = make_papers(will, "labels", *orders)
+    (field,) = html.fromstring(asked.content).xpath("//main//input[@name='code']")
+    assert asked.status_code == 422
+    # What was chosen is still there, and a wrong code makes nothing.
+    chosen = html.fromstring(asked.content).xpath("//input[@name='kind'][@checked]/@value")
+    fields = form_fields(asked, NEW) | {"kind": "labels"}
+    assert (chosen, fields["orders"].count(",")) == (["labels"], 1)
+    assert will.post(NEW, fields | {"code": "000000"}).status_code == 422
+    is_fresh = True
+    address = will.post(NEW, fields)["Location"]
+    is_fresh = False
+    # A colleague made it, or it took the worker long: who fetches it enters a code.
+    refused = will.post(f"{address}file/")
+    (field,) = html.fromstring(refused.content).xpath("//main//input[@name='code']")
+    assert (refused.status_code, field.xpath("ancestor::form")[0].get("action")) == (
+        422,
+        f"{address}file/",
+    )
+    is_fresh = True
+    assert text_of(fetched(will.post(f"{address}file/"))).count("Ada Lovelace") == 2
+
+
+def test_s106_a_file_has_what_its_role_needs_and_is_no_other_roles(will: Client) -> None:
+    order = make_order(paid=True, notes="Ring twice")
+    page = will.get(NEW, {"order": str(order.order_id)})
+    kinds = html.fromstring(page.content).xpath("//input[@name='kind']/@value")
+    assert kinds == ["picking", "slips", "labels", "deliveries", "order-lines"]
+    assert make_papers(will, "orders", order).status_code == 422
+    deliveries = make_papers(will, "deliveries", order)["Location"]
+    table = fetched(will.post(f"{deliveries}file/")).decode()
+    assert "Ring twice" in table
+    assert "Ada Lovelace" in table
+    for unneeded in (order.email, f"{order.total.amount:.2f}", "billing", "payment", "voucher"):
+        assert unneeded not in table, unneeded
+    sue = sign_in_staff(Client(), make_user("Sue", role="support"))
+    whole = make_papers(sue, "orders", order)["Location"]
+    assert order.email in fetched(sue.post(f"{whole}file/")).decode()
+    for answer in (will.get(whole), will.post(f"{whole}file/")):
+        assert answer.status_code == 404
+    assert whole in sue.get(LIST).content.decode()
+    assert whole not in will.get(LIST).content.decode()
 
 
 # ---- Places

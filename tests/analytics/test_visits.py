@@ -1,6 +1,8 @@
 """Visits: counted where they are sent, written behind the pages' backs, added up by hour and day (Q19)."""
 
 from datetime import UTC, date, datetime, timedelta
+from math import inf
+from pathlib import Path
 from random import Random
 from threading import Event
 from typing import Any
@@ -25,6 +27,7 @@ from analytics.figures import ALL_CATEGORIES
 from analytics.roll_up import ANY_KIND, EVENTS, roll_up_hour, roll_up_hours, roll_up_visits_of_day
 from analytics.sketches import VisitorSketch
 from cassandra_db import CassandraUnavailable
+from catalogue import search
 from tests.factories import make_product, make_user, sign_in_staff
 from web.text_cache import WHOLE_PAGES
 
@@ -188,18 +191,60 @@ def test_x202_late_events_are_counted_and_a_second_sum_changes_nothing(hour: dat
     roll_up_visits_of_day(day)
     assert sums() == ([(4, 2)], 4, {"product": (4, 2), ANY_KIND: (4, 2)})
     later = hour + timedelta(hours=1)
-    search = WaitingEvent("search", later, "192.0.2.9", BROWSER, words="olive", found=0)
-    writer.write(make_batches([look(product.product_id, hour, 7), search]))
+    searches = [
+        WaitingEvent("search", later, f"192.0.2.{n}", BROWSER, words="olive", found=0)
+        for n in (7, 8, 9)
+    ]
+    writer.write(make_batches([look(product.product_id, hour, 7), *searches]))
     count, position = roll_up_hours(hour.isoformat(), later + timedelta(minutes=5))
     assert count == 2
     # The hour that has just ended may still get events.
     assert position == hour.isoformat()
-    expected = ([(5, 3)], 5, {"product": (5, 3), "search": (1, 1), ANY_KIND: (6, 4)})
+    expected = ([(5, 3)], 5, {"product": (5, 3), "search": (3, 3), ANY_KIND: (8, 5)})
     assert sums() == expected
     assert roll_up_hours(position, later + timedelta(minutes=15)) == (2, later.isoformat())
     assert sums() == expected
-    (searches,) = queries.prefetch_top_searches([day])
-    assert [tuple(row) for row in searches.rows()] == [("olive", 1, 1)]
+    assert list_searches(day) == [("olive", 3, 3)]
+
+
+def list_searches(day: date) -> list[tuple[Any, ...]]:
+    (pending,) = queries.prefetch_top_searches([day])
+    return [tuple(row) for row in pending.rows()]
+
+
+@pytest.mark.usefixtures("told_apart")
+def test_s105_words_outlive_three_days_if_three_visitors_used_them_or_the_catalogue_has_them(
+    hour: datetime, settings: Settings, tmp_path: Path
+) -> None:
+    product, day = make_product("Olive Mug", description="Glazed by hand."), shop_day(hour)
+
+    def roll_up_searches(searches: list[tuple[int, str]]) -> list[str]:
+        EventWriter().write(
+            make_batches(
+                [
+                    WaitingEvent("search", hour, f"192.0.2.{n}", BROWSER, words=words, found=0)
+                    for n, words in searches
+                ]
+            )
+        )
+        roll_up_hour(hour)
+        roll_up_visits_of_day(day)
+        return [words for words, _, _ in list_searches(day)]
+
+    settings.SEARCH_INDEX_DIR = tmp_path
+    search._reader._looked_at = -inf
+    # Who searches twice is one visitor. Without an index only numbers speak for words.
+    seen = [(1, "anna weber"), (1, "anna weber"), (1, "anna weber"), (2, "anna weber")]
+    seen += [(n, "yoga mat") for n in (1, 2, 3)]
+    seen += [(4, words) for words in ("glazed mugs", "mug weber", "olvie mug", "mu", "★")]
+    assert roll_up_searches(seen) == ["yoga mat"]
+    search.build_index([product])
+    search._reader._looked_at = -inf
+    assert roll_up_searches([]) == ["yoga mat", "glazed mugs"]
+    # What the catalogue has no more leaves the list, and nothing else.
+    search.build_index([])
+    search._reader._looked_at = -inf
+    assert roll_up_searches([(5, "anna weber")]) == ["anna weber", "yoga mat"]
 
 
 def test_x202_a_sketch_is_right_within_its_error_and_merging_twice_changes_nothing() -> None:
@@ -226,9 +271,12 @@ def test_x203_analysts_see_visits_products_and_searches_and_take_them_along(
     analyst: Client, hour: datetime
 ) -> None:
     product, day = make_product("Mug"), shop_day(hour)
-    searched = WaitingEvent("search", hour, "192.0.2.9", BROWSER, words="<b>olive", found=0)
+    searched = [
+        WaitingEvent("search", hour, f"192.0.2.{n}", BROWSER, words="<b>olive", found=0)
+        for n in (1, 2, 9)
+    ]
     looks = [look(product.product_id, hour, n) for n in range(3)]
-    EventWriter().write(make_batches([*looks, searched]))
+    EventWriter().write(make_batches([*looks, *searched]))
     roll_up_hour(hour)
     roll_up_visits_of_day(day)
     url = reverse("adminpanel:visits")
@@ -242,6 +290,6 @@ def test_x203_analysts_see_visits_products_and_searches_and_take_them_along(
     assert "&lt;b&gt;olive" in text
     answer = analyst.get(url, days | {"format": "csv"})
     assert answer["Content-Type"].startswith("text/csv")
-    assert answer.content.decode().splitlines()[1].startswith(f"{day},4,4,0,0,0,0.00,,")
+    assert answer.content.decode().splitlines()[1].startswith(f"{day},4,6,0,0,0,0.00,,")
     empty = analyst.get(url, {"first": "1901-01-01", "last": "1901-01-02", "product": "x"})
     assert "Nobody was counted on these days." in empty.content.decode()

@@ -1,7 +1,7 @@
 """Each rule of security that holds in this shop has a test that bears its number; and what holds for every address."""
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 from django.conf import settings
@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 
 from accounts.operations import registration_link
 from accounts.roles import ADMIN, ROLES
-from tests.architecture.apps import ROOT
+from tests.architecture.apps import FILES, ROOT, relative_path
 from tests.architecture.routes import ROUTES
 from tests.cart.shared_carts import make_person, make_shared_cart
 from tests.factories import PASSWORD, make_category, make_product, make_user, sign_in_staff
@@ -209,6 +209,44 @@ def test_s21_over_tls_a_submit_comes_from_our_own_pages() -> None:
             violations.append(
                 f"{headers or 'neither Origin nor Referer'}: {answer.status_code}, not {status}"
             )
+    assert not violations, "\n".join(violations)
+
+
+def test_x266_next_is_never_a_host_wherever_it_is_read() -> None:
+    """Not even this site's: what a browser makes of "//host" depends on how it is written."""
+    readers = [
+        relative_path(path)
+        for path in FILES
+        if "url_has_allowed_host_and_scheme(" in path.read_text()
+    ]
+    # The referrer has a host; what is made of it goes through the other one.
+    assert sorted(readers) == ["accounts/access.py", "web/own_pages.py"]
+    client, member, login = Client(), make_user(), reverse("accounts:login")
+    client.force_login(member)
+    violations = []
+    for to in (
+        *("//testserver/x", "//evil.example", "///evil.example", "/\\evil.example"),
+        *("/\t/evil.example", "https://testserver/x", "\\\\testserver", "//x@evil.example"),
+    ):
+        typed = {"email": member.email, "password": PASSWORD, "next": to}
+        path = to.replace("\t", "")
+        answers = {
+            "login": Client().post(login, typed),
+            "login of who is": client.get(login, {"next": to}),
+            "referrer": Client().post(
+                reverse("accounts:email"), headers={"Referer": f"http://testserver{path}"}
+            ),
+            "htmx": Client().get(
+                reverse("accounts:addresses"),
+                headers={"HX-Request": "true", "HX-Current-URL": f"http://testserver{path}"},
+            ),
+        }
+        for name, answer in answers.items():
+            where = answer.get("Location") or answer.get("HX-Redirect")
+            assert where, f"{name}: {answer.status_code} {to!r}"
+            going = parse_qs(urlsplit(where).query).get("next", [where])[0]
+            if not going.startswith("/") or going[1:2] in ("/", "\\"):
+                violations.append(f"{name}, asked for {to!r}: {where}")
     assert not violations, "\n".join(violations)
 
 

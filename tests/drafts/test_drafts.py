@@ -18,6 +18,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import localdate
 from lxml import html
 from moneyed import Money
+from pytest_django import Settings
 
 from accounts.addresses import Address
 from accounts.operations import block_customer
@@ -33,7 +34,7 @@ from mail.queries import derive_mail_id, get_mail
 from orders import queries as orders
 from orders.entities import Order
 from orders.errors import CustomerRefused
-from orders.operations import placement, settle_payment
+from orders.operations import anonymize_order, placement, settle_payment
 from orders.operations.effects import apply_effects
 from orders.operations.emails import compose_mail
 from payments.gateways import METHODS
@@ -233,6 +234,50 @@ def test_x181_what_is_added_to_an_order_is_an_order_that_names_it(sue: Client) -
     history = sue.get(reverse("adminpanel:order", args=[first.number])).content.decode()
     assert history.count(f"order {second.number} adds to this one") == 1
     assert_order_consistent(first.order_id)
+
+
+def test_x267_a_draft_adds_to_an_order_of_the_same_person_alone(sue: Client) -> None:
+    member = make_user("Ada")
+    own, others = make_order(user_id=member.pk, email=f"{uuid4().hex}@example.org"), make_order()
+    erased = make_order()
+    anonymize_order(erased, now())
+    address = read_address(page := sue.get(reverse("adminpanel:draft_new"), {"order": own.number}))
+    fields, draft_id = form_fields(page), UUID(address.strip("/").split("/")[-1])
+    refused = "Enter the email address of that order"
+    for number, email in (
+        (others.number, own.email),
+        (own.number, others.email),
+        (erased.number, own.email),
+        ("R-NOBODYS", own.email),
+        ("-", own.email),
+    ):
+        answer = sue.post(address, fields | {"added_to": number, "email": email, "city": "Bonn"})
+        text = answer.content.decode()
+        assert (answer.status_code, refused in text, 'value="Bonn"' in text) == (422, True, True)
+    assert queries.get_draft(draft_id) is None
+    # The mailbox of the order, the account that it belongs to, and nobody yet.
+    for version, email in enumerate((own.email.upper(), member.email, "")):
+        answer = sue.post(address, fields | {"email": email, "version": str(version)})
+        assert answer.status_code == 303
+    # What is saved is kept to it as well, whatever a form says.
+    for path in ("", "send/", "order/"):
+        typed = {"added_to": own.number, "email": others.email, "version": "3"}
+        assert refused in sue.post(f"{address}{path}", fields | typed).content.decode() or path
+    saved = queries.get_draft(draft_id)
+    assert saved
+    assert (saved.version, saved.added_to, saved.email) == (3, own.number, "")
+
+
+def test_x269_the_link_of_an_accepted_offer_expires_as_an_orders(settings: Settings) -> None:
+    draft = send(make_content(make_stocked()))
+    link, order = link_of(draft), accept(draft)
+    for seconds, status in ((3600, 302), (-1, 410)):
+        settings.ORDER_LINK_SECONDS, client = seconds, Client()
+        for answer in (client.get(link), client.post(link, {"payment": "card"})):
+            assert answer.status_code in (status, 303 if status == 302 else status)
+            assert (settings.ORDER_COOKIE_NAME in answer.cookies) == (status == 302)
+        page = client.get(reverse("orders:detail", args=[order.number]))
+        assert page.status_code == (200 if status == 302 else 404)
 
 
 def test_x182_an_offer_is_ordered_once_however_many_accept_it() -> None:

@@ -26,7 +26,7 @@ from questions.entities import (
     Question,
     Text,
 )
-from questions.errors import NoSuchText, TextChanged
+from questions.errors import NoSuchText, QuestionFull, TextChanged
 from questions.privacy import erase_personal_data, export_personal_data
 from reviews.operations import leave_queue
 from reviews.queries import floor_to_period, list_periods, list_waiting
@@ -422,3 +422,83 @@ def test_x243_what_an_erasure_and_a_change_do_at_once_leaves_no_name(
     assert (left.state, left.name) == (PUBLISHED, "")
     assert left.user_id == operations.erased_id(question.text_id)
     assert left.answer_id == QUESTION
+
+
+def test_x265_only_a_text_that_everybody_read_outlives_its_person() -> None:
+    """Every state that a text can be in when its person is erased, with the shop's setting and without it."""
+    product = make_product("Jug")
+    for keeps_texts in (True, False):
+        member = make_user()
+        asked = [ask(product.product_id, member.user_id) for _each in range(2)]
+        asked += [
+            ask(product.product_id, member.user_id, held_for="links"),
+            act(operations.refuse_text, ask(product.product_id, member.user_id), "No."),
+            act(operations.withdraw_text, ask(product.product_id, member.user_id)),
+        ]
+        asked[1] = act(operations.report_text, act(operations.publish_text, asked[1]))
+        given = answer(ask(product.product_id), member.user_id, held_for="words")
+        operations.erase_texts(member.user_id, keeps_texts=keeps_texts)
+        finish()
+        stays = (PUBLISHED, "Is it heavy?") if keeps_texts else (WITHDRAWN, "")
+        left = [now_of(each) for each in (*asked, given)]
+        assert [(each.state, each.body) for each in left] == [stays] * 2 + [(WITHDRAWN, "")] * 4
+        assert {each.refusal for each in left} == {""}
+        assert [waits(each) for each in left[2:]] == [None] * 4
+        for each in left[2:]:
+            with pytest.raises(NoSuchText):
+                act(operations.publish_text, each)
+    assert find_violations(product.product_id) == []
+
+
+def test_x268_a_crowd_gives_a_question_no_more_answers_than_it_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(queries, "MAX_ANSWERS", 4)
+    question, form, writer = ask(uuid4()), uuid4(), uuid4()
+    gone = [answer(question) for _each in range(2)]
+    gone = [act(operations.refuse_text, gone[0], "No."), act(operations.withdraw_text, gone[1])]
+
+    def try_answer(number: int) -> bool:
+        with suppress(QuestionFull):
+            return bool(answer(question, held_for="words" if number % 2 else ""))
+        return False
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(try_answer, range(8))) == 4
+    with pytest.raises(QuestionFull):
+        act(operations.publish_text, gone[0])
+    found = queries.get_question(question.product_id, question.question_id)
+    assert found
+    assert len([each for each in found.answers if each.takes_place]) == 4
+    # What is withdrawn makes room; a form that is sent again has its answer, also when all places are taken.
+    act(operations.withdraw_text, next(each for each in found.answers if each.takes_place))
+    first = answer(question, writer, change_id=form)
+    assert answer(question, writer, change_id=form).answer_id == first.answer_id
+    # Of two answers that are refused and published again at once, one finds room.
+    act(operations.refuse_text, first, "No.")
+    with ThreadPoolExecutor(2) as threads:
+        others = (gone[0], now_of(first))
+        published = list(threads.map(lambda each: _publishes(each), others))
+    assert sorted(published) == [False, True]
+
+
+def test_x265_i40_the_check_takes_what_an_earlier_version_has_left_of_an_erased_person() -> None:
+    question = ask(uuid4(), held_for="links")
+    former = operations.replace(question, user_id=operations.erased_id(question.text_id), version=2)
+    operations.UPDATE_TEXT.apply(
+        if_lost=operations.SEND_AGAIN, **operations._columns(former), seen=question.version
+    )
+    finish()
+    scope = Scope(products=frozenset({question.product_id}))
+    report = check_consistency(scope, RULES, repair=True, recheck_after=())
+    assert len(report.fixed_violations) == 1
+    assert report.is_clean
+    left = now_of(question)
+    assert (left.state, left.body, waits(left)) == (WITHDRAWN, "", None)
+
+
+def _publishes(text: Text) -> bool:
+    try:
+        return act(operations.publish_text, text).state == PUBLISHED
+    except QuestionFull:
+        return False

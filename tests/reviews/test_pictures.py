@@ -276,7 +276,7 @@ def test_x247_what_is_taken_out_withdrawn_or_never_sent_is_deleted(
     assert list_uploads(owner) == []
 
 
-def test_x247_erasing_a_person_deletes_the_pictures_with_the_text(
+def test_x247_x265_erasing_a_person_deletes_the_pictures_with_the_text(
     client: Client, product: Product, ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for keeps in (True, False):
@@ -285,6 +285,10 @@ def test_x247_erasing_a_person_deletes_the_pictures_with_the_text(
         send(client, product, file(1))
         work(product, user.user_id)
         review = publish(own(product, user.user_id))
+        # The staff have not seen this one.
+        send(client, product, file(2), version=str(review.version))
+        work(product, user.user_id)
+        (unseen,) = own(product, user.user_id).new_pictures
         person = DataSubject(user.user_id, user.email, user.name)
         (exported,) = export_personal_data(person)["reviews"]
         assert review.pictures[0][6:38] in exported["pictures"][0]
@@ -298,6 +302,7 @@ def test_x247_erasing_a_person_deletes_the_pictures_with_the_text(
         left = own(product, nobody)
         assert left.pictures == (review.pictures if keeps else ())
         assert has_files(review.pictures[0]) == keeps
+        assert (left.new_pictures, left.held_for, has_files(unseen)) == ((), "", False)
     assert find_violations(product) == []
 
 

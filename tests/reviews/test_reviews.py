@@ -322,3 +322,73 @@ def test_a_day_is_found_while_something_waits_there() -> None:
     assert day in queries.list_moderation_days()
     assert second.queued_at is not None
     assert second.queued_at - first.queued_at < timedelta(minutes=5)
+
+
+def test_x265_i38_the_check_takes_what_an_earlier_version_has_left_of_an_erased_person() -> None:
+    product = make_product(listed=True)
+    for state in (HELD, REFUSED):
+        review = write(product.product_id, held_for="links")
+        former = operations.replace(
+            review,
+            user_id=operations.erased_id(review.review_id),
+            state=state,
+            held_for="links" if state == HELD else "",
+            version=2,
+            change_id=uuid4(),
+        )
+        operations.erase_reviews(review.user_id, keeps_texts=True)
+        now = queries.get_review(product.product_id, former.user_id)
+        assert now
+        operations._change(now, operations.replace(former, version=now.version + 1))
+    finish()
+    scope = Scope(products=frozenset([product.product_id]))
+    report = check_consistency(scope, RULES, repair=True, recheck_after=())
+    assert len(report.fixed_violations) == 2
+    assert report.is_clean
+    rows = queries.REVIEWS.all(product_id=product.product_id)
+    assert {(row.state, row.body, row.title) for row in rows} == {(WITHDRAWN, "", "")}
+
+
+def test_x265_only_a_review_that_everybody_read_outlives_its_person() -> None:
+    """Every state that a review can be in when its person is erased, with the shop's setting and without it."""
+    for keeps_texts in (True, False):
+        member, products = make_user(), [make_product(listed=True) for _each in range(5)]
+        published, reported, held, refused, withdrawn = (
+            write(each.product_id, user_id=member.user_id, held_for="links" if place > 1 else "")
+            for place, each in enumerate(products)
+        )
+        reported = act(operations.report_review, reported)
+        act(operations.refuse_review, refused, "No.")
+        # As a former version may have left it.
+        kept = operations.replace(withdrawn, state=WITHDRAWN, version=2, change_id=uuid4())
+        operations._apply(withdrawn, kept)
+        operations.erase_reviews(member.user_id, keeps_texts=keeps_texts)
+        finish()
+        left = {}
+        for review in (published, reported, held, refused, withdrawn):
+            found = queries.get_review(review.product_id, operations.erased_id(review.review_id))
+            assert found
+            left[review.review_id] = found
+        words = {
+            each: (found.state, found.title, found.body, found.refusal)
+            for each, found in left.items()
+        }
+        stays = (PUBLISHED, "Fine", "It does what it should.", "")
+        stars_alone, nothing = (PUBLISHED, "", "", ""), (WITHDRAWN, "", "", "")
+        assert words == {
+            published.review_id: stays if keeps_texts else stars_alone,
+            reported.review_id: stays if keeps_texts else stars_alone,
+            held.review_id: nothing,
+            refused.review_id: nothing,
+            withdrawn.review_id: nothing,
+        }
+        # Of what the staff read, only a report about words that are still there waits.
+        waiting = {row.review_id: row for row in queries.list_waiting(10_000)}
+        assert {each for each in left if each in waiting} == (
+            {reported.review_id} if keeps_texts else set()
+        )
+        for review in (held, refused, withdrawn):
+            with pytest.raises(NoSuchReview):
+                act(operations.publish_review, left[review.review_id])
+        for product in products:
+            assert find_violations(product.product_id) == []
