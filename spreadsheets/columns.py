@@ -226,6 +226,9 @@ PRODUCT_COLUMNS: tuple[Column[Product], ...] = (
 )
 
 
+CATEGORY_COLUMNS = ("category", "other_categories")
+
+
 def product_columns(tree: CategoryTree) -> tuple[Column[Product], ...]:
     """Return the columns of what belongs to a whole product; `tree` knows its categories."""
     own = {each.name: each for each in _category_columns(tree)}

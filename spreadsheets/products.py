@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from cassandra_db import Row, current_time
 from catalogue import operations, queries
 from catalogue.bulk_changes import has_mark
-from catalogue.entities import CategoryTree, Product, Variant
+from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.rules import MAX_LENGTHS, MAX_SAVE_TRIES
 from spreadsheets.columns import (
+    CATEGORY_COLUMNS,
     PRICE_COLUMNS,
     PRODUCT_COLUMNS,
     VARIANT_COLUMNS,
@@ -139,15 +140,15 @@ def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list
         if _is_slug(each.key)
     }
     by_sku = _find_skus(cells["sku"] for each in rows for _line, cells in each.lines)
-    categories = queries.get_category_tree_at_quorum()
+    columns = product_columns(queries.get_category_tree_at_quorum())
     ids = {slug: row.product_id for slug, pending in slugs.items() if (row := pending.one())}
     reading = {each: queries.prefetch_product_at_quorum(each) for each in ids.values()}
     product_rows = {product_id: pending.rows() for product_id, pending in reading.items()}
     planned = []
     for each in rows:
         found = ids.get(each.key)
-        plan = _Plan(each, product_rows.get(found, []) if found else [], categories, task_id, now)
-        planned.append(plan.plan_product(found, by_sku))
+        plan = _Plan(each, product_rows.get(found, []) if found else [], task_id, now)
+        planned.append(plan.plan_product(found, by_sku, columns))
     return planned
 
 
@@ -171,19 +172,20 @@ class _Plan:
         self,
         row: FileRow,
         product_rows: Sequence[Row],
-        categories: CategoryTree,
         task_id: UUID,
         now: datetime,
     ) -> None:
-        self.row, self.categories, self.task_id, self.now = row, categories, task_id, now
+        self.row, self.task_id, self.now = row, task_id, now
         self.product_rows = product_rows
         self.before = queries.product_from_rows(product_rows, now)
         self.faults = list(row.faults)
         self.changes: list[Change] = []
         self.lines_by_sku: dict[str, int] = {}
 
-    def plan_product(self, product_id: UUID | None, by_sku: dict[str, Row]) -> PlannedRow:
-        """Return what the lines of a product would change of it."""
+    def plan_product(
+        self, product_id: UUID | None, by_sku: dict[str, Row], columns: Iterable[Column[Product]]
+    ) -> PlannedRow:
+        """Return what the lines of a product would change of it; `columns` know the categories."""
         row, before = self.row, self.before
         if before and before.slug != row.key:
             text = _("This is a former address of %(name)s, which has “%(slug)s” now.")
@@ -198,7 +200,7 @@ class _Plan:
             if number:
                 self._find_repeated_cells(line, cells)
             else:
-                self._fill(draft, line, "", product_columns(self.categories), cells)
+                self._fill(draft, line, "", columns, cells)
             sku = cells["sku"]
             if fault := self._find_sku_fault(sku, by_sku, product_id):
                 self._refuse(line, "sku", fault)
@@ -318,9 +320,7 @@ class _Plan:
         cells = {(each.line, each.column) for each in self.faults}
         columns = {each.column for each in self.faults}
         found = []
-        for refused in operations.list_save_refusals(
-            product, self.product_rows, self.categories, self.now
-        ):
+        for refused in operations.list_save_refusals(product, self.product_rows, self.now):
             fault = _fault_of(refused, product, self.row.line, self.lines_by_sku)
             follows = (
                 (fault.line, fault.column) in cells
@@ -350,14 +350,11 @@ def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[P
         each: queries.prefetch_product_at_quorum(each)
         for each in {row.product_id for row in by_sku.values()}
     }
-    categories = queries.get_category_tree_at_quorum()
     product_rows = {product_id: pending.rows() for product_id, pending in reading.items()}
     planned = []
     for each in rows:
         found = by_sku.get(each.key)
-        plan = _Plan(
-            each, product_rows[found.product_id] if found else [], categories, task_id, now
-        )
+        plan = _Plan(each, product_rows[found.product_id] if found else [], task_id, now)
         planned.append(plan.plan_price(each.key))
     return _join_changes(planned)
 
@@ -394,8 +391,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
         base = order_options(before) if before else blank_product(row.product_id, row.key)
         draft = _Draft(base, before is None, task_id)
         try:
-            categories = queries.get_category_tree_at_quorum()
-            if conflict := _write_changes(draft, row.changes, categories):
+            if conflict := _write_changes(draft, row.changes):
                 return "changed", conflict
             after = with_options_in_order(draft.product)
             if before and after == base:
@@ -409,9 +405,13 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
     return "refused", _("Others save this product all the time. Try again later.")
 
 
-def _write_changes(draft: _Draft, changes: Sequence[Change], categories: CategoryTree) -> str:
+def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
     """Write changes into a draft; return which cell says something else by now, in words, or ""."""
-    by_name = {each.name: each for each in product_columns(categories)}
+    by_name = {each.name: each for each in PRODUCT_COLUMNS}
+    if any(each.column in CATEGORY_COLUMNS for each in changes):
+        by_name = {
+            each.name: each for each in product_columns(queries.get_category_tree_at_quorum())
+        }
     for each in changes:
         column: Column[Any] = _VARIANT[each.column] if each.sku else by_name[each.column]
         current = draft.read(each.sku, column)

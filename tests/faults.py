@@ -3724,8 +3724,8 @@ FAULTS = (
     _fault(
         "Other categories that stand before the main one are lost",
         "spreadsheets/products.py",
-        'self._fill(draft, line, "", product_columns(self.categories), cells)',
-        'self._fill(draft, line, "", sorted(product_columns(self.categories), key=lambda each: [*cells].index(each.name) if each.name in cells else 0), cells)',
+        'self._fill(draft, line, "", columns, cells)',
+        'self._fill(draft, line, "", sorted(columns, key=lambda each: [*cells].index(each.name) if each.name in cells else 0), cells)',
         "tests/spreadsheets/test_imports.py",
     ),
     _fault(
@@ -4118,15 +4118,15 @@ FAULTS = (
     _fault(
         "A file does not know a category that was just made",
         "spreadsheets/products.py",
-        "for _line, cells in each.lines)\n    categories = queries.get_category_tree_at_quorum()",
-        "for _line, cells in each.lines)\n    categories = queries.get_category_tree()",
+        "    columns = product_columns(queries.get_category_tree_at_quorum())\n",
+        "    columns = product_columns(queries.get_category_tree())\n",
         "tests/adminpanel/test_current_data.py",
     ),
     _fault(
         "A product is saved in a category that was just removed",
         "catalogue/operations/products.py",
-        "    categories = queries.get_category_tree_at_quorum()\n    saved, repriced",
-        "    categories = queries.get_category_tree_with(*product.all_category_ids)\n    saved, repriced",
+        "    existing = queries.list_existing_categories(saved.all_category_ids)\n",
+        "    existing = queries.get_category_tree_with(*saved.all_category_ids).by_id\n",
         "tests/adminpanel/test_current_data.py",
     ),
     _fault(

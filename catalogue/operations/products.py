@@ -17,7 +17,7 @@ from cassandra_db import (
     write,
 )
 from catalogue import queries
-from catalogue.entities import CategoryTree, Product, ProductPicture, Variant
+from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.errors import (
     ProductChanged,
     ProductRefused,
@@ -138,26 +138,25 @@ def check_save(
     Raises ProductRefused for the first of the reasons, CassandraUnavailable. Whether its names are free shows when they are
     claimed.
     """
-    categories = queries.get_category_tree_at_quorum()
-    saved, repriced, refusals = _prepare_save(product, rows, categories, now)
+    saved, repriced, refusals = _prepare_save(product, rows, now)
     if refusals:
         raise refusals[0]
     return saved, repriced
 
 
 def list_save_refusals(
-    product: Product, rows: Sequence[Row], categories: CategoryTree, now: datetime
+    product: Product, rows: Sequence[Row], now: datetime
 ) -> list[ProductRefused]:
     """Return every reason for which `save_product` would refuse a product, with the names that others have.
 
-    `categories` is the tree as a quorum knows it. Raises CassandraUnavailable.
+    Raises CassandraUnavailable.
     """
-    saved, _repriced, refusals = _prepare_save(product, rows, categories, now)
+    saved, _repriced, refusals = _prepare_save(product, rows, now)
     return [*refusals, *list_taken_names(saved, queries.product_from_rows(rows, now))]
 
 
 def _prepare_save(
-    product: Product, rows: Sequence[Row], categories: CategoryTree, now: datetime
+    product: Product, rows: Sequence[Row], now: datetime
 ) -> tuple[Product, list[Variant], list[ProductRefused]]:
     """Return a product as it would be saved, its variants that get other prices, and what is in the way."""
     refusals = list(list_refusals(product, now))
@@ -165,8 +164,9 @@ def _prepare_save(
     if len(saved.variants) > MAX_VARIANT_ROWS:
         text = _("With those that are no longer sold, a product may have %(most)d variants.")
         refusals.append(ProductRefused(text % {"most": MAX_VARIANT_ROWS}, "variants"))
+    existing = queries.list_existing_categories(saved.all_category_ids)
     for category_id in saved.all_category_ids:
-        if category_id not in categories.by_id:
+        if category_id not in existing:
             field = "category_id" if category_id == saved.category_id else "category_ids"
             refusals.append(ProductRefused(_("There is no such category any more."), field))
     # What is no price cannot be compared with one.

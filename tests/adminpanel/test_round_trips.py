@@ -33,6 +33,7 @@ from spreadsheets.files import csv_line, open_table
 from spreadsheets.layouts import LAYOUTS
 from spreadsheets.products import product_lines
 from tests.factories import make_category
+from web.text import clean_text
 
 NOW, FIRST = datetime(2026, 7, 1, tzinfo=UTC), datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -204,3 +205,7 @@ def test_x270_what_the_forms_accept_a_file_and_the_forms_return_unchanged(
     assert parse_options(options_text(product)) == sold_options(product)
     assert through_file(product) == product
     assert through_forms(product) == product
+
+
+def test_x270_a_line_ends_in_one_way_whoever_has_typed_it() -> None:
+    assert clean_text("a\rb\r\nc\n\td", keep_lines=True) == "a\nb\nc\n\td"
