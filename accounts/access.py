@@ -20,6 +20,7 @@ from accounts.models import User
 from accounts.roles import ADMIN, ROLES, is_allowed
 from accounts.second_factor import has_passed_second_factor
 from cassandra_db import current_time
+from shop_settings.queries import renew_settings
 from web.decorators import P, View
 from web.errors import TooManyAttempts
 from web.own_pages import is_own_page
@@ -105,6 +106,7 @@ def staff_required(
                 raise PermissionDenied
             if request.method in _SAFE:
                 return view(request, *args, **kwargs)
+            renew_settings()
             return _run_audited(view, request, user, lists, is_about_people, *args, **kwargs)
 
         checked.access = "staff"  # type: ignore[attr-defined]

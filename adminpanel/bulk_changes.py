@@ -45,7 +45,7 @@ def describe_act(act: BulkAct) -> str:
 
 
 def _category_name(category_id: UUID) -> str:
-    node = queries.get_category_tree().by_id.get(category_id)
+    node = queries.get_category(category_id)
     return node.name if node else str(category_id)
 
 

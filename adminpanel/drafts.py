@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from adminpanel.draft_forms import DraftForm, DraftLine, check_units
 from catalogue.entities import Product, Variant
 from catalogue.queries import find_variant_by_sku, get_sellable_variant
+from catalogue.rules import normalize_sku
 from catalogue.search import SearchIndexMissing, find_products_for_staff
 from drafts.entities import ACCEPTED, OPEN, SENT, DraftOrder
 from drafts.operations import compute_sums
@@ -98,7 +99,7 @@ def quote_form(form: DraftForm, lines: list[DraftLine], draft: DraftOrder) -> Qu
 
 def find_by_sku(typed: str) -> tuple[UUID, UUID] | None:
     """Return the (product, variant) of a SKU that was typed as a whole. Raises CassandraUnavailable."""
-    row = find_variant_by_sku(typed.strip()) if typed.strip() else None
+    row = find_variant_by_sku(normalize_sku(typed))
     return (row.product_id, row.variant_id) if row else None
 
 

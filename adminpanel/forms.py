@@ -22,7 +22,7 @@ from adminpanel.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.templatetags.roles import role_label
 from adminpanel.visits import MAX_VISITS_PERIOD
 from analytics.figures import ALL_CATEGORIES
-from catalogue.queries import get_category_tree
+from catalogue.queries import get_category_tree, get_category_tree_at_quorum
 from orders.errors import InvalidTag
 from orders.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
@@ -330,7 +330,9 @@ class PromotionForm(Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="promotion-%s", **kwargs)
         named = sorted(
-            (str(key), node.name) for key, node in get_category_tree().by_id.items() if node.slug
+            (str(node.category_id), node.name)
+            for node in get_category_tree_at_quorum().nodes
+            if node.slug
         )
         category = cast(forms.ChoiceField, self.fields["category"])
         category.choices = [("", _("Everything")), *sorted(named, key=lambda each: each[1])]

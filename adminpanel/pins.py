@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from adminpanel.products import find_related_ids, status_badge
 from catalogue import queries
 from catalogue.entities import Product
+from catalogue.rules import normalize_sku
 from web.forms import Form
 
 # The button in a product's row; "pin" stands beside those that are not pinned yet.
@@ -91,7 +92,7 @@ class PinsForm(Form):
 
     def clean_sku(self) -> UUID | None:
         """Return the product that the SKU names."""
-        sku = str(self.cleaned_data["sku"]).upper()
+        sku = normalize_sku(self.cleaned_data["sku"])
         ids, unknown = find_related_ids([sku] if sku else [])
         if unknown:
             raise forms.ValidationError(_("No product has the SKU %(sku)s.") % {"sku": sku})

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from decimal import Decimal
+from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID, uuid4
@@ -21,9 +20,25 @@ from moneyed import Money
 from catalogue import rules
 from catalogue.entities import CategoryNode, Product, ProductPicture, Variant
 from catalogue.prices import PricePoint, price_in_force
-from catalogue.queries import get_category_tree
+from catalogue.queries import get_category_tree_at_quorum
 from catalogue.search import STAFF_DEEPEST, STAFF_PAGE_LENGTH, STAFF_SORTS
 from pricing.tax import TAX_CLASSES
+from spreadsheets.errors import CellRefused
+from spreadsheets.typed_values import (
+    format_details,
+    format_price,
+    format_shop_time,
+    format_tags,
+    format_whole_number,
+    keep_moment,
+    parse_barcode,
+    parse_details,
+    parse_moment,
+    parse_option_values,
+    parse_price,
+    parse_tags,
+    parse_whole_number,
+)
 from web.forms import Form
 
 if TYPE_CHECKING:
@@ -33,8 +48,6 @@ if TYPE_CHECKING:
 CATALOGUE_STAFF = ("catalogue",)
 Value = TypeVar("Value")
 VARIANTS_A_PAGE = 25
-# Of the dates that a product may have.
-FIRST_YEAR, LAST_YEAR = 2000, 2100
 STATUS_LABELS = {
     "draft": gettext_lazy("Draft"),
     "active": gettext_lazy("Active"),
@@ -62,7 +75,7 @@ assert TAX_LABELS.keys() == set(TAX_CLASSES)
 
 
 def category_choices() -> list[tuple[str, str]]:
-    """The tree of categories, each under its parent."""
+    """The tree of categories as a quorum knows it, each under its parent. Raises CassandraUnavailable."""
     found = []
 
     def add(nodes: Iterable[CategoryNode]) -> None:
@@ -71,7 +84,7 @@ def category_choices() -> list[tuple[str, str]]:
             found.append((str(node.category_id), path))
             add(node.children)
 
-    add(get_category_tree().roots)
+    add(get_category_tree_at_quorum().roots)
     return found
 
 
@@ -171,72 +184,80 @@ def _text(
     )
 
 
-def _number(label: StrOrPromise, most: int, hint: StrOrPromise = "") -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label,
-        required=False,
-        min_value=0,
-        max_value=most,
-        help_text=hint,
-        widget=_short(inputmode="numeric"),
-        error_messages={
-            "invalid": gettext_lazy("Enter a whole number"),
-            "min_value": gettext_lazy("Enter a number from 0"),
-            "max_value": gettext_lazy("Enter a number of %(limit_value)s at most"),
-        },
-    )
-
-
-def _price(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> forms.DecimalField:
-    return forms.DecimalField(
-        label=label,
-        required=required,
-        min_value=Decimal("0.01"),
-        max_value=Decimal(rules.MAX_PRICE),
-        decimal_places=2,
-        help_text=hint,
-        widget=_short(inputmode="decimal"),
-        error_messages={
-            "required": gettext_lazy("Enter a price"),
-            "invalid": gettext_lazy("Enter a price, such as 12.50"),
-            "min_value": gettext_lazy("Enter a price above 0"),
-            "max_value": gettext_lazy("Enter a price of %(limit_value)s at most"),
-            "max_decimal_places": gettext_lazy("Enter a price without fractions of a cent"),
-        },
-    )
-
-
-class MomentField(forms.DateTimeField):
-    """A moment in the shop's time zone; its clean value is UTC."""
-
-    SHAPE = "%Y-%m-%dT%H:%M"
-    default_error_messages = {
-        "required": gettext_lazy("Enter a day and a time"),
-        "invalid": gettext_lazy("Enter a day and a time"),
-        "year": gettext_lazy("Enter a year from 2000 to 2100"),
-    }
+class TypedField(forms.Field):
+    """A field whose text `parse` reads as a file's cell is read, and `show` writes (spreadsheets.typed_values)."""
 
     def __init__(
-        self, label: StrOrPromise, hint: StrOrPromise = "", *, required: bool = False
+        self,
+        label: StrOrPromise,
+        parse: Callable[[str], Any],
+        show: Callable[[Any], str],
+        widget: forms.Widget,
+        hint: StrOrPromise = "",
+        *,
+        required: bool = False,
+        missing: StrOrPromise = "",
     ) -> None:
+        said = {"required": missing} if missing else None
         super().__init__(
-            label=label,
-            required=required,
-            help_text=hint,
-            widget=forms.DateTimeInput({"type": "datetime-local"}, format=self.SHAPE),
-            input_formats=[self.SHAPE],
+            label=label, required=required, help_text=hint, widget=widget, error_messages=said
         )
+        self.parse, self.show = parse, show
 
-    def to_python(self, value: Any) -> datetime | None:
-        """Return the moment, or None. Years far away have no time zone's moment at all."""
-        try:
-            moment = super().to_python(value)
-            found = moment.astimezone(UTC).replace(microsecond=0) if moment else None
-        except OverflowError as error:
-            raise forms.ValidationError(self.error_messages["year"], "year") from error
-        if found and not FIRST_YEAR <= found.year <= LAST_YEAR:
-            raise forms.ValidationError(self.error_messages["year"], "year")
-        return found
+    def prepare_value(self, value: Any) -> Any:
+        """Return what was typed, or a value as text."""
+        return value if value is None or isinstance(value, str) else self.show(value)
+
+    def to_python(self, value: Any) -> Any:
+        """Return what the text says; None for no text. Raises ValidationError."""
+        text = str(value or "").strip()
+        if not text:
+            return None
+        return refuse_in_form(self.parse, text)
+
+
+def refuse_in_form(parse: Callable[..., Value], *typed: Any) -> Value:
+    """Return what `parse` makes of what was typed. Raises ValidationError where that raises CellRefused."""
+    try:
+        return parse(*typed)
+    except CellRefused as refused:
+        raise forms.ValidationError(str(refused)) from refused
+
+
+def _number(label: StrOrPromise, most: int, hint: StrOrPromise = "") -> TypedField:
+    return TypedField(
+        label,
+        lambda text: parse_whole_number(text, most),
+        format_whole_number,
+        _short(inputmode="numeric"),
+        hint,
+    )
+
+
+def _price(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> TypedField:
+    return TypedField(
+        label,
+        lambda text: parse_price(text).amount,
+        str,
+        _short(inputmode="decimal"),
+        hint,
+        required=required,
+        missing=gettext_lazy("Enter a price"),
+    )
+
+
+def _moment(label: StrOrPromise, hint: StrOrPromise = "", *, required: bool = False) -> TypedField:
+    """A moment in the shop's time; its clean value is UTC."""
+    return TypedField(
+        label,
+        parse_moment,
+        format_shop_time,
+        # Not a DateTimeInput, which drops fractions of a second.
+        forms.TextInput({"type": "datetime-local"}),
+        hint,
+        required=required,
+        missing=gettext_lazy("Enter a day and a time"),
+    )
 
 
 def _sku(*, required: bool = True) -> forms.CharField:
@@ -251,24 +272,6 @@ def _sku(*, required: bool = True) -> forms.CharField:
 
 def _split_lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _split_commas(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
-
-
-def _parse_labelled(text: str, parse: Callable[[str], Value], complaint: str) -> dict[str, Value]:
-    """Return what stands behind the colon of each line, by what stands before it. Raises ValidationError, which complains of the line."""
-    found: dict[str, Value] = {}
-    for line in _split_lines(text):
-        label, _colon, rest = (part.strip() for part in line.partition(":"))
-        value = parse(rest)
-        if not (label and value):
-            raise forms.ValidationError(complaint % {"line": line})
-        if label in found:
-            raise forms.ValidationError(_("“%(label)s” is there twice.") % {"label": label})
-        found[label] = value
-    return found
 
 
 class CategoryField(forms.ChoiceField):
@@ -316,7 +319,7 @@ class NewProductForm(Form):
 
     def clean_sku(self) -> str:
         """Return the SKU as products carry it."""
-        return str(self.cleaned_data["sku"]).upper()
+        return rules.normalize_sku(self.cleaned_data["sku"])
 
     def build_product(self) -> Product:
         """Return the draft. Its address is made of the name, and of the SKU where letters are lacking."""
@@ -401,12 +404,10 @@ class ProductForm(Form):
         help_text=gettext_lazy("A SKU of the product that its page offers once it’s gone."),
         widget=_short(autocapitalize="characters", spellcheck="false"),
     )
-    active_from = MomentField(
+    active_from = _moment(
         gettext_lazy("On sale from"), gettext_lazy("Leave empty to start as soon as it is active.")
     )
-    active_until = MomentField(
-        gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end.")
-    )
+    active_until = _moment(gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end."))
     tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
     length_mm = _number(gettext_lazy("Length in mm"), rules.MAX_LENGTH_MM)
     width_mm = _number(gettext_lazy("Width in mm"), rules.MAX_LENGTH_MM)
@@ -450,28 +451,29 @@ class ProductForm(Form):
         """Return the form of a product as it is, with the SKUs of those that it names."""
         initial = {name: getattr(product, name) for name in PLAIN_FIELDS} | {
             "version": fingerprint_product(product),
-            "details": "\n".join(f"{label}: {text}" for label, text in product.details.items()),
+            "details": format_details(product.details),
             "category_id": str(product.category_id),
             "category_ids": [str(each) for each in product.category_ids],
-            "tags": ", ".join(sorted(product.tags)),
+            "tags": format_tags(product.tags),
             "related": "\n".join(related_skus),
             "successor": successor,
-            **{name: getattr(product, name) or None for name in LENGTH_FIELDS},
+            **{name: getattr(product, name) for name in LENGTH_FIELDS},
         }
         return cls(initial=initial)
 
     def clean_details(self) -> dict[str, str]:
         """Return the details by their labels, in their order."""
-        complaint = _("Write “%(line)s” with a colon, such as “Material: stoneware”.")
-        return _parse_labelled(self.cleaned_data["details"], str, complaint)
+        return refuse_in_form(parse_details, self.cleaned_data["details"])
 
     def clean_tags(self) -> frozenset[str]:
         """Return the tags."""
-        return frozenset(_split_commas(self.cleaned_data["tags"]))
+        return parse_tags(self.cleaned_data["tags"])
 
     def clean_related(self) -> tuple[str, ...]:
         """Return the SKUs."""
-        skus = tuple(line.upper() for line in _split_lines(self.cleaned_data["related"]))
+        skus = tuple(
+            rules.normalize_sku(line) for line in _split_lines(self.cleaned_data["related"])
+        )
         if len(skus) > rules.MAX_PINNED:
             raise forms.ValidationError(
                 _("Enter %(most)d SKUs at most.") % {"most": rules.MAX_PINNED}
@@ -480,7 +482,7 @@ class ProductForm(Form):
 
     def clean_successor(self) -> str:
         """Return the SKU as products carry it."""
-        return str(self.cleaned_data["successor"]).upper()
+        return rules.normalize_sku(self.cleaned_data["successor"])
 
     def apply_to(
         self, product: Product, related_ids: tuple[UUID, ...], successor_id: UUID | None
@@ -489,12 +491,13 @@ class ProductForm(Form):
         clean = self.cleaned_data
         values: dict[str, Any] = {name: clean[name] for name in PLAIN_FIELDS}
         values |= {name: clean[name] or 0 for name in LENGTH_FIELDS}
+        values |= {name: keep_moment(clean[name], getattr(product, name)) for name in DATE_FIELDS}
         return replace(
             product,
             **values,
             details=clean["details"],
             category_id=UUID(clean["category_id"]),
-            category_ids=frozenset(UUID(each) for each in clean["category_ids"]),
+            category_ids=frozenset(map(UUID, clean["category_ids"])) - {UUID(clean["category_id"])},
             tags=clean["tags"],
             related_ids=related_ids,
             successor_id=successor_id,
@@ -502,9 +505,10 @@ class ProductForm(Form):
 
 
 LENGTH_FIELDS = ("length_mm", "width_mm", "height_mm")
+DATE_FIELDS = ("active_from", "active_until")
 # Of the form, and of the product under the same name.
 PLAIN_FIELDS = (
-    *("name", "description", "brand", "featured", "active_from", "active_until", "tax_class"),
+    *("name", "description", "brand", "featured", *DATE_FIELDS, "tax_class"),
     *("maker", "safety", "slug", "search_title", "search_description"),
 )
 
@@ -553,10 +557,10 @@ class VariantForm(Form):
         initial = {
             "seen": seen,
             "sku": variant.sku,
-            "price": f"{variant.price.amount:.2f}",
-            "compare_at": f"{variant.compare_at.amount:.2f}" if variant.compare_at else None,
+            "price": format_price(variant.price),
+            "compare_at": format_price(variant.compare_at),
             "barcode": variant.barcode,
-            "weight_grams": variant.weight_grams or None,
+            "weight_grams": format_whole_number(variant.weight_grams),
             "picture": variant.picture,
             "sold": variant.sold,
         }
@@ -577,21 +581,21 @@ class VariantForm(Form):
         """Return what a variant is in words, by the names of the fields."""
         return {
             "sku": variant.sku,
-            "price": f"{variant.price.amount:.2f}",
-            "compare_at": f"{variant.compare_at.amount:.2f}" if variant.compare_at else "",
+            "price": format_price(variant.price),
+            "compare_at": format_price(variant.compare_at),
             "barcode": variant.barcode,
-            "weight_grams": str(variant.weight_grams or ""),
+            "weight_grams": format_whole_number(variant.weight_grams),
             "picture": variant.picture,
             "sold": _("yes") if variant.sold else _("no"),
         }
 
     def clean_sku(self) -> str:
         """Return the SKU as products carry it."""
-        return str(self.cleaned_data["sku"]).upper()
+        return rules.normalize_sku(self.cleaned_data["sku"])
 
     def clean_barcode(self) -> str:
         """Return the digits."""
-        return str(self.cleaned_data["barcode"]).replace(" ", "").replace("-", "")
+        return parse_barcode(self.cleaned_data["barcode"])
 
     def clean_picture(self) -> str:
         """Return the picture that was chosen; what was not asked for stays."""
@@ -644,8 +648,8 @@ class PlannedPriceForm(Form):
             "At most the lowest price of the 30 days before. Leave empty to cross out nothing."
         ),
     )
-    starts = MomentField(gettext_lazy("From"), required=True)
-    ends = MomentField(
+    starts = _moment(gettext_lazy("From"), required=True)
+    ends = _moment(
         gettext_lazy("Until"),
         gettext_lazy(
             "Then the price from before comes back, with nothing crossed out. Leave empty for no end."
@@ -688,7 +692,7 @@ class OptionsForm(Form):
     options = forms.CharField(
         label=gettext_lazy("Options and their values"),
         required=False,
-        max_length=20_000,
+        max_length=rules.MAX_FORM_CHARACTERS,
         help_text=gettext_lazy(
             "One option a line, such as “Colour: Oat, Slate”. Every combination is a variant."
         ),
@@ -697,5 +701,4 @@ class OptionsForm(Form):
 
     def clean_options(self) -> dict[str, tuple[str, ...]]:
         """Return each option's values, in their order."""
-        complaint = _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
-        return _parse_labelled(self.cleaned_data["options"], _split_commas, complaint)
+        return refuse_in_form(parse_option_values, self.cleaned_data["options"])

@@ -30,6 +30,7 @@ from catalogue.prices import PricePoint
 from catalogue.variants import fingerprint_variant, list_options
 from inventory.entities import BACKORDER_WAREHOUSE, Stock
 from inventory.queries import prefetch_stock, stock_from_rows
+from spreadsheets.typed_values import format_details, format_option_values, format_tags
 
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
 # What a search engine shows of a title and a description, about.
@@ -114,7 +115,7 @@ def _product_line(
     """Return a product as the list shows it; its prices and its stock are those of what is sold."""
     sold = [each for each in product.variants if each.sold] or list(product.variants)
     prices = sorted(each.price for each in sold)
-    node = queries.get_category_tree().by_id.get(product.category_id)
+    node = queries.get_category(product.category_id)
     label, tone = status_badge(product, now)
     return ProductLine(
         product,
@@ -211,9 +212,9 @@ def find_related_ids(skus: Sequence[str]) -> tuple[tuple[UUID, ...], list[str]]:
 
 def options_text(product: Product) -> str:
     """Return a product's options as they are typed: one a line, with their values."""
-    return "\n".join(
-        f"{name}: {', '.join(values)}" for name, values in list_options(product).items()
-    )
+    options = list_options(product)
+    # One of which nothing is sold has no values.
+    return format_option_values({name: values for name, values in options.items() if values})
 
 
 @dataclass(frozen=True)
@@ -244,7 +245,7 @@ def describe_product(product: Product, skus: Sequence[str], successor: str) -> d
 
     `skus` and `successor` are SKUs of the products that it names.
     """
-    tree = queries.get_category_tree()
+    tree = queries.get_category_tree_with(*product.all_category_ids)
 
     def category(category_id: UUID) -> str:
         node = tree.by_id.get(category_id)
@@ -254,10 +255,10 @@ def describe_product(product: Product, skus: Sequence[str], successor: str) -> d
         _("Name"): product.name,
         _("Description"): product.description,
         _("Brand"): product.brand,
-        _("Details"): "\n".join(f"{label}: {text}" for label, text in product.details.items()),
+        _("Details"): format_details(product.details),
         _("Main category"): category(product.category_id),
         _("Also in"): ", ".join(sorted(category(each) for each in product.category_ids)),
-        _("Tags"): ", ".join(sorted(product.tags)),
+        _("Tags"): format_tags(product.tags),
         _("Show it on the front page"): _("yes") if product.featured else _("no"),
         _("Related products"): "\n".join(skus),
         _("Followed by"): successor,

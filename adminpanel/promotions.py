@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from catalogue.queries import get_category_tree
+from catalogue.queries import get_category
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 from promotions import queries
@@ -83,9 +83,7 @@ def discount_label(promotion: Promotion) -> str:
             "buy": promotion.buy,
             "free": promotion.free,
         }
-    category = (
-        get_category_tree().by_id.get(promotion.category_id) if promotion.category_id else None
-    )
+    category = get_category(promotion.category_id) if promotion.category_id else None
     if category is None:
         return what
     return _("%(discount)s in %(category)s") % {"discount": what, "category": category.name}

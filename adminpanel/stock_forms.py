@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from catalogue.queries import MAX_SKU_LENGTH
+from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
 from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
 from web.forms import Form
@@ -89,7 +90,7 @@ class StockListForm(Form):
         return StockSelection(
             clean.get("warehouse") or list_warehouses()[0],
             clean.get("show") or ALL,
-            clean.get("q", "").upper(),
+            normalize_sku(clean.get("q", "")),
             clean.get("after", ""),
         )
 

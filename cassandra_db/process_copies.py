@@ -64,10 +64,20 @@ class ProcessCopy(Generic[T]):
             found = self._read(begun)
         except CassandraUnavailable as error:
             found = self._do_without(error)
+        self._keep(found, generation)
+        return found[2]
+
+    def renew(self) -> T:
+        """Return what is stored now, and keep that, for what is about to be written by it. Raises CassandraUnavailable."""
+        generation = self._generation
+        found = self._read(None)
+        self._keep(found, generation)
+        return found[2]
+
+    def _keep(self, found: tuple[str, float, T], generation: int) -> None:
         newer = self._cached and self._cached[0] == found[0] and self._cached[1] > found[1]
         if generation == self._generation and not newer:
             self._cached = found
-        return found[2]
 
     def forget(self) -> None:
         """Forget the copy, and what is being read of it: this process has changed it."""

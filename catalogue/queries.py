@@ -483,6 +483,19 @@ def get_category_tree_with(*category_ids: UUID) -> CategoryTree:
     return known if known.by_id.keys() >= set(category_ids) else get_category_tree_at_quorum()
 
 
+CATEGORY = read(
+    "Q2",
+    "SELECT category_id, removed FROM categories WHERE tree = :tree AND category_id = :category_id",
+)
+
+
+def list_existing_categories(category_ids: Iterable[UUID]) -> set[UUID]:
+    """Return those of these categories that there are at this moment, read side by side. Raises CassandraUnavailable."""
+    reading = [CATEGORY.start(tree=SHOP_TREE, category_id=each) for each in category_ids]
+    rows = [pending.one() for pending in reading]
+    return {row.category_id for row in rows if row and not row.removed}
+
+
 def get_category(category_id: UUID) -> CategoryNode | None:
     """Return the category of a product that is written, or None if there is none, not even a new one.
 

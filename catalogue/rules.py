@@ -6,6 +6,7 @@ Each refusal says in a sentence what is wrong, and in which field of which varia
 import re
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
+from urllib.parse import quote_plus
 
 from django.utils.translation import gettext as _
 from moneyed import Money
@@ -19,6 +20,7 @@ from catalogue.queries import MAX_SKU_LENGTH
 from pricing.money import to_minor_units
 from pricing.tax import TAX_CLASSES
 from pricing.templatetags.money import format_money
+from web.text import clean_text
 
 MAX_VARIANTS = 200
 # With those that are no longer sold, which stay for the carts and orders that name them.
@@ -48,36 +50,47 @@ MAX_LENGTHS = {
     "search_description": 300,
 }
 MAX_DETAIL_LENGTH = 1000
+# Of the 256 KiB that a form may have (DATA_UPLOAD_MAX_MEMORY_SIZE); the rest is for its other fields.
+MAX_FORM_CHARACTERS = 240 * 1024
 MAX_PICTURES = 50
 MAX_ALT_LENGTH = 250
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_SKU = re.compile(r"[A-Z0-9]+(?:[-._][A-Z0-9]+)*")
+_SKU = re.compile(r"[A-Z0-9](?: ?[A-Z0-9._/+#-])*")
 _BARCODE = re.compile(r"[0-9]{8}|[0-9]{12,14}")
 
 
 def check_product(product: Product, now: datetime) -> None:
     """Raise ProductRefused for the first thing about a product that cannot be saved."""
-    _check_texts(product)
-    _check_collections(product)
-    _check_numbers(product)
-    _check_pictures(product)
+    for refused in list_refusals(product, now):
+        raise refused
+
+
+def list_refusals(product: Product, now: datetime) -> Iterator[ProductRefused]:
+    """Yield everything about a product that cannot be saved."""
+    yield from _check_texts(product)
+    yield from _check_collections(product)
+    yield from _check_form_sizes(product)
+    yield from _check_numbers(product)
+    yield from _check_pictures(product)
     if product.status not in STATUSES:
-        raise ProductRefused(_("Choose draft, active or archived."), "status")
-    _check_moment(product.active_from, "active_from")
-    _check_moment(product.active_until, "active_until")
+        yield ProductRefused(_("Choose draft, active or archived."), "status")
+    yield from _check_moment(product.active_from, "active_from")
+    yield from _check_moment(product.active_until, "active_until")
     if product.active_from and product.active_until and product.active_until <= product.active_from:
-        raise ProductRefused(
+        yield ProductRefused(
             _("A product goes after it has come: choose a later time."), "active_until"
         )
-    _check_variants(product)
+    yield from _check_variants(product)
     for variant in product.variants:
-        _check_planned(variant, now)
+        yield from _check_planned(variant, now)
 
 
-def _check_moment(moment: datetime | None, field: str, variant: Variant | None = None) -> None:
+def _check_moment(
+    moment: datetime | None, field: str, variant: Variant | None = None
+) -> Iterator[ProductRefused]:
     if moment and not EARLIEST <= moment < LATEST:
-        raise ProductRefused(
+        yield ProductRefused(
             _("Choose a time in the years %(first)s to %(last)s.")
             % {"first": str(EARLIEST.year), "last": str(LATEST.year - 1)},
             field,
@@ -85,23 +98,25 @@ def _check_moment(moment: datetime | None, field: str, variant: Variant | None =
         )
 
 
-def _check_texts(product: Product) -> None:
+def _check_texts(product: Product) -> Iterator[ProductRefused]:
     for field, most in MAX_LENGTHS.items():
-        _check_length(getattr(product, field), most, field)
+        yield from _check_length(getattr(product, field), most, field)
     if not product.name.strip():
-        raise ProductRefused(_("Enter a name."), "name")
+        yield ProductRefused(_("Enter a name."), "name")
     if not SLUG.fullmatch(product.slug):
-        raise ProductRefused(
+        yield ProductRefused(
             _("An address has small letters, digits and single hyphens, such as “oak-table-2”."),
             "slug",
         )
     if product.tax_class not in TAX_CLASSES:
-        raise ProductRefused(_("Choose a tax class."), "tax_class")
+        yield ProductRefused(_("Choose a tax class."), "tax_class")
 
 
-def _check_length(text: str, most: int, field: str, variant: Variant | None = None) -> None:
+def _check_length(
+    text: str, most: int, field: str, variant: Variant | None = None
+) -> Iterator[ProductRefused]:
     if len(text) > most:
-        raise ProductRefused(
+        yield ProductRefused(
             _("This may have %(most)d characters. It has %(count)d.")
             % {"most": most, "count": len(text)},
             field,
@@ -109,68 +124,91 @@ def _check_length(text: str, most: int, field: str, variant: Variant | None = No
         )
 
 
-def _check_collections(product: Product) -> None:
-    _check_count(product.tags, MAX_VALUES, "tags")
-    _check_count(product.details, MAX_VALUES, "details")
-    _check_count(product.all_category_ids, MAX_CATEGORIES_OF_A_PRODUCT, "category_ids")
-    _check_count(product.related_ids, MAX_PINNED, "related_ids")
-    _check_count(product.option_names, MAX_OPTIONS, "option_names")
+def _check_collections(product: Product) -> Iterator[ProductRefused]:
+    yield from _check_count(product.tags, MAX_VALUES, "tags")
+    yield from _check_count(product.details, MAX_VALUES, "details")
+    yield from _check_count(product.all_category_ids, MAX_CATEGORIES_OF_A_PRODUCT, "category_ids")
+    yield from _check_count(product.related_ids, MAX_PINNED, "related_ids")
+    yield from _check_count(product.option_names, MAX_OPTIONS, "option_names")
     for name in product.option_names:
         values = {each.options.get(name, "") for each in product.variants if each.sold}
-        _check_count(values, MAX_VALUES, "option_names")
-        _check_label(name, "option_names")
+        yield from _check_count(values, MAX_VALUES, "option_names")
+        yield from _check_label(name, "option_names")
     for tag in product.tags:
-        _check_label(tag, "tags")
+        yield from _check_label(tag, "tags")
     for label, text in product.details.items():
-        _check_label(label, "details")
-        _check_length(text, MAX_DETAIL_LENGTH, "details")
+        yield from _check_label(label, "details")
+        yield from _check_length(text, MAX_DETAIL_LENGTH, "details")
     if product.product_id in product.related_ids or _has_twice(product.related_ids):
-        raise ProductRefused(
+        yield ProductRefused(
             _("Choose other products than this one, each of them once."), "related_ids"
         )
     if product.successor_id == product.product_id:
-        raise ProductRefused(_("Choose another product than this one."), "successor_id")
+        yield ProductRefused(_("Choose another product than this one."), "successor_id")
     if _has_twice(product.option_names):
-        raise ProductRefused(_("Each option has a name of its own."), "option_names")
+        yield ProductRefused(_("Each option has a name of its own."), "option_names")
 
 
-def _check_count(values: Collection[object], most: int, field: str) -> None:
+def _check_count(values: Collection[object], most: int, field: str) -> Iterator[ProductRefused]:
     if len(values) > most:
-        raise ProductRefused(
+        yield ProductRefused(
             _("There may be %(most)d of these. There are %(count)d.")
             % {"most": most, "count": len(values)},
             field,
         )
 
 
-def _check_label(text: str, field: str) -> None:
+def _check_label(text: str, field: str) -> Iterator[ProductRefused]:
     if not text.strip():
-        raise ProductRefused(_("One of these is empty."), field)
-    _check_length(text, MAX_LABEL_LENGTH, field)
+        yield ProductRefused(_("One of these is empty."), field)
+    yield from _check_length(text, MAX_LABEL_LENGTH, field)
 
 
 def _has_twice(values: Sequence[object]) -> bool:
     return len(set(values)) < len(values)
 
 
-def _check_numbers(product: Product) -> None:
+def _check_form_sizes(product: Product) -> Iterator[ProductRefused]:
+    """See that a browser can send back the form of the product, and that of its options."""
+    texts = [getattr(product, each) for each in MAX_LENGTHS]
+    labelled = [text for pair in product.details.items() for text in pair]
+    values = {
+        (name, value)
+        for each in product.variants
+        if each.sold
+        for name, value in each.options.items()
+    }
+    options = [*product.option_names, *(value for _name, value in values)]
+    for field, sent in (
+        ("description", [*texts, *labelled, *product.tags]),
+        ("option_names", options),
+    ):
+        # As a form is sent: each letter outside of ASCII is written by its bytes, six to twelve characters.
+        text = "\n".join(sent).replace('"', '""').replace("\n", "\r\n")
+        if len(text) * 12 > MAX_FORM_CHARACTERS and len(quote_plus(text)) > MAX_FORM_CHARACTERS:
+            yield ProductRefused(
+                _("These texts are too long together for one form. Shorten them."), field
+            )
+
+
+def _check_numbers(product: Product) -> Iterator[ProductRefused]:
     for field in ("length_mm", "width_mm", "height_mm"):
         if not 0 <= getattr(product, field) <= MAX_LENGTH_MM:
-            raise ProductRefused(
+            yield ProductRefused(
                 _("Enter a length from 0 to %(most)d mm.") % {"most": MAX_LENGTH_MM}, field
             )
 
 
-def _check_pictures(product: Product) -> None:
-    _check_count(product.pictures, MAX_PICTURES, "pictures")
+def _check_pictures(product: Product) -> Iterator[ProductRefused]:
+    yield from _check_count(product.pictures, MAX_PICTURES, "pictures")
     if _has_twice([each.picture for each in product.pictures]):
-        raise ProductRefused(_("Each picture is there once."), "pictures")
+        yield ProductRefused(_("Each picture is there once."), "pictures")
     for each in product.pictures:
         if not is_picture(each.picture):
-            raise ProductRefused(_("There is no such picture."), "pictures")
+            yield ProductRefused(_("There is no such picture."), "pictures")
         if not each.alt.strip():
-            raise ProductRefused(_("Say what each picture shows."), "pictures")
-        _check_length(each.alt, MAX_ALT_LENGTH, "pictures")
+            yield ProductRefused(_("Say what each picture shows."), "pictures")
+        yield from _check_length(each.alt, MAX_ALT_LENGTH, "pictures")
 
 
 def is_picture(text: str) -> bool:
@@ -187,26 +225,27 @@ def _is_picture_of(product: Product, picture: str) -> bool:
     )
 
 
-def _check_variants(product: Product) -> None:
+def _check_variants(product: Product) -> Iterator[ProductRefused]:
     variants, sold = product.variants, [each for each in product.variants if each.sold]
     if not variants:
-        raise ProductRefused(_("A product needs at least one variant."), "variants")
-    _check_count(sold, MAX_VARIANTS, "variants")
+        yield ProductRefused(_("A product needs at least one variant."), "variants")
+    yield from _check_count(sold, MAX_VARIANTS, "variants")
     if _has_twice([each.variant_id for each in variants]):
-        raise ProductRefused(_("A variant is in the list twice."), "variants")
+        yield ProductRefused(_("A variant is in the list twice."), "variants")
     if len({money.currency for each in variants for money in _list_money(each)}) > 1:
-        raise ProductRefused(_("All prices of a product are in one currency."), "price")
+        yield ProductRefused(_("All prices of a product are in one currency."), "price")
+        return  # They cannot be compared.
     skus, barcodes = set[str](), set[str]()
     for variant in variants:
-        _check_variant(product, variant)
+        yield from _check_variant(product, variant)
         if variant.sku in skus:
-            raise ProductRefused(
+            yield ProductRefused(
                 _("Two variants have the SKU %(sku)s.") % {"sku": variant.sku},
                 "sku",
                 variant.variant_id,
             )
         if variant.sold and variant.barcode and variant.barcode in barcodes:
-            raise ProductRefused(
+            yield ProductRefused(
                 _("Two variants have the barcode %(code)s.") % {"code": variant.barcode},
                 "barcode",
                 variant.variant_id,
@@ -224,30 +263,32 @@ def _list_money(variant: Variant) -> Iterator[Money]:
             yield point.compare_at
 
 
-def _check_planned(variant: Variant, now: datetime) -> None:
-    def refuse(message: str) -> None:
-        raise ProductRefused(message, "planned", variant.variant_id)
+def _check_planned(variant: Variant, now: datetime) -> Iterator[ProductRefused]:
+    def refuse(message: str) -> ProductRefused:
+        return ProductRefused(message, "planned", variant.variant_id)
 
     times = [point.starts_at for point in variant.planned]
     if len(times) > MAX_PLANNED:
-        refuse(_("At most %(most)d prices may be planned.") % {"most": MAX_PLANNED})
+        yield refuse(_("At most %(most)d prices may be planned.") % {"most": MAX_PLANNED})
     if any(each <= now for each in times):
-        refuse(_("A planned price begins in the future: choose a later time."))
+        yield refuse(_("A planned price begins in the future: choose a later time."))
     if times != sorted(set(times)):
-        refuse(_("Planned prices follow one after the other: each begins at a time of its own."))
+        yield refuse(
+            _("Planned prices follow one after the other: each begins at a time of its own.")
+        )
     for point in variant.planned:
-        _check_moment(point.starts_at, "planned", variant)
-        _check_prices(point, "planned", "planned", variant)
+        yield from _check_moment(point.starts_at, "planned", variant)
+        yield from _check_prices(point, "planned", "planned", variant)
 
 
 def _check_prices(
     point: Variant | PricePoint, field: str, compare_field: str, variant: Variant
-) -> None:
-    _check_price(point.price, field, variant)
+) -> Iterator[ProductRefused]:
+    yield from _check_price(point.price, field, variant)
     if point.compare_at is not None:
-        _check_price(point.compare_at, compare_field, variant)
+        yield from _check_price(point.compare_at, compare_field, variant)
         if point.compare_at <= point.price:
-            raise ProductRefused(
+            yield ProductRefused(
                 _("A price that is crossed out is above the price."),
                 compare_field,
                 variant.variant_id,
@@ -256,8 +297,8 @@ def _check_prices(
 
 def check_reduction(
     earlier: Sequence[PricePoint], reduced: PricePoint, field: str, variant: Variant
-) -> None:
-    """Raise ProductRefused where a price is crossed out that is higher than the law allows.
+) -> Iterator[ProductRefused]:
+    """Yield a refusal where a price is crossed out that is higher than the law allows.
 
     `earlier` are the prices before it, in the order of time.
     """
@@ -265,13 +306,13 @@ def check_reduction(
         return
     reference = compute_reference_price(earlier, reduced)
     if reference is None:
-        raise ProductRefused(
+        yield ProductRefused(
             _("Nothing can be crossed out yet: this was not sold at another price before."),
             field,
             variant.variant_id,
         )
-    if reduced.compare_at > reference:
-        raise ProductRefused(
+    elif reduced.compare_at > reference:
+        yield ProductRefused(
             _(
                 "In the 30 days before the reduction the lowest price was %(price)s. A higher one must not be crossed out."
             )
@@ -281,32 +322,34 @@ def check_reduction(
         )
 
 
-def _check_variant(product: Product, variant: Variant) -> None:
-    def refuse(message: str, field: str) -> None:
-        raise ProductRefused(message, field, variant.variant_id)
+def _check_variant(product: Product, variant: Variant) -> Iterator[ProductRefused]:
+    def refuse(message: str, field: str) -> ProductRefused:
+        return ProductRefused(message, field, variant.variant_id)
 
-    if not _SKU.fullmatch(variant.sku) or len(variant.sku) > MAX_SKU_LENGTH:
-        refuse(
-            _("A SKU has capitals, digits and single hyphens, %(most)d characters at most.")
+    if not is_sku(variant.sku):
+        yield refuse(
+            _(
+                "A SKU has capitals, digits, single spaces and . - _ / + #. It begins with a capital or a digit, and has %(most)d characters at most."
+            )
             % {"most": MAX_SKU_LENGTH},
             "sku",
         )
-    _check_prices(variant, "price", "compare_at", variant)
+    yield from _check_prices(variant, "price", "compare_at", variant)
     if not 0 <= variant.weight_grams <= MAX_WEIGHT_GRAMS:
-        refuse(
+        yield refuse(
             _("Enter a weight from 0 to %(most)d g.") % {"most": MAX_WEIGHT_GRAMS}, "weight_grams"
         )
     if variant.barcode and not is_barcode(variant.barcode):
-        refuse(
+        yield refuse(
             _("A barcode has 8, 12, 13 or 14 digits, the last of which is a check digit."),
             "barcode",
         )
     if not _is_picture_of(product, variant.picture):
-        refuse(_("Choose one of the product’s pictures."), "picture")
+        yield refuse(_("Choose one of the product’s pictures."), "picture")
     if not variant.sold:
         return  # Its options may be those that the product had then.
     if set(variant.options) != set(product.option_names) or not all(variant.options.values()):
-        refuse(
+        yield refuse(
             _("Choose a value for each option: %(options)s.")
             % {"options": ", ".join(product.option_names)}
             if product.option_names
@@ -314,22 +357,40 @@ def _check_variant(product: Product, variant: Variant) -> None:
             "options",
         )
     for value in variant.options.values():
-        _check_length(value, MAX_LABEL_LENGTH, "options", variant)
+        yield from _check_length(value, MAX_LABEL_LENGTH, "options", variant)
 
 
-def _check_price(price: Money, field: str, variant: Variant) -> None:
-    if not 0 < price.amount <= MAX_PRICE:
-        raise ProductRefused(
-            _("Enter a price above 0, and not above %(most)d.") % {"most": MAX_PRICE},
-            field,
-            variant.variant_id,
-        )
+def _check_price(price: Money, field: str, variant: Variant) -> Iterator[ProductRefused]:
+    if fault := find_price_fault(price):
+        yield ProductRefused(fault, field, variant.variant_id)
+
+
+def find_price_fault(price: Money) -> str:
+    """Return in a sentence why a price cannot be asked, or ""."""
+    if price.amount <= 0:
+        return _("Enter a price above 0.")
+    if price.amount > MAX_PRICE:
+        return _("Enter a price of %(most)d at most.") % {"most": MAX_PRICE}
     try:
         to_minor_units(price)
-    except ValueError as error:
-        raise ProductRefused(
-            _("A price has no fractions of a cent."), field, variant.variant_id
-        ) from error
+    except ValueError:
+        return _("Enter a price without fractions of a cent.")
+    return ""
+
+
+def is_slug(text: str) -> bool:
+    """Return whether a text may be the end of a product's address."""
+    return bool(SLUG.fullmatch(text)) and len(text) <= MAX_LENGTHS["slug"]
+
+
+def is_sku(text: str) -> bool:
+    """Return whether a text may be a SKU."""
+    return bool(_SKU.fullmatch(text)) and len(text) <= MAX_SKU_LENGTH
+
+
+def normalize_sku(text: str) -> str:
+    """Return a SKU that was typed as products carry it."""
+    return " ".join(clean_text(text).split()).upper()
 
 
 def is_barcode(text: str) -> bool:

@@ -41,6 +41,7 @@ from catalogue.operations import (
     rating_rank,
 )
 from catalogue.queries import product_card
+from catalogue.rules import normalize_sku
 from catalogue.words import fold_text, search_terms, split_words, word_forms
 from pricing.money import from_minor_units, to_minor_units
 
@@ -354,7 +355,8 @@ def _find_for_staff(
         tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
     ] + [tantivy.Query.term_query(schema, "marks", mark) for mark in marks]
     if filters["category_id"]:
-        terms.append(_in_category(schema, queries.get_category(filters["category_id"])))
+        categories = queries.get_category_tree_at_quorum().by_id
+        terms.append(_in_category(schema, categories.get(filters["category_id"])))
     field, down = STAFF_SORTS[sort]
     order = tantivy.Order.Desc if down else tantivy.Order.Asc
     page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
@@ -403,7 +405,7 @@ def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
         )
         for word in words
     ]
-    sku = tantivy.Query.term_query(schema, "sku_exact", query.strip().upper())
+    sku = tantivy.Query.term_query(schema, "sku_exact", _sku_token(query))
     return [("sku", sku), ("words", _all(beginnings))]
 
 
@@ -435,6 +437,11 @@ def _in_stock(schema: Any) -> Any:
 
 def _milliseconds(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
+
+
+def _sku_token(sku: str) -> str:
+    # A SKU is one word of the index. No SKU has this character.
+    return normalize_sku(sku).replace(" ", "~")
 
 
 def _brand_token(brand: str) -> str:
@@ -696,7 +703,7 @@ def _document(product: Product) -> Any:
         status=product.status,
         category=" ".join(sorted(each.hex for each in product.all_category_ids)),
         brand_exact=_brand_token(product.brand),
-        sku_exact=" ".join(variant.sku for variant in product.variants),
+        sku_exact=" ".join(_sku_token(variant.sku) for variant in product.variants),
         availability=product.availability,
         marks=" ".join(mark for mark, holds in marks.items() if holds),
         price=min(to_minor_units(variant.price) for variant in sold or product.variants),

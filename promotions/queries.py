@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from cassandra_db import PendingResult, Row, read
 from cassandra_db.process_copies import ProcessCopy
-from catalogue.queries import get_category_tree
+from catalogue.queries import get_category
 from pricing.quotes import QuotedLine
 from promotions.entities import AppliedPromotions, Voucher
 from promotions.rules import (
@@ -72,7 +72,7 @@ def promotion_from_row(row: Row) -> Promotion:
 
 
 def _with_all_below(category_id: UUID) -> frozenset[UUID]:
-    found, waiting = {category_id}, [get_category_tree().by_id.get(category_id)]
+    found, waiting = {category_id}, [get_category(category_id)]
     while waiting:
         if node := waiting.pop():
             found.add(node.category_id)

@@ -33,6 +33,8 @@ CURRENT_SETTINGS = ProcessCopy(
 # A page that is about to wait for something else starts reading the settings in parallel.
 prefetch_settings = CURRENT_SETTINGS.prefetch
 clear_settings_cache = CURRENT_SETTINGS.forget
+# What staff do, and what files of theirs say, is decided by the settings of that moment.
+renew_settings = CURRENT_SETTINGS.renew
 
 
 def get_settings() -> SettingsSnapshot:

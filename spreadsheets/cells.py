@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
 # What a spreadsheet takes for a formula, also behind spaces: OWASP's list, with the wide forms of Asian keyboards.
@@ -55,8 +55,8 @@ def text_of(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        # A spreadsheet keeps barcodes as 4006381333931.0, and 12.10 as 12.1.
-        return str(int(value)) if value.is_integer() else repr(value)
+        # A spreadsheet keeps barcodes as 4006381333931.0, 12.10 as 12.1, and 123.30 as 123.30000000000001: it shows 15 digits.
+        return str(int(value)) if value.is_integer() else f"{value:.15g}"
     if isinstance(value, datetime | date):
         return value.isoformat()
     return unescape_xml(str(value))
@@ -69,7 +69,9 @@ def join_list(values: Iterable[str], separator: str = ",") -> str:
 
 
 def _quote(value: str, separator: str) -> str:
-    if value and value == value.strip() and not re.search(f'["\\r\\n{separator}]', value):
+    # A quote counts only where a value begins with it.
+    is_plain = value and value == value.strip() and not value.startswith('"')
+    if is_plain and not re.search(f"[\\r\\n{separator}]", value):
         return value
     return '"{}"'.format(value.replace('"', '""'))
 
@@ -103,14 +105,9 @@ def join_pairs(pairs: Iterable[tuple[str, str]], separator: str) -> str:
     return join_list((f"{_quote(label, ':')}: {text}" for label, text in pairs), separator)
 
 
-def split_pairs(text: str, separator: str) -> dict[str, str]:
-    """Return what `join_pairs` has put into a cell. Raises ValueError for what has no label."""
-    found: dict[str, str] = {}
+def split_pairs(text: str, separator: str) -> Iterator[tuple[str, str, str | None]]:
+    """Yield what `join_pairs` has put into a cell: each part as it is written, its label and its text, None without a colon."""
     for each in split_list(text, separator):
-        if not each.strip():
-            continue
-        label, *rest = split_list(each, ":", most=2)
-        if not rest or label in found:
-            raise ValueError(each)
-        found[label] = rest[0].removeprefix(" ")
-    return found
+        if each.strip():
+            label, *rest = split_list(each, ":", most=2)
+            yield each, label, rest[0].removeprefix(" ") if rest else None

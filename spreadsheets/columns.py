@@ -6,26 +6,37 @@ differs between the two.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
 
-from catalogue.entities import STATUSES, Product, Variant
-from catalogue.queries import get_category_tree
-from pricing.money import to_minor_units
+from catalogue.entities import STATUSES, CategoryTree, Product, Variant
+from catalogue.rules import MAX_LENGTH_MM, MAX_WEIGHT_GRAMS
 from pricing.tax import TAX_CLASSES
-from spreadsheets.cells import join_list, join_pairs, split_list, split_pairs
+from spreadsheets.cells import join_list, split_list
 from spreadsheets.errors import CellRefused
+from spreadsheets.typed_values import (
+    format_details,
+    format_moment,
+    format_options,
+    format_price,
+    format_tags,
+    format_whole_number,
+    parse_barcode,
+    parse_details,
+    parse_moment,
+    parse_options,
+    parse_price,
+    parse_tags,
+    parse_whole_number,
+)
+from web.text import clean_text
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -35,15 +46,19 @@ Thing = TypeVar("Thing")
 
 @dataclass(frozen=True)
 class Column(Generic[Thing]):
-    """A column: what a thing's cell says, and the thing as a cell says it. `write` raises CellRefused."""
+    """A column: `read` returns what a thing's cell says, `parse` the thing as a cell says it. `parse` raises CellRefused."""
 
     name: str
     help: StrOrPromise
     example: StrOrPromise
     read: Callable[[Thing], str]
-    write: Callable[[Thing, str], Thing]
+    parse: Callable[[Thing, str], Thing]
     is_number: bool = False
     has_lines: bool = False
+
+    def write(self, thing: Thing, text: str) -> Thing:
+        """Return a thing as a cell says it, whose text is cleaned as a form's is. Raises CellRefused."""
+        return self.parse(thing, clean_text(text, keep_lines=self.has_lines).strip())
 
 
 def _text(
@@ -59,24 +74,17 @@ def _text(
     )
 
 
-def _whole_number(name: str, help_text: StrOrPromise, example: StrOrPromise = "") -> Column[Any]:
+def _whole_number(
+    name: str, most: int, help_text: StrOrPromise, example: StrOrPromise = ""
+) -> Column[Any]:
     return Column(
         name,
         help_text,
         example,
-        lambda it: str(getattr(it, name) or ""),
-        lambda it, text: replace(it, **{name: parse_whole_number(text, empty=0)}),
+        lambda it: format_whole_number(getattr(it, name)),
+        lambda it, text: replace(it, **{name: parse_whole_number(text, most, empty=0)}),
         is_number=True,
     )
-
-
-def parse_whole_number(text: str, empty: int | None = None) -> int:
-    """Return the whole number from 0 in a cell, or `empty` for nothing. Raises CellRefused."""
-    if not text.strip() and empty is not None:
-        return empty
-    if not (text.strip().isascii() and text.strip().isdecimal()) or len(text.strip()) > 9:
-        raise CellRefused(_("Enter a whole number from 0."))
-    return int(text)
 
 
 def _choice(
@@ -92,8 +100,6 @@ def _choice(
     return Column(name, help_text, example, lambda it: getattr(it, name), write)
 
 
-# With a comma as a spreadsheet in Berlin writes it, too; but 1,000 and 1.000 may be a thousand.
-_PRICE = re.compile(r"[0-9]{1,12}(?:\.(?![0-9]{3}\Z)[0-9]{1,12}|,[0-9]{1,2})?", re.ASCII)
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
@@ -108,64 +114,65 @@ def _yes_no(name: str, help_text: StrOrPromise, example: StrOrPromise) -> Column
 
 
 def _moment(name: str, help_text: StrOrPromise) -> Column[Any]:
-    def read(it: Any) -> str:
-        moment = getattr(it, name)
-        return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else ""
-
-    def write(it: Any, text: str) -> Any:
-        if not text.strip():
-            return replace(it, **{name: None})
-        try:
-            moment = datetime.fromisoformat(text.strip())
-            if moment.tzinfo is None:
-                moment = moment.replace(tzinfo=timezone.get_default_timezone())
-            return replace(it, **{name: moment.astimezone(UTC)})
-        except (ValueError, OverflowError) as error:
-            raise CellRefused(_("Enter a day and a time, such as 2027-03-01 09:00.")) from error
-
-    return Column(name, help_text, "", read, write)
+    return Column(
+        name,
+        help_text,
+        "",
+        lambda it: format_moment(getattr(it, name)),
+        lambda it, text: replace(it, **{name: parse_moment(text)}),
+    )
 
 
 # ---- Of products
 
 
-def _category_slug(category_id: UUID) -> str:
-    node = get_category_tree().by_id.get(category_id)
+def _category_slug(tree: CategoryTree, category_id: UUID) -> str:
+    node = tree.by_id.get(category_id)
     return node.slug if node else category_id.hex
 
 
-def _category_id(text: str) -> UUID:
-    tree, slug = get_category_tree(), text.strip()
+def _category_id(tree: CategoryTree, text: str) -> UUID:
+    slug = text.strip()
     node = tree.by_slug.get(slug) or tree.by_former_slug.get(slug)
     if node:
         return node.category_id
     raise CellRefused(_("There is no category with the address “%(slug)s”.") % {"slug": slug[:100]})
 
 
-def _write_category(it: Product, text: str) -> Product:
-    chosen = _category_id(text)
-    return replace(it, category_id=chosen, category_ids=it.category_ids - {chosen})
+def _category_columns(tree: CategoryTree) -> tuple[Column[Product], Column[Product]]:
+    """Return the columns of a product's categories, which are named by their addresses."""
+
+    def write_main(it: Product, text: str) -> Product:
+        chosen = _category_id(tree, text)
+        return replace(it, category_id=chosen, category_ids=it.category_ids - {chosen})
+
+    def read_others(it: Product) -> str:
+        others = it.category_ids - {it.category_id}
+        return join_list(sorted(_category_slug(tree, each) for each in others))
+
+    def write_others(it: Product, text: str) -> Product:
+        chosen = {_category_id(tree, each) for each in split_list(text) if each}
+        return replace(it, category_ids=frozenset(chosen - {it.category_id}))
+
+    return (
+        Column(
+            "category",
+            gettext_lazy("The end of its main category’s address. A new product needs one."),
+            "mugs",
+            lambda it: _category_slug(tree, it.category_id),
+            write_main,
+        ),
+        Column(
+            "other_categories",
+            gettext_lazy("The others in which it stands, with commas between them."),
+            "",
+            read_others,
+            write_others,
+        ),
+    )
 
 
-def _read_categories(it: Product) -> str:
-    others = sorted(_category_slug(each) for each in it.category_ids - {it.category_id})
-    return join_list(others)
-
-
-def _write_categories(it: Product, text: str) -> Product:
-    chosen = {_category_id(each) for each in split_list(text) if each}
-    return replace(it, category_ids=frozenset(chosen - {it.category_id}))
-
-
-def _write_details(it: Product, text: str) -> Product:
-    try:
-        return replace(it, details=split_pairs(text, "\n"))
-    except ValueError as error:
-        raise CellRefused(
-            _("Enter one a line, such as “Material: stoneware”, each with a name of its own.")
-        ) from error
-
-
+# Without categories, for the head and the help page: `product_columns` knows them.
 PRODUCT_COLUMNS: tuple[Column[Product], ...] = (
     _text(
         "name", gettext_lazy("Its name. A new product needs one."), gettext_lazy("Breakfast mug")
@@ -187,30 +194,17 @@ PRODUCT_COLUMNS: tuple[Column[Product], ...] = (
         "details",
         gettext_lazy("One a line in the cell: a name, a colon, a text."),
         gettext_lazy("Material: stoneware"),
-        lambda it: join_pairs(it.details.items(), "\n"),
-        _write_details,
+        lambda it: format_details(it.details),
+        lambda it, text: replace(it, details=parse_details(text)),
         has_lines=True,
     ),
-    Column(
-        "category",
-        gettext_lazy("The end of its main category’s address. A new product needs one."),
-        "mugs",
-        lambda it: _category_slug(it.category_id),
-        _write_category,
-    ),
-    Column(
-        "other_categories",
-        gettext_lazy("The others in which it stands, with commas between them."),
-        "",
-        _read_categories,
-        _write_categories,
-    ),
+    *_category_columns(CategoryTree([])),
     Column(
         "tags",
         gettext_lazy("Words by which it is found, with commas between them."),
         gettext_lazy("breakfast, gift"),
-        lambda it: join_list(sorted(it.tags)),
-        lambda it, text: replace(it, tags=frozenset(each for each in split_list(text) if each)),
+        lambda it: format_tags(it.tags),
+        lambda it, text: replace(it, tags=parse_tags(text)),
     ),
     _yes_no("featured", gettext_lazy("Whether the front page shows it: yes or no."), "no"),
     _choice("tax_class", tuple(TAX_CLASSES), gettext_lazy("Its rate of tax."), "standard"),
@@ -222,52 +216,30 @@ PRODUCT_COLUMNS: tuple[Column[Product], ...] = (
         "maker", gettext_lazy("Name, postal and email address (GPSR, Article 19)."), has_lines=True
     ),
     _text("safety", gettext_lazy("Warnings and safety notes."), has_lines=True),
-    _whole_number("length_mm", gettext_lazy("Length in millimetres."), "90"),
-    _whole_number("width_mm", gettext_lazy("Width in millimetres."), "90"),
-    _whole_number("height_mm", gettext_lazy("Height in millimetres."), "105"),
+    _whole_number("length_mm", MAX_LENGTH_MM, gettext_lazy("Length in millimetres."), "90"),
+    _whole_number("width_mm", MAX_LENGTH_MM, gettext_lazy("Width in millimetres."), "90"),
+    _whole_number("height_mm", MAX_LENGTH_MM, gettext_lazy("Height in millimetres."), "105"),
     _text("search_title", gettext_lazy("Its title for search engines, if it is another one.")),
-    _text("search_description", gettext_lazy("Its description for search engines.")),
+    _text(
+        "search_description", gettext_lazy("Its description for search engines."), has_lines=True
+    ),
 )
+
+
+CATEGORY_COLUMNS = ("category", "other_categories")
+
+
+def product_columns(tree: CategoryTree) -> tuple[Column[Product], ...]:
+    """Return the columns of what belongs to a whole product; `tree` knows its categories."""
+    own = {each.name: each for each in _category_columns(tree)}
+    return tuple(own.get(each.name, each) for each in PRODUCT_COLUMNS)
 
 
 # ---- Of variants
 
 
-def _parse_price(text: str, currency: Any) -> Money:
-    if not _PRICE.fullmatch(text.strip()):
-        raise CellRefused(_("Enter a price above 0, such as 12.50."))
-    price = Money(Decimal(text.strip().replace(",", ".")), currency)
-    try:
-        to_minor_units(price)
-    except ValueError as error:
-        raise CellRefused(_("A price has no fractions of a cent.")) from error
-    return price
-
-
-def format_price(price: Money | None) -> str:
-    """Return a price as a cell has it: a number."""
-    return f"{price.amount:.2f}" if price is not None else ""
-
-
-def _write_price(it: Variant, text: str) -> Variant:
-    if not text.strip():
-        raise CellRefused(_("Enter a price."))
-    return replace(it, price=_parse_price(text, it.price.currency))
-
-
 def _write_compare_at(it: Variant, text: str) -> Variant:
-    if not text.strip():
-        return replace(it, compare_at=None)
-    return replace(it, compare_at=_parse_price(text, it.price.currency))
-
-
-def _write_options(it: Variant, text: str) -> Variant:
-    try:
-        return replace(it, options=split_pairs(text, ","))
-    except ValueError as error:
-        raise CellRefused(
-            _("Enter each option with its value, such as “Colour: olive”.")
-        ) from error
+    return replace(it, compare_at=parse_price(text) if text else None)
 
 
 PRICE_COLUMNS: tuple[Column[Variant], ...] = (
@@ -276,7 +248,7 @@ PRICE_COLUMNS: tuple[Column[Variant], ...] = (
         gettext_lazy("With tax, without the currency: 12.50. A new variant needs one."),
         "12.50",
         lambda it: format_price(it.price),
-        _write_price,
+        lambda it, text: replace(it, price=parse_price(text)),
         is_number=True,
     ),
     Column(
@@ -295,12 +267,20 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
             "What it is to choose by: “Colour: olive, Size: small”. Empty for a product without a choice."
         ),
         gettext_lazy("Colour: olive"),
-        lambda it: join_pairs(it.options.items(), ","),
-        _write_options,
+        lambda it: format_options(it.options),
+        lambda it, text: replace(it, options=parse_options(text)),
     ),
     *PRICE_COLUMNS,
-    _text("barcode", gettext_lazy("A GTIN, or nothing. Format the column as text.")),
-    _whole_number("weight_grams", gettext_lazy("With its packaging, in grams."), "350"),
+    Column(
+        "barcode",
+        gettext_lazy("A GTIN, or nothing. Format the column as text."),
+        "",
+        lambda it: it.barcode,
+        lambda it, text: replace(it, barcode=parse_barcode(text)),
+    ),
+    _whole_number(
+        "weight_grams", MAX_WEIGHT_GRAMS, gettext_lazy("With its packaging, in grams."), "350"
+    ),
     _yes_no("sold", gettext_lazy("Whether it is sold: yes or no."), "yes"),
 )
 
@@ -318,19 +298,23 @@ def blank_variant(variant_id: UUID, sku: str) -> Variant:
 
 
 def with_options_in_order(product: Product) -> Product:
-    """Return a product whose options are those of what is sold, in the order that it has already, or else the first one's."""
-    sold = next((each for each in product.variants if each.sold), None)
-    if sold is None or set(sold.options) == set(product.option_names):
+    """Return a product whose options are those of what is sold, in the order that it has already, or else the first one's.
+
+    Where nothing is sold they stay; a new product has those of its first variant.
+    """
+    sold = [each for each in product.variants if each.sold]
+    named = sold or (product.variants if not product.option_names else ())
+    if not named or set(named[0].options) == set(product.option_names):
         return product
-    return replace(product, option_names=tuple(sold.options))
+    return replace(product, option_names=tuple(named[0].options))
 
 
 def order_options(product: Product) -> Product:
-    """Return a product whose variants name their options in its order, which Cassandra does not keep."""
+    """Return a product whose variants name their options in its order; those that it does not have yet follow as they come."""
 
     def order(options: Mapping[str, str]) -> dict[str, str]:
         known = {name: options[name] for name in product.option_names if name in options}
-        return known | {name: options[name] for name in sorted(options) if name not in known}
+        return known | dict(options)
 
     variants = (replace(each, options=order(each.options)) for each in product.variants)
     return replace(product, variants=tuple(variants))

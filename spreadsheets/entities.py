@@ -63,12 +63,16 @@ class SpreadsheetTask:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """What belongs together in a file: the lines of a product, or one line; each by its number, with its cells by column."""
+    """What belongs together in a file: the lines of a product, or one line; each by its number, with its cells by column.
+
+    `repeated_skus` are those of its SKUs that a row before it has, too.
+    """
 
     position: int
     key: str
     lines: tuple[tuple[int, Mapping[str, str]], ...]
     faults: tuple[Fault, ...] = ()
+    repeated_skus: frozenset[str] = frozenset()
 
     @property
     def line(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +36,8 @@ MAX_SHARED_TEXTS = 1_000_000
 MAX_TAG_BYTES = 1024 * 1024
 _CHUNK = 64 * 1024
 SEPARATORS = ",;\t"
+# For Excel a file may name its separator before its head, where it then is no line of the table.
+_NAMED_SEPARATOR = re.compile(r'\ufeff?"?sep=([^\w"\s]|\t)"?', re.IGNORECASE)
 CONTENT_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -129,10 +132,17 @@ def _open_csv(file: IO[bytes], encoding: str, known: frozenset[str]) -> Table:
     head_text = io.TextIOWrapper(file, encoding, newline="")
     try:
         line = next(_Lines(head_text))
-        separator = max(SEPARATORS, key=lambda each: _count_known(line, each, known))
+        named = _NAMED_SEPARATOR.fullmatch(line.strip("\r\n"))
+        separator = (
+            named[1] if named else max(SEPARATORS, key=lambda each: _count_known(line, each, known))
+        )
         head_text.detach()
         file.seek(0)
-        records = _read_records(io.TextIOWrapper(file, encoding, newline=""), separator)
+        text = io.TextIOWrapper(file, encoding, newline="")
+        if named:
+            # Excel shows no row for it: the head is the first line.
+            text.readline()
+        records = _read_records(text, separator)
         head = next(records)
     except (UnicodeError, StopIteration) as error:
         raise FileRefused(

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from catalogue.entities import Product
-from catalogue.rules import MAX_VARIANT_ROWS
+from catalogue.rules import MAX_VARIANT_ROWS, normalize_sku
 from inventory.warehouses import find_warehouse_key, list_open_warehouses
 from spreadsheets.columns import PRICE_COLUMNS, PRODUCT_COLUMNS, VARIANT_COLUMNS, Column
 from spreadsheets.entities import Fault, FileRow, PlannedRow
@@ -178,7 +178,10 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
     key = ""
 
     def row() -> FileRow:
-        # Of a key its hash is enough: a hundred thousand of them are some megabytes.
+        # Of a key or a SKU its hash is enough: a hundred thousand of them are some megabytes.
+        skus = {cells["sku"] for _line, cells in group} if layout.is_grouped else set()
+        repeated = frozenset(each for each in skus if hash((each,)) in seen)
+        seen.update(hash((each,)) for each in skus)
         if hash(key) in seen:
             text = (
                 _("The lines of one product stand together.")
@@ -187,13 +190,13 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
             )
             faults.append(Fault(group[0][0], layout.required[0], text))
         seen.add(hash(key))
-        return FileRow(next(positions), key, tuple(group), tuple(faults))
+        return FileRow(next(positions), key, tuple(group), tuple(faults), repeated)
 
     for line, record in table.lines:
         if not any(record):
             continue
         cells = dict(zip(names, [*record, *[""] * len(names)], strict=False))
-        cells["sku"] = cells["sku"].strip().upper()
+        cells["sku"] = normalize_sku(cells["sku"])
         its_key = layout.key(cells)
         if group and not (layout.is_grouped and its_key and its_key == key):
             yield row()

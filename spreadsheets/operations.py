@@ -37,6 +37,7 @@ from catalogue.entities import Product
 from catalogue.queries import get_products, iterate_products_of_part
 from jobs.months import month_of
 from orders.board import OrderFilter, iterate_orders
+from shop_settings.queries import renew_settings
 from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import FileRefused
@@ -284,6 +285,7 @@ def run_task(task: SpreadsheetTask, most: int) -> int:
 
     Raises CassandraUnavailable, UnknownOutcome; then it is called again.
     """
+    renew_settings()
     if task.state == entities.READING:
         return _read_on(task, most)
     if task.state == entities.APPLYING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.rules import MAX_LENGTHS, MAX_SAVE_TRIES
 from spreadsheets.columns import (
+    CATEGORY_COLUMNS,
     PRICE_COLUMNS,
     PRODUCT_COLUMNS,
     VARIANT_COLUMNS,
@@ -24,13 +25,13 @@ from spreadsheets.columns import (
     blank_product,
     blank_variant,
     order_options,
+    product_columns,
     with_options_in_order,
 )
 from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
-from web.text import clean_text
 
-_PRODUCT = {each.name: each for each in PRODUCT_COLUMNS}
+_PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
 _VARIANT = {each.name: each for each in VARIANT_COLUMNS}
 # What the catalogue's refusals name otherwise than the columns.
 _COLUMNS_BY_FIELD = {
@@ -47,7 +48,8 @@ _COLUMNS_BY_FIELD = {
 def product_lines(product: Product) -> Iterator[list[str]]:
     """Yield the lines of a product: a variant each, and what belongs to all of it on the first."""
     product = order_options(product)
-    whole = [each.read(product) for each in PRODUCT_COLUMNS]
+    columns = product_columns(queries.get_category_tree_with(*product.all_category_ids))
+    whole = [each.read(product) for each in columns]
     for variant in product.variants:
         own = (each.read(variant) for each in VARIANT_COLUMNS)
         yield [product.slug, *whole, variant.sku, *own]
@@ -119,8 +121,7 @@ def _change_cell(
         return None
     if before is not None and _is_same(text, before):
         return None
-    clean = clean_text(text, keep_lines=column.has_lines).strip()
-    after = draft.write(sku, column, clean)
+    after = draft.write(sku, column, text)
     return (
         None
         if before is not None and _is_same(after, before)
@@ -139,15 +140,16 @@ def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list
         if _is_slug(each.key)
     }
     by_sku = _find_skus(cells["sku"] for each in rows for _line, cells in each.lines)
+    columns = product_columns(queries.get_category_tree_at_quorum())
     ids = {slug: row.product_id for slug, pending in slugs.items() if (row := pending.one())}
     reading = {each: queries.prefetch_product_at_quorum(each) for each in ids.values()}
     product_rows = {product_id: pending.rows() for product_id, pending in reading.items()}
-    return [
-        _plan_product(
-            each, ids.get(each.key), product_rows.get(ids.get(each.key), []), by_sku, task_id, now
-        )
-        for each in rows
-    ]
+    planned = []
+    for each in rows:
+        found = ids.get(each.key)
+        plan = _Plan(each, product_rows.get(found, []) if found else [], task_id, now)
+        planned.append(plan.plan_product(found, by_sku, columns))
+    return planned
 
 
 def _is_slug(key: str) -> bool:
@@ -163,140 +165,174 @@ def _find_skus(skus: Iterable[str]) -> dict[str, Row]:
     return {sku: row for sku, pending in reading.items() if (row := pending.one())}
 
 
-def _plan_product(
-    row: FileRow,
-    product_id: UUID | None,
-    product_rows: Sequence[Row],
-    by_sku: dict[str, Row],
-    task_id: UUID,
-    now: datetime,
-) -> PlannedRow:
-    before = queries.product_from_rows(product_rows, now)
-    faults = list(row.faults)
-    if before and before.slug != row.key:
-        faults.append(
-            Fault(
-                row.line,
-                "product",
-                _("This is a former address of %(name)s, which has “%(slug)s” now.")
-                % {"name": before.name, "slug": before.slug},
+class _Plan:
+    """What a row of a file would change, while its cells are read. What is wrong with it is collected, to be shown at once."""
+
+    def __init__(
+        self,
+        row: FileRow,
+        product_rows: Sequence[Row],
+        task_id: UUID,
+        now: datetime,
+    ) -> None:
+        self.row, self.task_id, self.now = row, task_id, now
+        self.product_rows = product_rows
+        self.before = queries.product_from_rows(product_rows, now)
+        self.faults = list(row.faults)
+        self.changes: list[Change] = []
+        self.lines_by_sku: dict[str, int] = {}
+
+    def plan_product(
+        self, product_id: UUID | None, by_sku: dict[str, Row], columns: Iterable[Column[Product]]
+    ) -> PlannedRow:
+        """Return what the lines of a product would change of it; `columns` know the categories."""
+        row, before = self.row, self.before
+        if before and before.slug != row.key:
+            text = _("This is a former address of %(name)s, which has “%(slug)s” now.")
+            self._refuse(row.line, "product", text % {"name": before.name, "slug": before.slug})
+        if before is None:
+            product_id = uuid5(self.task_id, row.key)
+        assert product_id
+        base = order_options(before) if before else blank_product(product_id, row.key)
+        draft = _Draft(base, before is None, self.task_id)
+        for number, (line, cells) in enumerate(row.lines):
+            # In our order, not in the file's: which categories are the others depends on the main one.
+            if number:
+                self._find_repeated_cells(line, cells)
+            else:
+                self._fill(draft, line, "", columns, cells)
+            sku = cells["sku"]
+            if fault := self._find_sku_fault(sku, by_sku, product_id):
+                self._refuse(line, "sku", fault)
+                # Its cells are looked at all the same, in a product of their own.
+                self._fill(
+                    _Draft(base, draft.is_new, self.task_id),
+                    line,
+                    " ",
+                    VARIANT_COLUMNS,
+                    cells,
+                )
+                continue
+            self.lines_by_sku[sku] = line
+            self._fill(draft, line, sku, VARIANT_COLUMNS, cells)
+        self._find_missing(draft)
+        return self._finish(draft)
+
+    def plan_price(self, sku: str) -> PlannedRow:
+        """Return what a line of prices would change of a variant."""
+        line, cells = self.row.lines[0]
+        if self.before is None or not any(each.sku == sku for each in self.before.variants):
+            self._refuse(line, "sku", _("No variant has the SKU %(sku)s.") % {"sku": sku[:100]})
+            self._fill(
+                _Draft(blank_product(self.task_id, ""), is_new=True, task_id=self.task_id),
+                line,
+                " ",
+                PRICE_COLUMNS,
+                cells,
             )
-        )
-    if before is None:
-        product_id = uuid5(task_id, row.key)
-    assert product_id
-    base = order_options(before) if before else blank_product(product_id, row.key)
-    draft = _Draft(base, before is None, task_id)
-    changes: list[Change] = []
-    lines_by_sku: dict[str, int] = {}
-    for number, (line, cells) in enumerate(row.lines):
-        sku = cells["sku"]
-        if fault := _find_sku_fault(line, sku, lines_by_sku, by_sku, product_id):
-            faults.append(fault)
-            continue
-        lines_by_sku[sku] = line
-        # In our order, not in the file's: which categories are the others depends on the main one.
-        cells_by_column: list[tuple[str, Column[Any], str]] = [
-            ("", each, cells[each.name]) for each in PRODUCT_COLUMNS if each.name in cells
-        ]
-        if number:
-            faults += _find_repeated_faults(line, cells, row.lines[0][1])
-            cells_by_column = []
-        cells_by_column += [
-            (sku, each, cells[each.name]) for each in VARIANT_COLUMNS if each.name in cells
-        ]
-        _fill(draft, line, cells_by_column, changes, faults)
-    if not faults:
-        faults += _find_missing(draft, row.line, lines_by_sku, changes)
-    return _planned(row, draft, before, product_rows, changes, faults, lines_by_sku, now)
-
-
-def _find_sku_fault(
-    line: int, sku: str, lines_by_sku: dict[str, int], by_sku: dict[str, Row], product_id: UUID
-) -> Fault | None:
-    if not sku:
-        return Fault(line, "sku", _("Enter a SKU."))
-    if sku in lines_by_sku:
-        return Fault(
-            line, "sku", _("Line %(line)d has the same SKU.") % {"line": lines_by_sku[sku]}
-        )
-    if sku in by_sku and by_sku[sku].product_id != product_id:
-        return Fault(line, "sku", _("The SKU %(sku)s belongs to another product.") % {"sku": sku})
-    return None
-
-
-def _find_repeated_faults(line: int, cells: Any, first: Any) -> Iterator[Fault]:
-    for name in cells:
-        if name in _PRODUCT and cells[name].strip() and not _is_same(cells[name], first[name]):
-            yield Fault(
-                line, name, _("This belongs to the whole product: say it in its first line alone.")
+            return PlannedRow(
+                self.row.position, line, self.row.key, "faulty", faults=tuple(self.faults)
             )
+        draft = _Draft(order_options(self.before), is_new=False, task_id=self.task_id)
+        self.lines_by_sku[sku] = line
+        self._fill(draft, line, sku, PRICE_COLUMNS, cells)
+        return self._finish(draft)
 
+    def _refuse(self, line: int, column: str, text: str) -> None:
+        self.faults.append(Fault(line, column, text))
 
-def _fill(
-    draft: _Draft,
-    line: int,
-    cells: Iterable[tuple[str, Column[Any], str]],
-    changes: list[Change],
-    faults: list[Fault],
-) -> None:
-    for sku, column, text in cells:
-        try:
-            change = _change_cell(draft, line, sku, column, text)
-        except CellRefused as refused:
-            faults.append(Fault(line, column.name, str(refused)))
-        else:
-            changes += [change] if change else []
+    def _find_sku_fault(self, sku: str, by_sku: dict[str, Row], product_id: UUID) -> str:
+        if not sku:
+            return _("Enter a SKU.")
+        if sku in self.lines_by_sku:
+            return _("Line %(line)d has the same SKU.") % {"line": self.lines_by_sku[sku]}
+        if sku in by_sku and by_sku[sku].product_id != product_id:
+            return _("The SKU %(sku)s belongs to another product.") % {"sku": sku}
+        is_own = self.before and any(each.sku == sku for each in self.before.variants)
+        if sku in self.row.repeated_skus and not is_own:
+            return _("A product further up in this file has the SKU %(sku)s.") % {"sku": sku}
+        return ""
 
+    def _find_repeated_cells(self, line: int, cells: Mapping[str, str]) -> None:
+        first = self.row.lines[0][1]
+        for name in cells:
+            if name in _PRODUCT and cells[name].strip() and not _is_same(cells[name], first[name]):
+                text = _("This belongs to the whole product: say it in its first line alone.")
+                self._refuse(line, name, text)
 
-def _find_missing(
-    draft: _Draft, line: int, lines_by_sku: dict[str, int], changes: Sequence[Change]
-) -> Iterator[Fault]:
-    written = {(each.sku, each.column) for each in changes}
-    if draft.is_new:
-        for name, text in (
-            ("name", _("A new product needs a name.")),
-            ("category", _("A new product needs a category.")),
-        ):
-            if ("", name) not in written:
-                yield Fault(line, name, text)
-    for sku, number in lines_by_sku.items():
-        is_new = (
-            draft.is_new
-            or sku in draft.new_skus
-            or not any(each.sku == sku for each in draft.product.variants)
+    def _fill(
+        self,
+        draft: _Draft,
+        line: int,
+        sku: str,
+        columns: Iterable[Column[Any]],
+        cells: Mapping[str, str],
+    ) -> None:
+        for column in columns:
+            if column.name not in cells:
+                continue
+            try:
+                change = _change_cell(draft, line, sku, column, cells[column.name])
+            except CellRefused as refused:
+                self._refuse(line, column.name, str(refused))
+            else:
+                self.changes += [change] if change else []
+
+    def _find_missing(self, draft: _Draft) -> None:
+        said = {(each.sku, each.column) for each in self.changes}
+        refused = {(each.line, each.column) for each in self.faults}
+        wanted = []
+        if draft.is_new:
+            wanted += [
+                (self.row.line, "", "name", _("A new product needs a name.")),
+                (self.row.line, "", "category", _("A new product needs a category.")),
+            ]
+        wanted += [
+            (line, sku, "price", _("A new variant needs a price."))
+            for sku, line in self.lines_by_sku.items()
+            if draft.read(sku, PRICE_COLUMNS[0]) is None
+        ]
+        for line, sku, column, text in wanted:
+            if (sku, column) not in said and (line, column) not in refused:
+                self._refuse(line, column, text)
+
+    def _finish(self, draft: _Draft) -> PlannedRow:
+        """Look at what would be saved by the rules of a save."""
+        row, before = self.row, self.before
+        if self.changes:
+            self.faults += self._list_save_faults(with_options_in_order(draft.product))
+        plan = "faulty"
+        if not self.faults:
+            plan = "unchanged" if not self.changes else "changed" if before else "new"
+        return PlannedRow(
+            row.position,
+            row.line,
+            row.key,
+            plan,
+            before.name if before else draft.product.name,
+            draft.product.product_id if before or plan == "new" else None,
+            changes=tuple(self.changes) if plan in ("new", "changed") else (),
+            faults=tuple(self.faults),
         )
-        if is_new and (sku, "price") not in written:
-            yield Fault(number, "price", _("A new variant needs a price."))
 
-
-def _planned(
-    row: FileRow,
-    draft: _Draft,
-    before: Product | None,
-    product_rows: Sequence[Row],
-    changes: Sequence[Change],
-    faults: list[Fault],
-    lines_by_sku: dict[str, int],
-    now: datetime,
-) -> PlannedRow:
-    after = with_options_in_order(draft.product)
-    if changes and not faults:
-        try:
-            operations.check_save(after, product_rows, now)
-        except ProductRefused as refused:
-            faults.append(_fault_of(refused, after, row.line, lines_by_sku))
-    plan = "faulty" if faults else "unchanged" if not changes else "changed" if before else "new"
-    return PlannedRow(
-        row.position,
-        row.line,
-        row.key,
-        plan,
-        before.name if before else draft.product.name,
-        draft.product.product_id if before or plan == "new" else None,
-        changes=tuple(changes) if plan in ("new", "changed") else (),
-        faults=tuple(faults),
-    )
+    def _list_save_faults(self, product: Product) -> list[Fault]:
+        """Return why a product cannot be saved, but for what only follows from faults that are named already."""
+        cells = {(each.line, each.column) for each in self.faults}
+        columns = {each.column for each in self.faults}
+        found = []
+        for refused in operations.list_save_refusals(product, self.product_rows, self.now):
+            fault = _fault_of(refused, product, self.row.line, self.lines_by_sku)
+            follows = (
+                (fault.line, fault.column) in cells
+                # It is compared with another cell, of its line or of all lines.
+                or (fault.column == "compare_at" and (fault.line, "price") in cells)
+                or (fault.column == "active_until" and "active_from" in columns)
+                or (fault.column == "options" and "options" in columns)
+                or (fault.column == "variants" and "sku" in columns)
+            )
+            if not follows and fault not in found:
+                found.append(fault)
+        return found
 
 
 def _fault_of(
@@ -315,7 +351,11 @@ def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[P
         for each in {row.product_id for row in by_sku.values()}
     }
     product_rows = {product_id: pending.rows() for product_id, pending in reading.items()}
-    planned = [_plan_price(each, by_sku, product_rows, task_id, now) for each in rows]
+    planned = []
+    for each in rows:
+        found = by_sku.get(each.key)
+        plan = _Plan(each, product_rows[found.product_id] if found else [], task_id, now)
+        planned.append(plan.plan_price(each.key))
     return _join_changes(planned)
 
 
@@ -327,28 +367,6 @@ def _join_changes(rows: Iterable[PlannedRow]) -> list[PlannedRow]:
         first = joined.get(key)
         joined[key] = replace(first, changes=(*first.changes, *row.changes)) if first else row
     return list(joined.values())
-
-
-def _plan_price(
-    row: FileRow,
-    by_sku: dict[str, Row],
-    product_rows: dict[UUID, list[Row]],
-    task_id: UUID,
-    now: datetime,
-) -> PlannedRow:
-    found = by_sku.get(row.key)
-    rows = product_rows[found.product_id] if found else []
-    before = queries.product_from_rows(rows, now)
-    line, cells = row.lines[0]
-    if before is None or not any(each.sku == row.key for each in before.variants):
-        fault = Fault(line, "sku", _("No variant has the SKU %(sku)s.") % {"sku": row.key[:100]})
-        return PlannedRow(row.position, line, row.key, "faulty", faults=(*row.faults, fault))
-    draft = _Draft(order_options(before), is_new=False, task_id=task_id)
-    changes: list[Change] = []
-    faults = list(row.faults)
-    prices = ((row.key, each, cells[each.name]) for each in PRICE_COLUMNS if each.name in cells)
-    _fill(draft, line, prices, changes, faults)
-    return _planned(row, draft, before, rows, changes, faults, {row.key: line}, now)
 
 
 # ---- Applying
@@ -389,8 +407,13 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
 
 def _write_changes(draft: _Draft, changes: Sequence[Change]) -> str:
     """Write changes into a draft; return which cell says something else by now, in words, or ""."""
+    by_name = {each.name: each for each in PRODUCT_COLUMNS}
+    if any(each.column in CATEGORY_COLUMNS for each in changes):
+        by_name = {
+            each.name: each for each in product_columns(queries.get_category_tree_at_quorum())
+        }
     for each in changes:
-        column = _VARIANT[each.column] if each.sku else _PRODUCT[each.column]
+        column: Column[Any] = _VARIANT[each.column] if each.sku else by_name[each.column]
         current = draft.read(each.sku, column)
         if current is not None and _is_same(current, each.after):
             continue

@@ -20,11 +20,12 @@ from inventory.warehouses import (
     list_open_warehouses,
     list_warehouses,
 )
-from spreadsheets.columns import parse_whole_number
 from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
+from spreadsheets.typed_values import parse_whole_number
 
 MAX_UNITS = 1_000_000
+MAX_SHIPPED = 999_999_999
 
 
 def stock_lines(product: Product) -> Iterator[list[str]]:
@@ -110,15 +111,21 @@ def _plan(
             units += read(cells.get(column, ""), numbers)
         except CellRefused as refused:
             faults.append(Fault(line, column, str(refused)))
-    if units < 0 and not faults:
-        text = _("More units than these have left the warehouse since the file was written.")
-        faults.append(Fault(line, "units", text))
+    before = _count(numbers) if numbers else 0
+    if not {each.column for each in faults} & {"units", "shipped"}:
+        if units < 0:
+            text = _("More units than these have left the warehouse since the file was written.")
+            faults.append(Fault(line, "units", text))
+        elif units > MAX_UNITS:
+            text = _("With what has come back since, these are more than %(most)d units.")
+            faults.append(Fault(line, "units", text % {"most": MAX_UNITS}))
+        elif numbers and before - units > numbers.available:
+            faults.append(Fault(line, "units", _free_text(numbers.available)))
     if numbers is None and units and _warehouse(row) and not _is_open(_warehouse(row)):
         faults.append(Fault(line, "warehouse", _closed_text()))
     if faults or variant is None:
         return PlannedRow(row.position, line, row.key, "faulty", faults=tuple(faults))
     product = products.get(variant.product_id)
-    before = _count(numbers) if numbers else 0
     change = Change(line, "", "units", str(before) if numbers else None, str(units))
     return PlannedRow(
         row.position,
@@ -133,21 +140,22 @@ def _plan(
     )
 
 
+def _free_text(free: int) -> str:
+    return _("Only %(count)d are free: orders have the others.") % {"count": free}
+
+
 def _closed_text() -> str:
     return _("This warehouse is closed. Units go to another one.")
 
 
 def _read_units(text: str, _numbers: Row | None) -> int:
-    units = parse_whole_number(text)
-    if units > MAX_UNITS:
-        raise CellRefused(_("Enter a number of %(most)d at most.") % {"most": MAX_UNITS})
-    return units
+    return parse_whole_number(text, MAX_UNITS)
 
 
 def _read_shipped(text: str, numbers: Row | None) -> int:
     """Return how many units have come back since a file was written; below 0: have left. They must not be counted again."""
     shipped = numbers.shipped if numbers else 0
-    said = parse_whole_number(text, empty=shipped)
+    said = parse_whole_number(text, MAX_SHIPPED, empty=shipped)
     # Where there never was any, a file from elsewhere may say what it likes.
     return said - shipped if numbers else 0
 
@@ -183,9 +191,7 @@ def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[s
     except StockChanged:
         return "changed", _("Units have come, or were corrected, since the file was read.")
     except NotEnoughAvailable as short:
-        return "refused", _("Only %(count)d are free: orders have the others.") % {
-            "count": short.available
-        }
+        return "refused", _free_text(short.available)
     # New buyers do not overtake orders that wait: what is left is copied to the pages once these have theirs.
     if not queries.list_waiting_orders(row.variant_id):
         operations.copy_stock(row.product_id)

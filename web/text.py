@@ -11,13 +11,13 @@ def clean_text(text: str, *, keep_lines: bool = False) -> str:
     """Return a text without control and direction characters; line breaks and tabs become spaces, unless they are to be kept."""
     if text.isascii() and text.isprintable():
         return text
-    if keep_lines:  # a browser ends each by two characters
-        text = text.replace("\r\n", "\n")
+    if keep_lines:  # a browser ends each by two characters, an old file by the first of them
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
     return "".join(filter(None, (_cleaned(each, keep_lines=keep_lines) for each in text)))
 
 
 def _cleaned(character: str, *, keep_lines: bool) -> str:
     if character in _BREAKS:
-        return character if keep_lines and character in "\n\r\t" else " "
+        return character if keep_lines and character in "\n\t" else " "
     is_unseen = character in _DIRECTIONS or unicodedata.category(character) == "Cc"
     return "" if is_unseen else character

@@ -79,6 +79,7 @@ from catalogue.operations.products import (
     change_product_status,
     check_save,
     duplicate_product,
+    list_save_refusals,
     put_picture_back,
     save_pictures,
     save_product,

@@ -21,6 +21,7 @@ from catalogue.errors import (
     SkuTaken,
     SlugTaken,
 )
+from catalogue.rules import is_sku, is_slug
 
 CLAIM_SLUG = conditional_write(
     "Q1",
@@ -65,9 +66,26 @@ def _list_claims(product: Product) -> list[Claim]:
 
 def list_unclaimed(product: Product, before: Product | None = None) -> list[Claim]:
     """Return which names a product does not have yet, of those that are not as they were before."""
-    changed = [claim for claim in _list_claims(product) if not claim.is_carried(before)]
+    return [claim for claim, _holder in _read_open(_list_claims(product), before)]
+
+
+def list_taken_names(product: Product, before: Product | None = None) -> list[ProductRefused]:
+    """Return a refusal for each name that a product does not have yet, and another one has. Raises CassandraUnavailable."""
+    # What no product may be called, none is called.
+    possible = [
+        each
+        for each in _list_claims(product)
+        if (is_sku(each.name) if each.variant_id else is_slug(each.name))
+    ]
+    return [_refuse(claim) for claim, holder in _read_open(possible, before) if holder]
+
+
+def _read_open(claims: Iterable[Claim], before: Product | None) -> list[tuple[Claim, Row | None]]:
+    """Return those claims that are not made yet, each with the row of who has its name."""
+    changed = [claim for claim in claims if not claim.is_carried(before)]
     reading = [(claim, _prefetch_claim(claim)) for claim in changed]
-    return [claim for claim, pending in reading if not _is_held(claim, pending.one())]
+    found = [(claim, pending.one()) for claim, pending in reading]
+    return [(claim, row) for claim, row in found if not _is_held(claim, row)]
 
 
 def is_claimed(claim: Claim) -> bool:
@@ -110,13 +128,15 @@ def take_claims(claims: Iterable[Claim]) -> None:
         )
         if outcome or _is_held(claim, outcome.current):
             continue
-        if claim.variant_id is None:
-            raise SlugTaken(_("Another product has this address."), "slug")
-        raise SkuTaken(
-            _("Another variant has the SKU %(sku)s.") % {"sku": claim.name},
-            "sku",
-            claim.variant_id,
-        )
+        raise _refuse(claim)
+
+
+def _refuse(claim: Claim) -> ProductRefused:
+    if claim.variant_id is None:
+        return SlugTaken(_("Another product has this address."), "slug")
+    return SkuTaken(
+        _("Another variant has the SKU %(sku)s.") % {"sku": claim.name}, "sku", claim.variant_id
+    )
 
 
 def take_all_or_none(claims: Sequence[Claim]) -> None:

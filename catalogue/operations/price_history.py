@@ -1,6 +1,6 @@
 """What was asked for a variant and since when."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from cassandra_db import (
 )
 from catalogue import queries
 from catalogue.entities import Product, Variant
+from catalogue.errors import ProductRefused
 from catalogue.operations.rows import is_stored, variant_columns
 from catalogue.prices import PricePoint, begin_with
 from catalogue.rules import (
@@ -42,10 +43,10 @@ def find_repriced(saved: Product, rows: Sequence[Row]) -> list[Variant]:
     ]
 
 
-def check_reductions(
+def list_refused_reductions(
     variants: Iterable[Variant], saved: Product, rows: Sequence[Row], now: datetime
-) -> None:
-    """Raise ProductRefused where a price is crossed out, now or by a plan, that is higher than the law allows."""
+) -> Iterator[ProductRefused]:
+    """Yield a refusal for each price that is crossed out, now or by a plan, and is higher than the law allows."""
     crossing = [
         each
         for each in variants
@@ -61,11 +62,11 @@ def check_reductions(
         if len(points) > len(variant.planned):
             present = points.pop(0)
             if variant.price_from == now:
-                check_reduction(timeline, present, "compare_at", variant)
+                yield from check_reduction(timeline, present, "compare_at", variant)
             if present.starts_at not in earlier:
                 timeline.append(present)
         for point in points:
-            check_reduction(timeline, point, "planned", variant)
+            yield from check_reduction(timeline, point, "planned", variant)
             timeline.append(point)
 
 

@@ -24,12 +24,13 @@ from catalogue.errors import (
 )
 from catalogue.operations.cards import refresh_cards
 from catalogue.operations.claims import (
+    list_taken_names,
     list_unclaimed,
     release_claims,
     take_all_or_none,
     take_claims,
 )
-from catalogue.operations.price_history import check_reductions, find_repriced, record_prices
+from catalogue.operations.price_history import find_repriced, list_refused_reductions, record_prices
 from catalogue.operations.product_changes import record_product_change
 from catalogue.operations.rows import is_stored, product_columns, variant_columns
 from catalogue.operations.schedule import schedule_moments
@@ -37,7 +38,7 @@ from catalogue.operations.suggestions import refresh_prefixes
 from catalogue.rules import (
     MAX_SAVE_TRIES,
     MAX_VARIANT_ROWS,
-    check_product,
+    list_refusals,
 )
 from catalogue.variants import fingerprint_pictures, fingerprint_variant, follow_base_price
 from jobs.minutes import MINUTE
@@ -134,20 +135,47 @@ def check_save(
 ) -> tuple[Product, list[Variant]]:
     """Return a product as it would be saved over the rows that were read, and which of its variants get other prices.
 
-    Raises ProductRefused, CassandraUnavailable.
-    Whether its address and its SKUs are free shows when they are claimed.
+    Raises ProductRefused for the first of the reasons, CassandraUnavailable. Whether its names are free shows when they are
+    claimed.
     """
-    check_product(product, now)
-    saved = _with_what_was_there(product, queries.product_from_rows(rows, now), now)
-    for category_id in saved.all_category_ids:
-        if queries.get_category(category_id) is None:
-            raise ProductRefused(
-                _("There is no such category any more."),
-                "category_id" if category_id == saved.category_id else "category_ids",
-            )
-    repriced = find_repriced(saved, rows)
-    check_reductions([each for each in repriced if each.sold], saved, rows, now)
+    saved, repriced, refusals = _prepare_save(product, rows, now)
+    if refusals:
+        raise refusals[0]
     return saved, repriced
+
+
+def list_save_refusals(
+    product: Product, rows: Sequence[Row], now: datetime
+) -> list[ProductRefused]:
+    """Return every reason for which `save_product` would refuse a product, with the names that others have.
+
+    Raises CassandraUnavailable.
+    """
+    saved, _repriced, refusals = _prepare_save(product, rows, now)
+    return [*refusals, *list_taken_names(saved, queries.product_from_rows(rows, now))]
+
+
+def _prepare_save(
+    product: Product, rows: Sequence[Row], now: datetime
+) -> tuple[Product, list[Variant], list[ProductRefused]]:
+    """Return a product as it would be saved, its variants that get other prices, and what is in the way."""
+    refusals = list(list_refusals(product, now))
+    saved = _with_what_was_there(product, queries.product_from_rows(rows, now), now)
+    if len(saved.variants) > MAX_VARIANT_ROWS:
+        text = _("With those that are no longer sold, a product may have %(most)d variants.")
+        refusals.append(ProductRefused(text % {"most": MAX_VARIANT_ROWS}, "variants"))
+    existing = queries.list_existing_categories(saved.all_category_ids)
+    for category_id in saved.all_category_ids:
+        if category_id not in existing:
+            field = "category_id" if category_id == saved.category_id else "category_ids"
+            refusals.append(ProductRefused(_("There is no such category any more."), field))
+    # What is no price cannot be compared with one.
+    if any(each.field in ("price", "compare_at", "planned") for each in refusals):
+        return saved, [], refusals
+    repriced = find_repriced(saved, rows)
+    sold = [each for each in repriced if each.sold]
+    refusals += list_refused_reductions(sold, saved, rows, now)
+    return saved, repriced, refusals
 
 
 def save_variant(product_id: UUID, variant: Variant, seen: str, now: datetime) -> Product:
@@ -266,7 +294,7 @@ def duplicate_product(product: Product, now: datetime) -> Product:
             replace(
                 each,
                 variant_id=uuid4(),
-                sku=f"{each.sku[:50].rstrip('-._')}-{code.upper()}-{number}",
+                sku=f"{each.sku[:50].rstrip(' -._/+#')}-{code.upper()}-{number}",
                 compare_at=None,
                 planned=(),
                 barcode="",
@@ -293,12 +321,6 @@ def _with_what_was_there(product: Product, before: Product | None, now: datetime
         ),
         *_left_out_variants(product, before),
     )
-    if len(kept) > MAX_VARIANT_ROWS:
-        raise ProductRefused(
-            _("With those that are no longer sold, a product may have %(most)d variants.")
-            % {"most": MAX_VARIANT_ROWS},
-            "variants",
-        )
     return replace(
         product,
         variants=kept,

@@ -1,6 +1,5 @@
 """Search: what was found for some words, and what the visitor may be about to type."""
 
-import re
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -9,9 +8,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analytics.events import NotedEvent, note_event
-from cassandra_db import page_key, page_token
+from cassandra_db import Row, page_key, page_token
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
+from catalogue.rules import is_sku, normalize_sku
 from catalogue.search import MAX_QUERY_LENGTH
 from storefront import choices
 from storefront.card_lists import list_url, next_page_url, requested_card_count
@@ -20,8 +20,6 @@ from web.decorators import public
 from web.rate_limits import hit_local_rate_limit
 from web.rendering import render_page, without_header
 from web.text import clean_text
-
-SKU = re.compile(r"[A-Z0-9][A-Z0-9._-]{2,63}")
 
 
 @require_safe
@@ -32,7 +30,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
     hit_local_rate_limit(request, "search")
     query = " ".join(clean_text(request.GET.get("q", "")).split())[:MAX_QUERY_LENGTH]
     queries.prefetch_categories()
-    if (sku := _find_sku(query)) and (address := _sku_address(sku)):
+    if address := _find_sku_address(query):
         return redirect(address)
     sort = request.GET.get("sort", "best")
     if sort not in search.SORTS:
@@ -95,20 +93,22 @@ def _offset(token: str, query: str, sort: str) -> int:
     return int(page_key(token, _search_list(query, sort))[0]) if token else 0
 
 
-def _find_sku(query: str) -> str:
-    """A query that may be a SKU, as it would be written: without blanks, in capitals."""
-    sku = query.replace(" ", "-").upper()
-    return (
-        sku
-        if SKU.fullmatch(sku) and any(letter.isdigit() or letter == "-" for letter in sku)
-        else ""
-    )
+def _find_sku_address(query: str) -> str:
+    """Return the page of what a query names by its SKU, "" for none. A blank may stand for a hyphen."""
+    sku = normalize_sku(query)
+    possible = [
+        each
+        for each in dict.fromkeys((sku, sku.replace(" ", "-")))
+        if len(each) > 2 and is_sku(each) and not each.isalpha()
+    ]
+    reading = [queries.prefetch_variant_by_sku(each) for each in possible]
+    addresses = (_variant_address(row) for pending in reading if (row := pending.one()))
+    return next(filter(None, addresses), "")
 
 
-def _sku_address(sku: str) -> str:
-    row = queries.find_variant_by_sku(sku)
-    found = queries.get_product(row.product_id) if row else None
-    variant = queries.get_sellable_variant(found, row.variant_id) if row else None
+def _variant_address(row: Row) -> str:
+    found = queries.get_product(row.product_id)
+    variant = queries.get_sellable_variant(found, row.variant_id)
     return choices.variant_url(found, variant) if found and variant else ""
 
 

@@ -370,9 +370,9 @@ def test_s91_the_shop_is_set_by_admins_alone() -> None:
 
 
 def plan_counts(places: Mapping[str, str]) -> list[PlannedRow]:
-    """What a file would do that says that one unit of each SKU lies there."""
+    """What a file would do that says that three units of each SKU lie there."""
     layout = LAYOUTS["stock"]
-    cells = [{"sku": sku, "warehouse": place, "units": "1"} for sku, place in places.items()]
+    cells = [{"sku": sku, "warehouse": place, "units": "3"} for sku, place in places.items()]
     rows = [FileRow(n, layout.key(each), ((n, each),)) for n, each in enumerate(cells, 2)]
     return layout.plan(rows, uuid4(), current_time())
 

@@ -5,6 +5,7 @@ import random
 import re
 import tracemalloc
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,8 +21,9 @@ from spreadsheets.cells import (
     split_pairs,
     unescape_xml,
 )
-from spreadsheets.errors import FileRefused
+from spreadsheets.errors import CellRefused, FileRefused
 from spreadsheets.layouts import LAYOUTS, iterate_rows
+from spreadsheets.typed_values import format_price, parse_price, parse_whole_number
 from tests.spreadsheets.files import csv_of, xlsx_of
 
 HEAD = ["sku", "price", "compare_at"]
@@ -131,7 +133,8 @@ def test_x105_whatever_a_cell_says_comes_back(separator: str) -> None:
         values = ["".join(chance.choices(letters, k=chance.randint(0, 6))) for _ in range(3)]
         assert split_list(join_list(values, separator), separator) == values
         pairs = {each: chance.choice(values) for each in values}
-        assert split_pairs(join_pairs(pairs.items(), separator), separator) == pairs
+        parts = split_pairs(join_pairs(pairs.items(), separator), separator)
+        assert [(label, text) for _written, label, text in parts] == [*pairs.items()]
         for each in values:
             assert restore_harmless(make_harmless(each)) == each
             assert unescape_xml(escape_xml(each)) == each
@@ -185,6 +188,54 @@ def test_x107_the_memory_that_a_file_takes_does_not_grow_with_what_its_lines_say
     peak = tracemalloc.get_traced_memory()[1] - before
     tracemalloc.stop()
     assert count == lines
-    # Of each line its key's hash is kept.
-    assert peak < lines * 150, "and not the lines"
+    # Of each line the hashes of its key and its SKU are kept.
+    assert peak < lines * 400, "and not the lines"
     assert len(long) > lines * 2000
+
+
+def test_x273_a_file_may_name_its_separator_as_excel_does() -> None:
+    lines = [(2, LINES[1]), (3, LINES[2])]
+    for separator in (*",;\t", "|"):
+        for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+            for first in (f"sep={separator}\r\n", f'"sep={separator}"\n', f"SEP={separator}\n"):
+                content = (first + csv_of(LINES, "utf-8", separator).decode()).encode(encoding)
+                assert table(content) == (HEAD, lines, ""), (first, encoding)
+
+
+def test_x273_numbers_are_read_as_spreadsheets_write_them() -> None:
+    numbers: list[list[Any]] = [HEAD, ["A-1", 123.30000000000001, 0.1 + 0.2], ["A-2", 250.0, None]]
+    assert [each[1:3] for _line, each in table(xlsx_of(numbers))[1]] == [
+        ["123.3", "0.3"],
+        ["250", ""],
+    ]
+    prices = {
+        **dict.fromkeys(("123.30000000000001", "123,3", " 123.30 "), "123.30"),
+        "0.01": "0.01",
+        "-1": "Enter a price above 0.",
+        "0.00": "Enter a price above 0.",
+        "1000000.01": "Enter a price of 1000000 at most.",
+        "": "Enter a price.",
+        "1e3": "Enter a price, such as 12.50.",
+    }
+    fractions = "Enter a price without fractions of a cent and with nothing between the thousands, such as 1000.50."
+    prices |= dict.fromkeys(("1.000", "1,000", "0.0049", "12.5001"), fractions)
+    whole = "Enter a whole number: no fraction, and nothing between the thousands."
+    grams = {
+        **dict.fromkeys(("250.0", "250", "250,00", "250.00000000000003"), "250"),
+        **dict.fromkeys(("250.5", "1.000", "0.1"), whole),
+        "x": "Enter a whole number.",
+        "-1": "Enter a number from 0.",
+        "1000001": "Enter a number of 1000000 at most.",
+    }
+    readers: list[tuple[dict[str, str], Callable[[str], str]]] = [
+        (prices, lambda text: format_price(parse_price(text))),
+        (grams, lambda text: str(parse_whole_number(text, 1_000_000))),
+    ]
+    for texts, read in readers:
+        found = {}
+        for text in texts:
+            try:
+                found[text] = read(text)
+            except CellRefused as refused:
+                found[text] = str(refused)
+        assert found == texts

@@ -17,6 +17,7 @@ from catalogue import operations as catalogue
 from catalogue import queries
 from catalogue.bulk_changes import has_mark
 from catalogue.entities import Product, Variant
+from catalogue.operations.claims import Claim, take_claims
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from inventory.operations import receive_stock
@@ -251,11 +252,9 @@ def test_x106_each_fault_is_named_with_its_line_and_column() -> None:
     found = {(line, column) for line, column, _text in faults_of(task)}
     assert found == {
         (2, "sku"),
-        (3, "category"),
-        (3, "weight_grams"),
-        (3, "sold"),
+        *((3, each) for each in ("name", "category", "price", "barcode", "weight_grams", "sold")),
         (4, "product"),
-        (5, "product"),
+        *((5, each) for each in ("product", "name", "category")),
     }
     assert task.counts == {"faulty": 4}
 
@@ -456,3 +455,127 @@ def test_x105_an_import_whose_first_cells_have_expired_is_gone() -> None:
     assert task.task_id not in {each.task_id for each in spreadsheets.list_tasks(now, LAYOUTS)}
     month = month_of(task.task_id)
     assert task.task_id not in {each.task_id for each in spreadsheets.iterate_tasks(month)}
+
+
+NEW_HEAD = ["product", "name", "category", "sku", "options", "price", "compare_at", "weight_grams"]
+
+
+def test_x272_the_preview_reports_all_that_applying_would_refuse() -> None:
+    """What is not reported is applied: nothing in a file that was looked at is refused afterwards."""
+    mug, other = make_product("Mug", price="12.00", listed=True), make_product("Bowl", listed=True)
+    slug, name = vase_category(mug), f"new-{uuid4().hex[:8]}"
+    # A SKU that a variant of the same product had before is claimed by that one.
+    former = sku(mug)
+    renamed = replace(now_of(mug).variants[0], sku=f"{former}-B")
+    catalogue.save_product(replace(now_of(mug), variants=(renamed,)), datetime.now(UTC))
+    # An address without a product, as a save that was cut off has left it.
+    claimed = f"claimed-{uuid4().hex[:8]}"
+    take_claims([Claim(claimed, uuid4())])
+    vase = make_product("Vase", listed=True)
+    lines: Lines = [
+        NEW_HEAD,
+        [f"{name}-1", "One", slug, f"{name}-x", "", "1.00", "", ""],
+        [f"{name}-2", "Two", slug, f"{name}-x", "", "1.00", "", ""],
+        [mug.slug, "Mug", slug, f"{former}-B", "", "12.00", "", "350"],
+        [mug.slug, "", "", former, "", "13.00", "", ""],
+        [claimed, "Claimed", slug, f"{name}-y", "", "1.00", "", ""],
+        [f"{name}-3", "Three", slug, f"{name}-z", "", "1.00", "2.00", ""],
+        [f"{name}-4", "Four", slug, sku(vase), "", "1.00", "", ""],
+        [vase.slug, "Vase", slug, sku(vase), "", "12.00", "", "9"],
+    ]
+    task = read(csv_of(lines), "products")
+    assert faults_of(task) == [
+        (3, "sku", f"A product further up in this file has the SKU {name.upper()}-X."),
+        (5, "sku", f"Another variant has the SKU {former}."),
+        (6, "product", "Another product has this address."),
+        (
+            7,
+            "compare_at",
+            "Nothing can be crossed out yet: this was not sold at another price before.",
+        ),
+        (8, "sku", f"The SKU {sku(vase)} belongs to another product."),
+    ]
+    assert apply(task).results == {"done": 2}, "the first one with the SKU, and the vase"
+    # Of stock, what orders have reserved cannot be counted away.
+    variant_id = other.variants[0].variant_id
+    make_stock(5, product_id=other.product_id, variant_id=variant_id)
+    wanted = [WantedLine(1, other.product_id, variant_id, 4)]
+    inventory.reserve_stock(uuid4(), wanted, datetime.now(UTC), 9)
+    head = ["sku", "warehouse", "units", "shipped"]
+    task = read(csv_of([head, [sku(other), "berlin", "3", ""]]), "stock")
+    assert faults_of(task) == [(2, "units", "Only 1 are free: orders have the others.")]
+    task = read(csv_of([head, [sku(other), "berlin", "3", "999999999"]]), "stock")
+    assert [(line, column) for line, column, _text in faults_of(task)] == [(2, "units")]
+    assert apply(read(csv_of([head, [sku(other), "berlin", "4", ""]]), "stock")).results == {
+        "done": 1
+    }
+
+
+def test_x272_all_faults_of_a_row_are_shown_at_once_each_in_its_own_words() -> None:
+    category = vase_category(make_product("Mug", listed=True))
+    name = f"new-{uuid4().hex[:8]}"
+    head = [*NEW_HEAD, "barcode", "active_from", "active_until", "tags", "search_title"]
+    rest = ["2027-03-28T01:30", "2027-02-31", "x" * 101, "y" * 101]
+    lines: Lines = [
+        head,
+        [name, "", "nowhere", "bad!", "Colour", "0", "1.005", "1.5", "123", *rest],
+        [name, "", "", f"{name}-2", "Size: S", "1000001", "x", "-1", "", "", "", "", ""],
+        [name, "Other", "", f"{name}-3", "Size: M", "", "", "", "4006381333931", "", "", "", ""],
+        [
+            name,
+            "",
+            "",
+            f"{name}-4",
+            "Size: L",
+            "12.00",
+            "11.00",
+            "",
+            "4006381333931",
+            "",
+            "",
+            "",
+            "",
+        ],
+        [f"{name}-b", "B", category, "#1", "", "1.00", "", "1000001", "", "", "", "", ""],
+    ]
+    faults = faults_of(read(csv_of(lines), "products"))
+    prices = [text for _line, column, text in faults if column in ("price", "compare_at")]
+    assert len(set(prices)) == len(prices) == 6
+    assert [(line, column) for line, column, _text in faults] == [
+        *((2, each) for each in ("category", "active_from", "active_until", "options", "price")),
+        *((2, each) for each in ("compare_at", "weight_grams")),
+        *((3, each) for each in ("price", "compare_at", "weight_grams")),
+        (4, "name"),
+        (2, "name"),
+        (4, "price"),
+        (2, "search_title"),
+        (2, "tags"),
+        (2, "sku"),
+        (2, "barcode"),
+        (5, "compare_at"),
+        (5, "barcode"),
+        (6, "weight_grams"),
+        (6, "sku"),
+    ]
+
+
+def test_x275_options_of_a_new_product_keep_the_order_of_the_file() -> None:
+    category, name = vase_category(make_product("Mug", listed=True)), f"new-{uuid4().hex[:8]}"
+    lines: Lines = [
+        NEW_HEAD,
+        [name, "Shelf", category, f"{name}-1", "Wood: oak, Size: S", "9.00", "", ""],
+        [name, "", "", f"{name}-2", "Size: L, Wood: oak", "9.00", "", ""],
+    ]
+    assert apply(read(csv_of(lines), "products")).results == {"done": 1}
+    found = queries.find_product_id_by_slug(name)
+    assert found
+    shelf = queries.get_product_at_quorum(found)
+    assert shelf
+    assert shelf.option_names == ("Wood", "Size")
+    written = export("products", products=[shelf])
+    place = LAYOUTS["products"].head.index("options")
+    assert [line[place] for line in as_lines(written)[1:]] == [
+        "Wood: oak, Size: S",
+        "Wood: oak, Size: L",
+    ]
+    assert read(written, "products").counts == {"unchanged": 1}

@@ -1,0 +1,206 @@
+"""How a product's values are written as text and read back: one formatter and one parser for cells of files and for form fields.
+
+Each parser takes what its formatter has written, and raises CellRefused with a sentence to show beside the cell or field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from moneyed import Money
+
+from cassandra_db import truncate_to_milliseconds
+from catalogue.rules import EARLIEST, LATEST, find_price_fault
+from spreadsheets.cells import join_list, join_pairs, split_list, split_pairs
+from spreadsheets.errors import CellRefused
+from web.text import clean_text
+
+# With a comma as a spreadsheet in Berlin writes it, too.
+_NUMBER = re.compile(r"(-?[0-9]{1,12})(?:[.,]([0-9]{1,20}))?", re.ASCII)
+# Spreadsheets compute in binary: 123.30 may come as 123.30000000000001.
+_NOISE = Decimal("1e-8")
+
+
+def _parse_number(text: str, places: int, no_number: str, no_fraction: str) -> Decimal:
+    found = _NUMBER.fullmatch(text.strip())
+    if not found:
+        raise CellRefused(no_number)
+    whole, fraction = found[1], found[2] or "0"
+    number = Decimal(f"{whole}.{fraction}")
+    rounded = round(number, places)
+    # 1,000 and 1.000 may be a thousand.
+    if len(fraction) == 3 or abs(number - rounded) > _NOISE:
+        raise CellRefused(no_fraction)
+    return rounded
+
+
+def parse_whole_number(text: str, most: int, empty: int | None = None) -> int:
+    """Return a whole number from 0 to `most`, or `empty` for no text. Raises CellRefused."""
+    if not text.strip() and empty is not None:
+        return empty
+    number = _parse_number(
+        text,
+        0,
+        _("Enter a whole number."),
+        _("Enter a whole number: no fraction, and nothing between the thousands."),
+    )
+    if number < 0:
+        raise CellRefused(_("Enter a number from 0."))
+    if number > most:
+        raise CellRefused(_("Enter a number of %(most)d at most.") % {"most": most})
+    return int(number)
+
+
+def format_whole_number(number: int) -> str:
+    """Return a whole number as text; 0, which says that nothing is known, is empty."""
+    return str(number or "")
+
+
+def parse_price(text: str) -> Money:
+    """Return a price in the shop's currency. Raises CellRefused."""
+    if not text.strip():
+        raise CellRefused(_("Enter a price."))
+    amount = _parse_number(
+        text,
+        2,
+        _("Enter a price, such as 12.50."),
+        _(
+            "Enter a price without fractions of a cent and with nothing between the thousands, such as 1000.50."
+        ),
+    )
+    price = Money(amount, settings.CURRENCY)
+    if fault := find_price_fault(price):
+        raise CellRefused(fault)
+    return price
+
+
+def format_price(price: Money | None) -> str:
+    """Return a price as a plain number; no price is empty."""
+    return f"{price.amount:.2f}" if price is not None else ""
+
+
+def parse_moment(text: str) -> datetime | None:
+    """Return a moment in UTC, in whole milliseconds, or None for no text. Raises CellRefused.
+
+    Without an offset it is the shop's time. An hour that comes twice, as the clocks are put back, is the first of the two.
+    """
+    if not text.strip():
+        return None
+    try:
+        typed = datetime.fromisoformat(text.strip())
+        moment = typed if typed.tzinfo else typed.replace(tzinfo=timezone.get_default_timezone())
+        found = truncate_to_milliseconds(moment.astimezone(UTC))
+        is_skipped = not typed.tzinfo and _to_shop_time(found) != truncate_to_milliseconds(typed)
+    except OverflowError:
+        found, is_skipped = None, False
+    except ValueError as error:
+        raise CellRefused(_("Enter a day and a time, such as 2027-03-01 09:00.")) from error
+    if found is None or not EARLIEST <= found < LATEST:
+        raise CellRefused(
+            _("Enter a year from %(first)s to %(last)s.")
+            % {"first": str(EARLIEST.year), "last": str(LATEST.year - 1)}
+        )
+    if is_skipped:
+        raise CellRefused(
+            _("The clocks are put forward over this time. Enter one before or after it.")
+        )
+    return found
+
+
+def format_moment(moment: datetime | None) -> str:
+    """Return a moment in UTC, for `parse_moment`."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else ""
+
+
+def format_shop_time(moment: datetime | None) -> str:
+    """Return a moment as a browser's field for a day and a time takes it: in the shop's time, without an offset."""
+    if moment is None:
+        return ""
+    local = _to_shop_time(moment)
+    is_whole = not (local.second or local.microsecond)
+    detail = "minutes" if is_whole else "milliseconds" if local.microsecond else "seconds"
+    return local.isoformat(timespec=detail)
+
+
+def _to_shop_time(moment: datetime) -> datetime:
+    return moment.astimezone(timezone.get_default_timezone()).replace(tzinfo=None, fold=0)
+
+
+def keep_moment(typed: datetime | None, stored: datetime | None) -> datetime | None:
+    """Return the stored moment if a form's field says the same of both: in the hour that comes twice it shows two alike."""
+    return stored if format_shop_time(typed) == format_shop_time(stored) else typed
+
+
+def parse_tags(text: str) -> frozenset[str]:
+    """Return tags, which have commas between them."""
+    return frozenset(_split_values(text))
+
+
+def format_tags(tags: Iterable[str]) -> str:
+    """Return tags as text, for `parse_tags`."""
+    return join_list(sorted(tags))
+
+
+def _split_values(text: str) -> tuple[str, ...]:
+    values = (clean_text(each).strip() for each in split_list(text))
+    return tuple(dict.fromkeys(each for each in values if each))
+
+
+def _parse_pairs(text: str, separator: str, complaint: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for written, label, value in split_pairs(text, separator):
+        if not label.strip() or value is None:
+            raise CellRefused(complaint % {"line": written.strip()[:200]})
+        if label.strip() in found:
+            raise CellRefused(_("“%(label)s” is there twice.") % {"label": label.strip()[:100]})
+        found[label.strip()] = value.strip()
+    return found
+
+
+def parse_details(text: str) -> dict[str, str]:
+    """Return details by their labels, one a line: "Material: stoneware". Raises CellRefused."""
+    complaint = _("Write “%(line)s” with a colon, such as “Material: stoneware”.")
+    return _parse_pairs(text, "\n", complaint)
+
+
+def format_details(details: Mapping[str, str]) -> str:
+    """Return details as text, for `parse_details`."""
+    return join_pairs(details.items(), "\n")
+
+
+def parse_options(text: str) -> dict[str, str]:
+    """Return a variant's options with their values: "Colour: olive, Size: small". Raises CellRefused."""
+    complaint = _("Write “%(line)s” as an option with its value, such as “Colour: olive”.")
+    return _parse_pairs(text, ",", complaint)
+
+
+def format_options(options: Mapping[str, str]) -> str:
+    """Return a variant's options as text, for `parse_options`."""
+    return join_pairs(options.items(), ",")
+
+
+def parse_option_values(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the values of each option, one option a line: "Colour: olive, oat". Raises CellRefused."""
+    complaint = _("Write “%(line)s” with a colon and values, such as “Colour: Oat, Slate”.")
+    found = {}
+    for label, values in _parse_pairs(text, "\n", complaint).items():
+        found[clean_text(label)] = _split_values(values)
+        if not found[clean_text(label)]:
+            raise CellRefused(complaint % {"line": label})
+    return found
+
+
+def format_option_values(options: Mapping[str, Sequence[str]]) -> str:
+    """Return the values of options as text, for `parse_option_values`."""
+    return join_pairs(((name, join_list(values)) for name, values in options.items()), "\n")
+
+
+def parse_barcode(text: str) -> str:
+    """Return a barcode's digits: without blanks, hyphens, and the fraction that a spreadsheet writes."""
+    return re.sub(r"[\s-]", "", text).removesuffix(".0")
