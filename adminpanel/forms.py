@@ -30,7 +30,7 @@ from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
-from web.forms import Form
+from web.forms import FilterForm, Form
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -199,8 +199,10 @@ class StaffRoleForm(Form):
         return "" if self.cleaned_data["role"] == "shopper" else str(self.cleaned_data["role"])
 
 
-class AuditLogForm(Form):
-    """Which page of the audit log. Whatever is not understood shows today's acts of the staff."""
+class AuditLogForm(FilterForm):
+    """Which page of the audit log; by itself today's acts of the staff."""
+
+    PLACES = frozenset({"after"})
 
     book = forms.ChoiceField(
         label=gettext_lazy("Show"),
@@ -380,8 +382,8 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), timezone.get_default_timezone()).astimezone(UTC)
 
 
-class SalesForm(Form):
-    """Of which days the sales are shown, both included. Whatever is not understood shows the last thirty days."""
+class SalesForm(FilterForm):
+    """Of which days the sales are shown, both included; by itself the last thirty."""
 
     first = forms.DateField(
         label=gettext_lazy("From"),
@@ -428,7 +430,7 @@ class VisitsSelection:
 
 
 class VisitsForm(SalesForm):
-    """Of which days the visits are shown, and how. Whatever is not understood is as if it were not there."""
+    """Of which days the visits are shown, and how."""
 
     by = forms.ChoiceField(
         label=gettext_lazy("Lines"),
