@@ -325,8 +325,8 @@ def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
             change_id=uuid5(own.user_id, form.cleaned_data["operation"].hex),
             now=current_time(),
         )
-    except NoSuchReview as error:
-        raise Http404 from error
+    except NoSuchReview:
+        pass  # it was withdrawn before, in another tab
     except ReviewChanged:
         return _stale_page(request, product_id, writer, status=409)
     messages.success(request, _("Your review is withdrawn."))
