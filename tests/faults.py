@@ -4239,7 +4239,7 @@ FAULTS = (
         "storefront/choices.py",
         "(number + 1) % count + 1)\n",
         "number % count + 1)\n",
-        "tests/browser/test_look.py",
+        "tests/storefront/test_pages.py",
     ),
     _fault(
         "The demo's statistics say that a search finds nothing which finds something",
