@@ -116,6 +116,17 @@ def staff_required(
     return decorated
 
 
+def mark_staff_page(request: HttpRequest) -> None:
+    """Let an error page of somebody who is at work stand in the staff's frame."""
+    user = getattr(request, "user", None)
+    if (
+        isinstance(user, User)
+        and user.role in ROLES
+        and has_passed_second_factor(request.session, user)
+    ):
+        request.is_staff_page = True  # type: ignore[attr-defined]
+
+
 def has_permission(user: User, permission: str) -> bool:
     """Return whether a role opens the staff page that a permission names: "adminpanel.refund" for `adminpanel:refund`.
 

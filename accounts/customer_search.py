@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts.search_terms import HEAD
 from cassandra_db import PendingResult, read
-from catalogue.words import split_words
+from catalogue.words import name_has_words, split_words
 
 # The read returns so many rows at most; of all that were found so many are shown.
 MAX_ROWS, MAX_SHOWN = 200, 20
@@ -53,12 +53,7 @@ def found_customers(search: CustomerSearch) -> tuple[list[FoundCustomer], bool]:
     found = {
         row.user_id: FoundCustomer(row.user_id, row.name, row.since)
         for row in rows
-        if _has_words(row.name, search.words)
+        if name_has_words(row.name, search.words)
     }
     ordered = sorted(found.values(), key=lambda each: (each.name.casefold(), each.since))
     return ordered[:MAX_SHOWN], len(rows) == MAX_ROWS or len(ordered) > MAX_SHOWN
-
-
-def _has_words(name: str, typed: tuple[str, ...]) -> bool:
-    words = split_words(name)
-    return all(any(word.startswith(each) for word in words) for each in typed)

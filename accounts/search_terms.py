@@ -1,6 +1,6 @@
 """Under which words staff find a customer: those of the name."""
 
-from catalogue.words import split_words
+from catalogue.words import name_words
 
 # How much of a term has to be typed, and stands in the key of its partition.
 HEAD = 2
@@ -9,4 +9,4 @@ MAX_TERMS = 12
 
 def list_name_terms(name: str) -> list[str]:
     """Return the words of a name, without case and accents, each once."""
-    return list(dict.fromkeys(split_words(name)))[:MAX_TERMS]
+    return name_words(name)[:MAX_TERMS]

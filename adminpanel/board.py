@@ -128,6 +128,7 @@ class BoardView:
     after: str = ""
     shown: tuple[str, ...] = USUAL_CHOICE
     fields: tuple[tuple[str, str], ...] = ()
+    is_refused: bool = False  # a filter cannot be read, so nothing is listed
 
     def url(self, **changes: str) -> str:
         """Return the address of the board like this, with some fields changed; '' leaves one out."""
@@ -218,19 +219,16 @@ class Board:
 
 
 def parse_view(form: OrderFilterForm, data: QueryDict, shown: tuple[str, ...]) -> BoardView:
-    """Return what an address asks for, as far as it is understood."""
+    """Return what an address asks for. Filters that the form refuses stay, and nothing is listed by them."""
     chosen = form.build_filter()
     usual = usual_sort(chosen.status)
     sort = data.get("sort", "")
     sort = sort if sort in SORT_LABELS else usual
-    fields = [
-        each
-        for each in list_filter_fields(data)
-        if each[0] != "column" and each[0] not in form.errors
-    ]
+    fields = [each for each in list_filter_fields(data) if each[0] != "column"]
     if sort != usual:
         fields.append(("sort", sort))
-    return BoardView(chosen, sort, data.get("after", "")[:500], shown, tuple(fields))
+    after = data.get("after", "")[:500]
+    return BoardView(chosen, sort, after, shown, tuple(fields), form.is_refused)
 
 
 def usual_sort(column: str) -> str:
@@ -247,7 +245,7 @@ def parse_choice(text: str) -> tuple[str, ...]:
 def get_board(view: BoardView, user: User, now: datetime) -> Board:
     """Return the board as somebody wants to see it, with what waits for them. Raises InvalidPageToken, CassandraUnavailable."""
     read = _list_promised if view.sort == PROMISED else _list_by_time
-    orders, following, looked_at = read(view)
+    orders, following, looked_at = ([], "", 0) if view.is_refused else read(view)
     counts = {**_growing_counts.get(), **queries.count_board_orders()}
     tabs = tuple(
         BoardTab(

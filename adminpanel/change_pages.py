@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -69,7 +69,8 @@ def change_context(
 ) -> tuple[dict[str, Any], list[BulkChangeRow]]:
     """Return what the page of a change shows, and the rows that it asks for. Raises CassandraUnavailable."""
     only = request.GET.get("only", "")
-    only = only if only in RESULTS else ""
+    if only and only not in RESULTS:
+        raise Http404("no such result")
     counts: Mapping[str, int] = change.counts or {}
     if only:
         found = [each for each in store.iterate_results(change) if each.result == only]

@@ -30,7 +30,7 @@ from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
 from web.days import end_of_day, start_of_day
-from web.forms import Form
+from web.forms import FilterForm, Form
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -199,8 +199,10 @@ class StaffRoleForm(Form):
         return "" if self.cleaned_data["role"] == "shopper" else str(self.cleaned_data["role"])
 
 
-class AuditLogForm(Form):
-    """Which page of the audit log. Whatever is not understood shows today's acts of the staff."""
+class AuditLogForm(FilterForm):
+    """Which page of the audit log; by itself today's acts of the staff."""
+
+    PLACES = frozenset({"after"})
 
     book = forms.ChoiceField(
         label=gettext_lazy("Show"),
@@ -377,8 +379,8 @@ def _cents(amount: Decimal | None) -> int:
     return to_minor_units(Money(amount, settings.CURRENCY)) if amount else 0
 
 
-class SalesForm(Form):
-    """Of which days the sales are shown, both included. Whatever is not understood shows the last thirty days."""
+class SalesForm(FilterForm):
+    """Of which days the sales are shown, both included; by itself the last thirty."""
 
     first = forms.DateField(
         label=gettext_lazy("From"),
@@ -425,7 +427,7 @@ class VisitsSelection:
 
 
 class VisitsForm(SalesForm):
-    """Of which days the visits are shown, and how. Whatever is not understood is as if it were not there."""
+    """Of which days the visits are shown, and how."""
 
     by = forms.ChoiceField(
         label=gettext_lazy("Lines"),

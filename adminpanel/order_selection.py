@@ -17,7 +17,7 @@ from orders.states import BOARD_COLUMNS
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods, list_delivery_countries
 from pricing.delivery_settings import country_name
-from web.forms import Form
+from web.forms import FilterForm
 
 DEFAULT_COLUMN = "to_pack"
 # So many can be changed or printed at once.
@@ -28,8 +28,10 @@ TICKED, JOINED, ALL = "order", "orders", "all"
 MAX_TICKED = 100
 
 
-class OrderFilterForm(Form):
-    """Which orders of a column are shown. What is not understood asks for nothing, and is said beside its field."""
+class OrderFilterForm(FilterForm):
+    """Which orders of a column are shown."""
+
+    PLACES = frozenset({"column"})
 
     column = forms.ChoiceField(
         choices=list(BOARD_COLUMNS.items()), required=False, widget=forms.HiddenInput
@@ -64,7 +66,7 @@ class OrderFilterForm(Form):
             self.fields[name].choices = [*anything, *found]  # type: ignore[attr-defined]
 
     def build_filter(self) -> OrderFilter:
-        """Return what the fields ask for, as far as they are understood."""
+        """Return what the fields ask for, unless the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
 
@@ -120,7 +122,10 @@ def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
         ticked = list_ticked_ids(data)
         return ticked, len(ticked)
     found: list[UUID] = []
-    for order in iterate_orders(parse_order_filter(data)):
+    form = OrderFilterForm(data)
+    if form.is_refused:
+        return [], 0
+    for order in iterate_orders(form.build_filter()):
         if len(found) == MAX_SELECTED_ORDERS:
             return found, len(found) + 1
         found.append(order.order_id)

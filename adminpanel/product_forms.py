@@ -21,7 +21,13 @@ from catalogue import rules
 from catalogue.entities import CategoryNode, Product, ProductPicture, Variant
 from catalogue.prices import PricePoint, price_in_force
 from catalogue.queries import get_category_tree_at_quorum
-from catalogue.search import STAFF_DEEPEST, STAFF_PAGE_LENGTH, STAFF_SORTS
+from catalogue.search import (
+    STAFF_DEEPEST,
+    STAFF_PAGE_LENGTH,
+    STAFF_SORTS,
+    SearchIndexMissing,
+    list_product_ids_for_staff,
+)
 from pricing.tax import TAX_CLASSES
 from spreadsheets.errors import CellRefused
 from spreadsheets.typed_values import (
@@ -39,7 +45,7 @@ from spreadsheets.typed_values import (
     parse_tags,
     parse_whole_number,
 )
-from web.forms import Form
+from web.forms import FilterForm, Form
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -105,8 +111,10 @@ class ProductSelection:
         return (self.page - 1) * STAFF_PAGE_LENGTH
 
 
-class ProductFilterForm(Form):
-    """Which products are listed. Whatever is not understood is left out."""
+class ProductFilterForm(FilterForm):
+    """Which products are listed."""
+
+    PLACES = frozenset({"sort", "page"})
 
     q = forms.CharField(
         label=gettext_lazy("Name, SKU or brand"),
@@ -144,7 +152,7 @@ class ProductFilterForm(Form):
         category.choices = [("", _("Any")), *category_choices()]
 
     def parse_selection(self) -> ProductSelection:
-        """Return what is to be listed."""
+        """Return what is to be listed, unless the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
         category = clean.get("category")
@@ -161,6 +169,16 @@ class ProductFilterForm(Form):
             clean.get("sort") or "changed",
             clean.get("page") or 1,
         )
+
+    def list_product_ids(self) -> tuple[list[UUID], int]:
+        """Return all products that are listed, STAFF_DEEPEST at most, and how many there are; none if the form `is_refused`."""
+        if self.is_refused:
+            return [], 0
+        selection = self.parse_selection()
+        try:
+            return list_product_ids_for_staff(selection.query, selection.filters)
+        except SearchIndexMissing:
+            return [], 0
 
 
 # ---- What a product is

@@ -16,7 +16,7 @@ from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
 from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
-from web.forms import Form
+from web.forms import FilterForm, Form
 
 # Of one delivery or transfer, or in one warehouse.
 MAX_UNITS = 1_000_000
@@ -67,8 +67,10 @@ class StockSelection:
         return urlencode({name: value for name, value in fields.items() if value})
 
 
-class StockListForm(Form):
-    """Which stock items to show. Whatever is not understood shows all of the first warehouse."""
+class StockListForm(FilterForm):
+    """Which stock items to show; by itself all of the first warehouse."""
+
+    PLACES = frozenset({"after"})
 
     warehouse = forms.ChoiceField(
         choices=lambda: [(each, warehouse_label(each)) for each in list_warehouses()],
@@ -84,7 +86,7 @@ class StockListForm(Form):
     after = forms.CharField(required=False, max_length=500)
 
     def parse_selection(self) -> StockSelection:
-        """Return what to show, usable as it is."""
+        """Return what to show, unless the form `is_refused`."""
         self.is_valid()
         clean = self.cleaned_data
         return StockSelection(

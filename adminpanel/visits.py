@@ -48,8 +48,10 @@ class VisitLine:
 
     @property
     def conversion(self) -> float | None:
-        """Paid orders for a hundred visitors; None without visitors."""
-        return 100 * self.sales.orders / self.visitors if self.visitors else None
+        """Paid orders for a hundred visitors; None if it says nothing: without visitors, or if not even all buyers were counted."""
+        if not self.visitors or self.sales.orders > self.visitors:
+            return None
+        return 100 * self.sales.orders / self.visitors
 
     @property
     def average_order(self) -> Money | None:

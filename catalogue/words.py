@@ -2,10 +2,14 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from itertools import pairwise
 
 PREFIX_LETTERS = range(2, 9)
 _WORD = re.compile(r"[^\W_]+")
+_APOSTROPHE = re.compile("['’ʼ]")
+# The words that people join to the next one, or part from it: O Brien, Mc Donald, de Vries.
+_PARTICLE_LETTERS = 2
 
 
 def fold_text(text: str) -> str:
@@ -16,7 +20,25 @@ def fold_text(text: str) -> str:
 
 def split_words(text: str) -> list[str]:
     """Return the folded words of a text, in order: "T-Shirt, blue" gives t, shirt, blue."""
-    return _WORD.findall(fold_text(text).replace("'", "").replace("’", ""))
+    return _WORD.findall(_APOSTROPHE.sub("", fold_text(text)))
+
+
+def name_words(name: str) -> list[str]:
+    """Return the folded words by which a person's name is found, each once.
+
+    "O'Brien" gives obrien, o and brien; "O Brien" gives o, brien and obrien, so each is found as the other is written.
+    """
+    parts = _WORD.findall(_APOSTROPHE.sub(" ", fold_text(name)))
+    joined = (
+        first + second for first, second in pairwise(parts) if len(first) <= _PARTICLE_LETTERS
+    )
+    return list(dict.fromkeys((*split_words(name), *parts, *joined)))
+
+
+def name_has_words(name: str, typed: Iterable[str]) -> bool:
+    """Return whether each of these folded words is the beginning of one of a person's name."""
+    words = name_words(name)
+    return all(any(word.startswith(each) for word in words) for each in typed)
 
 
 def word_forms(word: str) -> set[str]:

@@ -6,10 +6,13 @@ from typing import Concatenate
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, resolve_url
+from django.utils.translation import gettext as _
 
 from accounts.access import current_member
+from accounts.queries import get_user
 from cart import owner
 from cart.access import BUY, require_listed_access
 from cart.errors import CartError
@@ -18,6 +21,7 @@ from cart.queries import PendingActiveCart
 from cart.request_cart import get_request_cart
 from cassandra_db import current_time
 from checkout.checkouts import get_checkout
+from checkout.orderable_carts import find_other_owner_id
 from checkout.pages import redirect_to_existing_order
 from checkout.visit import CheckoutVisit
 from shop_settings.queries import prefetch_settings
@@ -37,14 +41,25 @@ def orderable_cart_required(
 ) -> View[P]:
     """Give a view the visit to the checkout of the active cart.
 
-    A visitor who has nothing to order, or may not order it, is redirected to the cart; one whose cart is ordered, to the order.
+    A visitor who has nothing to order, or may not order it, is redirected to the cart; one whose cart is ordered, to the order;
+    and one who was signed out since the page was opened, to the login.
     """
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         owner_id, now = owner.get_checked_owner_id(request), current_time()
+        if _has_been_signed_out(request, owner_id):
+            messages.warning(
+                request,
+                _(
+                    "You were signed out, so nothing was ordered. Sign in to continue: your cart is saved."
+                ),
+            )
+            return redirect_to_login(request.path, resolve_url("accounts:login"))
         found = prefetch_active_cart(request, owner_id).result() if owner_id else None
         if found is None or owner_id is None or not found.cart.lines:
+            if request.method == "POST":
+                messages.warning(request, _("Your cart is empty now, so nothing was ordered."))
             return redirect("cart:show")
         set_badge(request, found.badge)
         try:
@@ -61,3 +76,11 @@ def orderable_cart_required(
         return view(request, visit, *args, **kwargs)
 
     return checked
+
+
+def _has_been_signed_out(request: HttpRequest, owner_id: UUID | None) -> bool:
+    """Whether a member's form is sent by somebody who is signed in no more, for example because they left in another tab."""
+    if request.method != "POST" or request.user.is_authenticated:
+        return False
+    other_id = find_other_owner_id(request.POST.get("checkout", ""), owner_id)
+    return other_id is not None and get_user(other_id) is not None

@@ -103,6 +103,16 @@ def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot |
     )
 
 
+def find_other_owner_id(token: str, owner_id: UUID | None) -> UUID | None:
+    """Return whose cart a page showed; None if it was this owner's, or its token is not ours or too old."""
+    try:
+        _order_id, owner, *_rest = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+        found = UUID(hex=owner)
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+    return None if found == owner_id else found
+
+
 @dataclass(frozen=True)
 class OrderableCart:
     """What of a cart can be ordered now, and in words how it differs from the cart's own lines."""

@@ -60,8 +60,9 @@ THREADS = 12
 PAUSES = (1, 2, 4, 8)
 FEW_LEFT_FROM = 5
 VISIT_DAYS = 29
-SEARCHED = ("mug", "lamp", "notebook", "wool", "jumper", "towel", "gift", "desk")
-SEARCHED_IN_VAIN = ("yoga mat", "candle")
+# The search finds something for the first ones, and nothing for the others.
+SEARCHED = ("mug", "lamp", "notebook", "wool", "jumper", "towel", "candle", "desk")
+SEARCHED_IN_VAIN = ("yoga mat", "umbrella")
 
 # One of each kind: some for all customers, one for a cart that is worth it, one that is over.
 DEMO_NAMESPACE = UUID("5b0f4a52-6a0e-4f0c-9a55-3d1f0f2a7c11")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from cassandra_db import PendingResult, read
-from catalogue.words import split_words
+from catalogue.words import name_has_words, split_words
 from orders.numbers import may_begin_order_number
 from orders.search_terms import HEAD, NAME, NUMBER, SKU, TRACKING, find_head, fold_code, fold_number
 
@@ -106,15 +106,10 @@ def found_orders(search: OrderSearch) -> list[FoundOrders]:
             cut.add(kind)
         for row in rows:
             label = search.email if kind == "email" else row.label or ""
-            if kind != NAME or _has_words(label, search.words):
+            if kind != NAME or name_has_words(label, search.words):
                 found = FoundOrder(row.order_id, row.number, row.placed_at, label)
                 by_kind.setdefault(kind, {})[row.order_id] = found
     return [_newest(kind, found.values(), kind in cut) for kind, found in by_kind.items()]
-
-
-def _has_words(name: str, typed: Iterable[str]) -> bool:
-    words = split_words(name)
-    return all(any(word.startswith(each) for word in words) for each in typed)
 
 
 def _newest(kind: str, found: Collection[FoundOrder], is_cut: bool) -> FoundOrders:

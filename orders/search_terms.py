@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from catalogue.words import split_words
+from catalogue.words import name_words
 from orders.numbers import normalize_order_number
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def list_terms(order: Order) -> dict[tuple[str, str], str]:
     names = dict.fromkeys((order.name, order.delivery_address.name, order.billing_address.name))
     by_kind = {
         NUMBER: {fold_number(order.number): order.number},
-        NAME: {word: name for name in reversed(names) for word in split_words(name or "")},
+        NAME: {word: name for name in reversed(names) for word in name_words(name or "")},
         SKU: {fold_code(sku): sku for sku in order.skus},
         TRACKING: {fold_code(each.tracking): each.tracking for each in order.parcels()},
     }

@@ -172,8 +172,8 @@ def withdraw_text(request: HttpRequest, slug: str, question_id: UUID) -> HttpRes
             change_id=uuid5(form.cleaned_data["operation"], f"withdraw {text.text_id}"),
             now=current_time(),
         )
-    except NoSuchText as error:
-        raise Http404 from error
+    except NoSuchText:
+        pass  # it was withdrawn before, in another tab
     except TextChanged:
         messages.error(request, _("This has just changed. Please look at it again."))
         return redirect("questions:answer", slug, question_id)

@@ -63,7 +63,9 @@ def product_reviews(request: HttpRequest, slug: str) -> HttpResponse:
     prefetch_categories()
     product_id, stars = _product_id(slug), request.GET.get("stars", "")
     by_helpfulness = request.GET.get("sort") == "helpful"
-    which = int(stars) if stars in set("12345") else HELPFUL if by_helpfulness else ALL
+    if stars and stars not in set("12345"):
+        raise Http404("no such reviews")
+    which = int(stars) if stars else HELPFUL if by_helpfulness else ALL
     after = request.GET.get("after", "")
     try:
         reading = queries.prefetch_review_page(product_id, which, after)
@@ -331,8 +333,8 @@ def _withdraw(request: HttpRequest, slug: str, writer: Writer) -> HttpResponse:
             change_id=uuid5(own.user_id, form.cleaned_data["operation"].hex),
             now=current_time(),
         )
-    except NoSuchReview as error:
-        raise Http404 from error
+    except NoSuchReview:
+        pass  # it was withdrawn before, in another tab
     except ReviewChanged:
         return _stale_page(request, product_id, writer, status=409)
     messages.success(request, _("Your review is withdrawn."))

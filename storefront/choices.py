@@ -192,6 +192,19 @@ def list_picture_choices(
     ]
 
 
+def list_slides(pictures: Sequence[PictureChoice]) -> list[tuple[PictureChoice, int, int, int]]:
+    """Return the pictures as the full-screen view shows them one after another, from the checked one on and around.
+
+    Each comes with its number among them, and the numbers of the one before and the one behind it.
+    """
+    count = len(pictures)
+    first = next((number for number, each in enumerate(pictures) if each.is_checked), 0)
+    return [
+        (pictures[number], number + 1, (number - 1) % count + 1, (number + 1) % count + 1)
+        for number in (*range(first, count), *range(first))
+    ]
+
+
 def _number_pictures(product: Product, current: Variant) -> dict[str, int]:
     own = product.picture_of(current)
     looks = [

@@ -53,3 +53,17 @@ class Form(forms.Form):
                 {name: [clean(name, each) for each in values] for name, values in data.lists()}
             )
         return {name: clean(name, value) for name, value in data.items()}
+
+
+class FilterForm(Form):
+    """A form that narrows a list. What it cannot read is said beside its field, and until then it finds nothing (X277).
+
+    `PLACES` are fields that choose a place in the list or its order, and narrow nothing: what they cannot read is left out.
+    """
+
+    PLACES: frozenset[str] = frozenset()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a filter cannot be read. Never list, count or change anything by such a form."""
+        return bool(self.errors.keys() - self.PLACES)

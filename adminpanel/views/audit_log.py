@@ -1,7 +1,6 @@
 """The audit log, to be read and nothing else."""
 
 from datetime import date, timedelta
-from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -24,7 +23,11 @@ from web.rendering import render_page
 def audit_log_page(request: HttpRequest) -> HttpResponse:
     """Show the audit log: of a day, or of one user's month."""
     today = current_time().date()
-    book, day, who, after = AuditLogForm(request.GET).parse_selection(today)
+    form = AuditLogForm(request.GET)
+    book, day, who, after = form.parse_selection(today)
+    if form.is_refused:
+        context = {"form": form, "day": day}
+        return render_page(request, "adminpanel/log.html", context, status=422)
     try:
         page = (
             audit_labels.get_actor_page(who, day, after)
@@ -33,7 +36,7 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
         )
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:log')}?book={book}&day={day}")
-    context: dict[str, Any] = {
+    context = {
         "journal": page,
         "form": AuditLogForm(initial={"book": book, "day": day}),
         "day": day,

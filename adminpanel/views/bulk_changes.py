@@ -35,7 +35,6 @@ from adminpanel.product_forms import CATALOGUE_STAFF, ProductFilterForm
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected
-from catalogue.search import SearchIndexMissing, list_product_ids_for_staff
 from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
@@ -76,11 +75,7 @@ def _list_selected(data: QueryDict) -> tuple[list[UUID], int]:
     if not data.get("all"):
         ids = list_ticked_ids(data)
         return ids, len(ids)
-    selection = ProductFilterForm(data).parse_selection()
-    try:
-        return list_product_ids_for_staff(selection.query, selection.filters)
-    except SearchIndexMissing:
-        return [], 0
+    return ProductFilterForm(data).list_product_ids()
 
 
 def _staff_id(request: HttpRequest) -> UUID:

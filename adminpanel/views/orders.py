@@ -67,7 +67,7 @@ def order_board(request: HttpRequest) -> HttpResponse:
     if request.GET.get("seen") == found.fingerprint:
         return HttpResponse(status=204)
     context = _board_context(found, form) | {"low_stock": low_stock}
-    status = 422 if form.errors.keys() - {"column"} else 200
+    status = 422 if form.is_refused else 200
     return render_page(request, "adminpanel/board.html", context, part="board", status=status)
 
 

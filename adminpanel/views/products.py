@@ -93,12 +93,14 @@ def _list_page(
     selection = form.parse_selection()
     is_missing = False
     low_stock = PendingLowStock(request)
+    found = StaffSearchResult((), 0, "all")
     try:
-        found = find_products_for_staff(
-            selection.query, **selection.filters, sort=selection.sort, offset=selection.offset
-        )
+        if not form.is_refused:
+            found = find_products_for_staff(
+                selection.query, **selection.filters, sort=selection.sort, offset=selection.offset
+            )
     except SearchIndexMissing:
-        found, is_missing = StaffSearchResult((), 0, "all"), True
+        is_missing = True
     reachable = min(found.total, STAFF_DEEPEST)
     products = [
         each for each in found.products if product is None or each.product_id != product.product_id
@@ -112,8 +114,8 @@ def _list_page(
         "line": lines[0] if lines else None,
         "found": found,
         "filters": [form[name] for name in ("status", "category", "stock", "brand")],
-        "filter_count": sum(bool(each) for each in selection.filters.values()),
-        "is_filtered": bool(selection.query) or any(selection.filters.values()),
+        "filter_count": sum(bool(each) for each in selection.filters.values()) or len(form.errors),
+        "is_filtered": form.is_refused or bool(selection.query) or any(selection.filters.values()),
         "is_missing": is_missing,
         "selection": list_filter_fields(request.GET),
         "page": selection.page,
@@ -123,6 +125,8 @@ def _list_page(
         "next_page": selection.page + 1 if selection.page * STAFF_PAGE_LENGTH < reachable else 0,
     }
     part = "row" if product else ""
+    if form.is_refused and status == HTTPStatus.OK:
+        status = HTTPStatus.UNPROCESSABLE_ENTITY
     return render_page(request, "adminpanel/products.html", context, part=part, status=status)
 
 

@@ -16,7 +16,10 @@ from web.rendering import render_page
 @require_safe
 def sales_report(request: HttpRequest) -> HttpResponse:
     """Show what was sold from one day to another; by itself, of the last thirty days."""
-    first, last = SalesForm(request.GET).parse_selection(shop_today())
+    form = SalesForm(request.GET)
+    first, last = form.parse_selection(shop_today())
+    if form.is_refused:
+        return render_page(request, "adminpanel/sales.html", {"form": form}, status=422)
     form = SalesForm(initial={"first": first, "last": last})
     return render_page(
         request,

@@ -28,8 +28,6 @@ from adminpanel.spreadsheets import (
 from cassandra_db import current_time
 from catalogue.search import (
     STAFF_DEEPEST,
-    SearchIndexMissing,
-    list_product_ids_for_staff,
 )
 from jobs.bulk_changes import is_usable_id
 from spreadsheets import entities, operations, queries
@@ -154,7 +152,9 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
 
 def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
     chosen = data.get(name, "")
-    return chosen if chosen in choices else ""
+    if chosen and chosen not in choices:
+        raise Http404("no such rows")
+    return chosen
 
 
 def _get_task(request: HttpRequest, task_id: UUID) -> SpreadsheetTask:
@@ -194,7 +194,7 @@ def export_new(request: HttpRequest) -> HttpResponse:
         return _export_page(request, form, selection, status=422)
     ids = None
     if selection:
-        ids, total = _list_selected(data)
+        ids, total = ProductFilterForm(data).list_product_ids()
         if not ids or total > STAFF_DEEPEST:
             said = _(
                 "No product is listed like this, or more than %(most)d are. Change the filter."
@@ -212,14 +212,6 @@ def export_new(request: HttpRequest) -> HttpResponse:
     )
     note_changes(request, {}, {"file": task.file_name})
     return redirect("adminpanel:spreadsheet", task_id=task.task_id)
-
-
-def _list_selected(data: QueryDict) -> tuple[list[UUID], int]:
-    selection = ProductFilterForm(data).parse_selection()
-    try:
-        return list_product_ids_for_staff(selection.query, selection.filters)
-    except SearchIndexMissing:
-        return [], 0
 
 
 def _export_page(

@@ -42,7 +42,7 @@ def stock_list(request: HttpRequest) -> HttpResponse:
     form = StockListForm(request.GET)
     selection = form.parse_selection()
     try:
-        lines, following = get_stock_page(selection)
+        lines, following = ([], "") if form.is_refused else get_stock_page(selection)
     except InvalidPageToken:
         return redirect(f"{reverse('adminpanel:stock')}?{selection.to_query(after='')}")
     context = {
@@ -63,7 +63,8 @@ def stock_list(request: HttpRequest) -> HttpResponse:
         "row_query": f"list=1&{selection.to_query()}",
         "wants_mail": bool(current_member(request).low_stock_mail),
     }
-    return render_page(request, "adminpanel/stock.html", context)
+    status = 422 if form.is_refused else 200
+    return render_page(request, "adminpanel/stock.html", context, status=status)
 
 
 def _list_query(warehouse: str, show: str) -> str:

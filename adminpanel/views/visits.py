@@ -21,7 +21,10 @@ from web.rendering import render_page
 def visits_report(request: HttpRequest) -> HttpResponse:
     """Show what visitors did from one day to another; by itself, in the last thirty days. `format=csv` gives the lines as a file."""
     prefetch_categories()
-    selection = VisitsForm(request.GET).parse(shop_today())
+    form = VisitsForm(request.GET)
+    selection = form.parse(shop_today())
+    if form.is_refused:
+        return render_page(request, "adminpanel/visits.html", {"form": form}, status=422)
     report = get_visits_report(
         selection.first,
         selection.last,

@@ -30,6 +30,8 @@ _SIZES = {
     # Enlarged, it is wider than the window.
     "full": "200vw",
 }
+# A photo whose sides differ by more than that is shown whole where it is the main one: cut to a square it would lose too much.
+_MOST_CUT = 1.34
 # Of a browser that knows none of the other formats, of mails, search engines and other sites.
 _PLAIN_WIDTH = 1280
 
@@ -73,9 +75,15 @@ def _image(
     first: bool = False,
     photo: Photo | None = None,
 ) -> SafeString:
+    is_whole = (
+        photo
+        and size == "main"
+        and max(photo.width, photo.height) > _MOST_CUT * min(photo.width, photo.height)
+    )
     return format_html(
-        '<img class="picture{}" src="{}"{} alt="{}" width="{}" height="{}" loading="{}" fetchpriority="{}" decoding="async">',
+        '<img class="picture{}{}" src="{}"{} alt="{}" width="{}" height="{}" loading="{}" fetchpriority="{}" decoding="async">',
         f" picture--{size}" if size else "",
+        " picture--whole" if is_whole else "",
         source,
         _files(photo, "jpg", size) if photo else "",
         alt,

@@ -11,6 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.access import redirect_to_login_page
+from cart.errors import CartError
 from cart.middleware import without_badge_prefetch
 from cassandra_db import current_time
 from orders import access, operations
@@ -23,7 +24,6 @@ from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from web.decorators import no_store, owner_only, post_only, public
-from web.durations import format_deadline
 from web.rendering import without_header
 
 log = logging.getLogger(__name__)
@@ -81,11 +81,8 @@ def cancel_unpaid_order(request: HttpRequest, order: Order) -> HttpResponse:
 def extend_payment_deadline(request: HttpRequest, order: Order) -> HttpResponse:
     """Extend the reservation of an order's units, as the shopper is still about to pay."""
     try:
-        until = operations.extend_payment_deadline(order, current_time())
-        messages.success(
-            request,
-            _("Your items are reserved until %(time)s.") % {"time": format_deadline(until)},
-        )
+        operations.extend_payment_deadline(order, current_time())
+        messages.success(request, _("The reservation is extended."))
     except (OrderError, GatewayUnavailable) as refused:
         messages.error(request, str(refused))
     return redirect("orders:detail", order.number)
@@ -101,7 +98,12 @@ def return_from_payment(request: HttpRequest, number: str, payment_id: UUID) -> 
         if _has_lost_session(request, order, payment_id):
             return redirect_to_login_page(request)
         raise Http404("no such order")
-    poll_payment(order, payment_id)
+    order = poll_payment(order, payment_id)
+    try:
+        # The gateway's webhook may have been faster, and be still about it: no page shows as in the cart what was just bought.
+        operations.ensure_bought_items_removed(order, current_time())
+    except CartError as busy:
+        log.warning("order %s: its cart is emptied later: %s", order.number, busy)
     return redirect("orders:detail", order.number)
 
 

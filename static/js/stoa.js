@@ -176,6 +176,11 @@
       field.value = Math.min(999, Math.max(1, (parseInt(field.value, 10) || 0) + Number(step.dataset.step)));
       ["input", "change"].forEach((name) => field.dispatchEvent(new Event(name, { bubbles: true })));
     }
+    const slide = event.target.closest("[data-slide]");
+    if (slide) {
+      event.preventDefault();
+      focus(byId(slide.dataset.slide));
+    }
     if (event.target.closest("[data-print]")) print();
     if (event.target.closest("[data-dismiss]")) { clear(); find("main").focus({ preventScroll: true }); }
     const pause = event.target.closest("[data-pause]");

@@ -291,6 +291,11 @@ def _derived_context(
         "pictures": SimpleLazyObject(
             lambda: choices.list_picture_choices(found, chosen.variant, shown, preview)
         ),
+        "slides": SimpleLazyObject(
+            lambda: choices.list_slides(
+                choices.list_picture_choices(found, chosen.variant, shown, preview)
+            )
+        ),
         "add_form": SimpleLazyObject(lambda: build_add_form(found.product_id, chosen.sku)),
         "delivery_rows": SimpleLazyObject(
             lambda: usual_delivery_rows(country, now, chosen.variant.weight_grams)

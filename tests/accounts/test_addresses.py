@@ -83,6 +83,64 @@ def test_a_postcode_that_the_country_does_not_have_is_refused(subtests: pytest.S
             normalize_postcode(typed, country)
 
 
+def test_x276_a_postcode_is_one_that_the_country_uses(subtests: pytest.Subtests) -> None:
+    used = {
+        "AT": "1010 6020 9992",
+        "BE": "1000 9992",
+        "CZ": "100 00|798 62",
+        "DE": "01067 04275 10115 99998",
+        "DK": "1050 0900 9990",
+        "ES": "01001 28013 35001 51001 52006",
+        "FI": "00002 00100 22100 99990",
+        "FR": "01000 20000 75011 95880 97400",
+        "IE": "D02 X285|d6wpv38|A94F4E2",
+        "IT": "00118 20121 09121 98168 34121",
+        "LU": "1009 9999",
+        "NL": "1012 AB|9999 ZZ",
+        "PL": "00-001 99-440",
+        "PT": "1100-148 9980-039",
+        "SE": "100 05|984 99",
+    }
+    unused = {
+        "AT": "0101 0000",
+        "BE": "0999",
+        "CZ": "000 00|900 01",
+        "DE": "00115 05000 43000 62000",
+        "DK": "0000 0499",
+        "ES": "00001 53001 99999",
+        "FI": "00000",
+        "FR": "00100 96000 99999",
+        "IE": "D99 X285|A65 F4E2|XXX XXXX|123 4567|D02 B285|D02 O285|D6V PV38",
+        "IT": "99999 00000 00090",
+        "LU": "0999",
+        "NL": "0123 AB|1012 SS",
+        "PL": "00-000",
+        "PT": "0100-148",
+        "SE": "000 00|099 99",
+    }
+    assert set(used) == set(unused) == set(COUNTRIES)
+    for country, codes in used.items():
+        for code in codes.split("|") if "|" in codes else codes.split():
+            with subtests.test(country=country, used=code):
+                assert normalize_postcode(code, country)
+    for country, codes in unused.items():
+        for code in codes.split("|") if "|" in codes else codes.split():
+            with (
+                subtests.test(country=country, unused=code),
+                pytest.raises(ValueError, match=r"has no postcode|Enter a Dutch"),
+            ):
+                normalize_postcode(code, country)
+
+
+def test_x276_a_northern_irish_postcode_is_called_one() -> None:
+    for typed in ("BT1 5GS", "bt15gs", "BT48 6DQ"):
+        form = AddressFields(BERLIN | {"country": "IE", "postal_code": typed})
+        assert "Northern Ireland" in form.errors["postal_code"][0]
+    # Where a code that begins so would be a mistake of another kind.
+    with pytest.raises(ValueError, match="Enter a German postcode"):
+        normalize_postcode("BT1 5GS", "DE")
+
+
 def test_x57_a_telephone_number_may_be_written_in_any_way() -> None:
     assert normalize_phone("+353 (1) 234-5678") == "+35312345678"
     assert normalize_phone("030/123 45 67") == "0301234567"

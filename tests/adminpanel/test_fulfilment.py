@@ -121,6 +121,13 @@ def test_a_packed_parcel_is_taken_apart_or_sent_without_a_number(
 
 def test_a_parcel_on_its_way_is_lost(staff_client: Client) -> None:
     order = make_order_with_events("paid", "packed", "shipped")
+    # No carrier is known: the sentence begins with what happened.
+    (parcels,) = html.fromstring(text_of(staff_client, order)).xpath(
+        "//section[@aria-labelledby='parcels']"
+    )
+    said = [" ".join(each.text_content().split()) for each in parcels.xpath(".//p")]
+    assert any(each.startswith("Shipped ") for each in said)
+    assert [each for each in said if each.startswith(",")] == []
     assert (
         staff_client.post(url("parcel", order, "1"), seen(order, event="lost")).status_code == 303
     )

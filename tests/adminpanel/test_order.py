@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from django.test import Client
 from django.urls import reverse
+from lxml import html
 
 from accounts.models import User
 from adminpanel import queries as staff_queries
@@ -60,6 +61,26 @@ def test_an_unknown_number_is_a_404(staff_client: Client) -> None:
         number: staff_client.get(f"/staff/orders/{number}/").status_code for number in numbers
     }
     assert answered == dict.fromkeys(numbers, 404)
+
+
+def test_an_address_that_is_none_stands_in_the_frame_of_whoever_asks(staff_client: Client) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = staff_client.cookies
+    answers = [
+        staff_client.get("/staff/nowhere/"),
+        staff_client.get("/staff/orders/ZZZZ-ZZZZ/"),
+        strict.post(reverse("adminpanel:board_columns")),
+    ]
+    assert [each.status_code for each in answers] == [404, 404, 403]
+    for answer in answers:
+        page = html.fromstring(answer.content)
+        assert page.xpath("//header[@class='bar']"), answer
+        assert not page.xpath("//header[@class='header']"), answer
+    for stranger in (Client().get("/staff/nowhere/"), staff_client.get("/nowhere/")):
+        page = html.fromstring(stranger.content)
+        assert stranger.status_code == 404
+        assert page.xpath("//header[@class='header']")
+        assert not page.xpath("//header[@class='bar']")
 
 
 def test_x57_a_number_in_lower_case_leads_to_the_page(staff_client: Client) -> None:

@@ -512,7 +512,7 @@ def test_products_are_found_by_word_sku_and_filter(cleo: Client, listed: list[Pr
     assert found(bare="on") == [False, False, False]
     assert found(brand="Nordlicht", stock="in") == [True, True, True]
     assert found(stock="out") == found(reduced="on") == [False, False, False]
-    assert found(status="nonsense", page="-3", sort="x") == [True, True, True]
+    assert found(page="-3", sort="x") == [True, True, True]
     empty = cleo.get(LIST, {"q": "zzzz"}).content.decode()
     assert "No product matches" in empty
 

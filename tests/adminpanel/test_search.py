@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from random import choices
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 from uuid import UUID, uuid4
@@ -151,6 +152,29 @@ def test_x165_a_name_is_found_by_the_first_letters_of_any_word(
     assert order.number in numbers_in(ask(staff_client, typed))
     assert order.number in numbers_in(ask(staff_client, name))
     assert order.number not in numbers_in(ask(staff_client, f"{typed} xyzzy"))
+
+
+def test_x278_a_name_is_found_however_its_parts_are_written(client: Client) -> None:
+    sign_in_staff(client, make_user(role="admin"))
+    word = "".join(choices("bcdfghklmn", k=9))
+    spellings = (
+        f"O'{word}",
+        f"O {word}",
+        f"O’{word}",
+        f"O{word}",
+        f"o'{word[:5]}",
+        f"o {word[:5]}",
+    )
+    wrong = []
+    for name in (f"Siobhan O'{word}", f"Siobhan O’{word.title()}", f"Siobhan O {word}"):
+        order = make_order_with_events(now=current_time(), name=name)
+        person = reverse("adminpanel:customer", args=[make_user(name).pk])
+        for typed in (*spellings, f"siobhan {word}"):
+            answer = ask(client, typed)
+            if order.number not in numbers_in(answer) or person not in answer.content.decode():
+                wrong.append(f"{name} by {typed}")
+        assert order.number not in numbers_in(ask(client, f"o {word}x"))
+    assert wrong == []
 
 
 def test_x166_a_search_is_one_round_whatever_was_found(staff_client: Client) -> None:

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from adminpanel.visits import VisitLine
 from analytics import batch_writer, event_writer, events, queries
 from analytics.days import shop_day
 from analytics.event_writer import (
@@ -23,7 +24,7 @@ from analytics.event_writer import (
     make_pseudonym,
 )
 from analytics.events import classify_source, normalize_words
-from analytics.figures import ALL_CATEGORIES
+from analytics.figures import ALL_CATEGORIES, Figures
 from analytics.roll_up import ANY_KIND, EVENTS, roll_up_hour, roll_up_hours, roll_up_visits_of_day
 from analytics.sketches import VisitorSketch
 from cassandra_db import CassandraUnavailable
@@ -291,5 +292,19 @@ def test_x203_analysts_see_visits_products_and_searches_and_take_them_along(
     answer = analyst.get(url, days | {"format": "csv"})
     assert answer["Content-Type"].startswith("text/csv")
     assert answer.content.decode().splitlines()[1].startswith(f"{day},4,6,0,0,0,0.00,,")
-    empty = analyst.get(url, {"first": "1901-01-01", "last": "1901-01-02", "product": "x"})
+    empty = analyst.get(url, {"first": "1901-01-01", "last": "1901-01-02"})
     assert "Nobody was counted on these days." in empty.content.decode()
+
+
+def test_x203_a_conversion_is_at_most_a_hundred_per_cent() -> None:
+    """Orders by staff, and by people who are not counted, can be more than the visitors: then it says nothing."""
+
+    def conversion(visitors: int, orders: int) -> float | None:
+        return VisitLine(date(2026, 1, 1), visitors, sales=Figures(orders=orders)).conversion
+
+    assert [conversion(*each) for each in ((7, 22), (0, 1), (4, 1), (4, 4))] == [
+        None,
+        None,
+        25,
+        100,
+    ]

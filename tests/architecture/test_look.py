@@ -178,6 +178,14 @@ def test_x22_x30_a_picture_keeps_its_space_and_says_how_soon_it_is_wanted() -> N
     first = picture("mug/4f6d7a-e8d9c5", "Mug", first=True)
     assert 'loading="eager" fetchpriority="high"' in first
     assert 'src="/pictures/mug/4f6d7a-e8d9c5.svg"' in first
+    # The main one fills its frame, unless a square would cut too much of it.
+    whole = [
+        f"{width}x{height}"
+        for width, height in ((1400, 1120), (1120, 1400), (1000, 1000), (900, 1400), (2000, 1000))
+        if "picture--whole"
+        in picture(f"photo/{'0' * 32}-{width}x{height}", size="main", first=True)
+    ]
+    assert whole == ["900x1400", "2000x1000"]
 
 
 def test_x140_drawings_of_a_row_come_in_one_file_and_photos_by_themselves() -> None:

@@ -9,9 +9,11 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import resolve
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
+from catalogue.entities import MenuEntry
 from tests.browser.conftest import DEVICES, InspectPages, OpenPage, ServedShop, open_context
 from tests.browser.page_watch import list_accessibility_violations
 from tests.browser.shop_pages import (
@@ -152,6 +154,56 @@ def test_x12_x13_x22_x138_at_a_desk_in_the_light(inspect_pages: InspectPages, pa
     assert not faults, "\n".join(faults)
 
 
+# The header's search field, the tops of what stands in its line, and which categories can be seen there.
+HEADER = """() => {
+  const shown = (selector) => [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
+  return {
+    search: Math.min(...shown('.header .search__input').map((e) => e.getBoundingClientRect().width)),
+    tops: [...new Set(shown('.nav > li').map((e) => Math.round(e.getBoundingClientRect().top)))],
+    names: shown('.menu-nav a[href^="/c/"]').map((e) => e.textContent),
+  };
+}"""
+
+
+def test_x279_a_header_holds_any_number_of_long_categories(page: Page) -> None:
+    faults, shown = [], {"header": ""}
+    page.route("**/help/", lambda route: route.fulfill(body=_with_header(route, shown["header"])))
+    for count, word in (
+        (10, "Kitchenware"),
+        (15, "Handmade furniture & lamps"),
+        (15, "木製の家具と照明器具"),
+    ):
+        names = [f"{word} {number}" for number in range(count)]
+        menu = tuple(MenuEntry(each, f"c{each[-2:].strip()}", "", "", ()) for each in names)
+        shown["header"] = render_to_string(
+            "_header.html", {"nav_categories": menu, "nav_current": "c1"}
+        )
+        page.goto("/help/")
+        for width in (320, 390, 976, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            more = page.locator(".menu-nav summary:visible").first
+            more.click()
+            found = page.evaluate(HEADER)
+            what = f"{count} times {word} at {width}"
+            if (over := page.evaluate(SIDEWAYS)) > 0:
+                faults.append(f"{what}: {over} pixels too wide")
+            if found["search"] < 120 or len(found["tops"]) > 1 or set(found["names"]) != set(names):
+                faults.append(f"{what}: {found}")
+            if width in (390, 1280) and word.isascii() and count == 15:
+                faults += [f"{what}: {each}" for each in page.evaluate(SMALL_TARGETS)]
+                for scheme in ("dark", "light"):
+                    page.emulate_media(color_scheme=scheme)
+                    faults += [f"{what}: {each}" for each in list_accessibility_violations(page)]
+            more.click()
+    assert not faults, "\n".join(faults)
+
+
+def _with_header(route: Route, header: str) -> str:
+    text = route.fetch().text()
+    start, end = text.index("<header"), text.index("</header>") + len("</header>")
+    return text[:start] + header + text[end:]
+
+
 def test_x13_what_has_passed_once_is_measured_again_before_another_background(page: Page) -> None:
     for around, contrasts in (("#000", True), ("#000", True), ("#fff", False), ("#000", True)):
         page.set_content(
@@ -278,11 +330,26 @@ def test_x134_x135_the_gallery_by_keyboard_and_by_touch(open_page: OpenPage) -> 
     page.keyboard.press("Enter")
     expect(dialog).to_be_visible()
     assert dialog.evaluate("e => e.matches(':modal')")
-    large = dialog.locator("img")
+    large = dialog.locator("img").first
     width = large.evaluate("e => e.getBoundingClientRect().width")
     page.keyboard.press("Space")
     assert large.evaluate("e => e.getBoundingClientRect().width") > 1.5 * width
     assert list_accessibility_violations(page) == []
+    page.keyboard.press("Space")
+    # The next ones, around to where it began, and back by one.
+    at, count = page.url, page.locator(".thumbs li").count()
+    page.locator(".zoom__slide").first.get_by_role("link", name="Next image").focus()
+    for _ in range(count):
+        shown = _slide_in_sight(page)
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            "before => { const box = document.getElementById(before).getBoundingClientRect(); return Math.abs(box.left) > 1; }",
+            arg=shown,
+        )
+    assert _slide_in_sight(page) == page.locator(".zoom__slide").first.get_attribute("id")
+    page.locator(".zoom__slide").first.get_by_role("link", name="Previous image").click()
+    assert _slide_in_sight(page) == page.locator(".zoom__slide").last.get_attribute("id")
+    assert page.url == at
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
     assert page.evaluate("() => document.activeElement.id") == "zoom-open"
@@ -298,12 +365,23 @@ def test_x134_x135_the_gallery_by_keyboard_and_by_touch(open_page: OpenPage) -> 
     phone = open_page("phone", scripts=False)
     open_product(phone)
     phone.locator("#zoom-open").tap()
-    large = phone.locator("#zoom img")
+    large = phone.locator("#zoom img").first
     expect(large).to_be_visible()
     large.tap()
     expect(phone.locator("#zoom-in")).to_be_checked()
+    large.tap()
+    phone.locator(".zoom__slide").first.get_by_role("link", name="Next image").tap()
+    expect(phone.locator(".zoom__slide").nth(1)).to_be_in_viewport(ratio=0.9)
     phone.get_by_role("button", name="Close").tap()
     expect(phone.locator("#zoom")).to_be_hidden()
+
+
+def _slide_in_sight(page: Page) -> str:
+    return str(
+        page.evaluate(
+            "() => [...document.querySelectorAll('.zoom__slide')].find((e) => Math.abs(e.getBoundingClientRect().left) < 1)?.id"
+        )
+    )
 
 
 def test_x14_who_wants_less_motion_gets_none(open_page: OpenPage) -> None:

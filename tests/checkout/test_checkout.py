@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from uuid import UUID, uuid4, uuid5
 
 import pytest
@@ -433,12 +434,57 @@ def test_s57_what_a_voucher_pays_for_has_to_be_confirmed_and_the_review_says_so(
     cart_operations.set_voucher(get_owner_id(shopper), get_cart(shopper).cart_id, code, now())
     review = shopper.look(email=email)
     assert "Open it within 30 minutes to confirm your order, or it expires." in text(review)
+    # Who has nothing to pay is asked for no payment.
+    assert text(review.get_element_by_id("pay")) == "Place order"
+    assert "Nothing to pay" in text(review)
+    for words in ("payment partner", "agree to pay"):
+        assert words not in text(review)
     shopper.send(token_in(review), email=email)
     (order,) = list_orders(email)
     assert (to_minor_units(order.total), order.needs_email_confirmation) == (0, True)
+    assert "Nothing to pay" in text(
+        shopper.client.get(reverse("orders:detail", args=[order.number]))
+    )
     # Nor does a button keep its units for longer than that.
     later = order.placed_at + timedelta(minutes=29)
     assert operations.next_payment_deadline(order, later) is None
+
+
+def test_whoever_was_signed_out_in_another_tab_is_told_so_and_goes_on_after_the_login(
+    mug: Product,
+) -> None:
+    shopper = make_member_shopper(mug)
+    email = shopper.details().xpath("//input[@name='email']/@value")[0]
+    token = shopper.token(email=email)
+    shopper.client.post(reverse("accounts:logout"))
+    for step, more in (("review", {}), ("review", {"update": "yes"}), ("delivery", {})):
+        sent = TYPED | {"checkout": token, "email": email} | more
+        answer = shopper.client.post(at(step), sent, follow=True)
+        assert answer.redirect_chain[0][0] == f"{reverse('accounts:login')}?next={at(step)}"
+        assert "You were signed out, so nothing was ordered." in text(answer)
+    assert list_orders(email) == []
+    # A guest whose cart is empty reads that, and is asked for no login.
+    guest = Shopper((mug, 1))
+    token, key = guest.token(), mug.variants[0].variant_id
+    cart_operations.remove_line(get_owner_id(guest), get_cart(guest).cart_id, str(key), now())
+    answer = guest.client.post(at(), TYPED | {"checkout": token}, follow=True)
+    assert answer.redirect_chain[0][0] == reverse("cart:show")
+    assert "Your cart is empty now, so nothing was ordered." in text(answer)
+
+
+def test_whoever_comes_back_from_paying_finds_nothing_bought_in_the_cart(
+    shopper: Shopper,
+) -> None:
+    """The gateway's webhook was faster, and what follows from it is still under way."""
+    order, bank_page = shopper.place(email=make_email())
+    with patch(
+        "orders.operations.effects.apply_order_effects", side_effect=lambda order, *_: order
+    ):
+        assert make_payment(order).state == "confirmed"
+    assert get_cart(shopper).lines
+    payment_id = bank_page.rstrip("/").rpartition("/")[2]
+    shopper.client.get(reverse("orders:return_from_payment", args=[order.number, payment_id]))
+    assert not get_cart(shopper).lines
 
 
 # ---- One cart, one checkout, one order
@@ -952,7 +998,9 @@ def test_the_reservation_runs_down_and_a_submit_renews_it_for_an_hour_at_most(
         page.get_element_by_id("order-status")
     )
     (extend_url,) = page.xpath("//form[.//button[@id='extend-deadline']]/@action")
-    assert "Your items are reserved until" in text(shopper.client.post(extend_url, follow=True))
+    extended = text(shopper.client.post(extend_url, follow=True))
+    assert "The reservation is extended." in extended
+    assert extended.count("reserved") == 1
     fresh = queries.get_order(order.order_id)
     assert fresh
     assert fresh.pay_until > now() + timedelta(minutes=9)

@@ -18,6 +18,7 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from cassandra_db.session import get_session
+from demo.loader import SEARCHED_IN_VAIN
 from demo.orders import FATES, plan_orders
 from tests.environment import KEYSPACE, ROOT
 from tests.journeys.stored_state import connect_node
@@ -47,6 +48,7 @@ from catalogue import queries, search
 from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from demo import orders as demo_orders
+from demo.loader import SEARCHED, SEARCHED_IN_VAIN
 from inventory.queries import get_stock
 from orders import queries as orders
 from orders.operations.pending_effects import clear_pending_effects
@@ -79,6 +81,7 @@ def looked_at():
         "board": {name: count.number for name, count in orders.count_board_orders().items()},
         "suggested": [each.name for each in queries.list_suggestions("mu")],
         "found": search.search_products("mug").total,
+        "searched": {word: search.search_products(word).total for word in (*SEARCHED, *SEARCHED_IN_VAIN)},
     }
 
 def free():
@@ -234,6 +237,9 @@ def test_the_demo_shop_makes_sense(demo_shop: Seen) -> None:
     )
     assert first["suggested"]
     assert first["found"] >= 2
+    # The statistics of searches are what the search says.
+    in_vain = {word for word, total in first["searched"].items() if not total}
+    assert in_vain == set(SEARCHED_IN_VAIN)
 
 
 def test_loading_it_again_changes_nothing(demo_shop: Seen) -> None:

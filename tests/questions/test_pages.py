@@ -201,8 +201,9 @@ def test_x240_a_question_and_an_answer_are_withdrawn_by_their_writers(
     answered = client.post(withdraw, {"version": "1", "operation": str(uuid4())}, follow=True)
     assert "This has just changed" in answered.content.decode()
     version, form = str(now_of(text).version), str(uuid4())
-    for _twice in range(2):
-        post(client, withdraw, version=version, operation=form)
+    for operation in (form, form, str(uuid4())):  # the last one from another tab
+        answer = client.post(withdraw, {"version": version, "operation": operation})
+        assert (answer.status_code, answer["Location"]) == (303, address("list", product))
     assert now_of(text).state == WITHDRAWN
     assert "No questions yet" in read(client, address("list", product))
     assert client.get(address("answer", product, text.question_id)).status_code == 404

@@ -562,7 +562,15 @@ def test_x134_x135_the_gallery_links_each_look_the_chosen_ones_views_and_the_ful
         assert dialog.get("popover") is not None
         # What is not looked at yet is not fetched.
         soon = [each.get("loading") for each in page.cssselect(".product__gallery img")]
-        assert soon == ["eager", *["lazy"] * 7]
+        assert soon == ["eager", *["lazy"] * 12]
+        # From the one that is shown on and around, each leads to the next one and the one before.
+        slides = [each.get("id") for each in page.cssselect(".zoom__slide")]
+        place = links.index(link) + 1
+        assert slides == [f"slide-{(place + step - 1) % 6 + 1}" for step in range(6)]
+        steps = [each.get("href") for each in page.cssselect("a[data-slide]")]
+        assert steps[1::2] == [f"#{each}" for each in (*slides[1:], slides[0])]
+        assert steps[::2] == [f"#{each}" for each in (slides[-1], *slides[:-1])]
+        assert page.cssselect(".zoom__slide img")[0].get("src") == image.get("src")
     # Another variant is shown by its own picture, whatever was looked at before.
     page = tree(client.get(others[2]))
     assert jug.variants[3].picture in page.cssselect(".product__full")[0].get("href")

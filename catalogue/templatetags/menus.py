@@ -1,0 +1,75 @@
+"""Which categories stand in the header's one line, and which in its menu "More"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from unicodedata import east_asian_width
+
+from django import template
+
+from catalogue.entities import MenuEntry
+
+register = template.Library()
+
+# In rem, as stoa.css has them: the line's width on a narrow desk and on a wide one, a letter's, what is between two names, and
+# what stands behind the categories: new arrivals and deals, and the menu.
+_NARROW, _WIDE = 54.0, 72.0
+_LETTER, _WIDE_LETTER, _GAP = 0.56, 1.0, 2.25
+_BEHIND, _MORE = 14.0, 6.0
+
+
+@dataclass(frozen=True)
+class LinePlace:
+    """A category of the header. `place` is "" in every line, "wide" in a wide desk's line and otherwise in the menu, "more" always there."""
+
+    category: MenuEntry
+    place: str
+
+
+@dataclass(frozen=True)
+class MenuLine:
+    """The header's categories: those in the line, and those of the menu."""
+
+    places: tuple[LinePlace, ...]
+
+    @property
+    def in_line(self) -> list[LinePlace]:
+        return [each for each in self.places if each.place != "more"]
+
+    @property
+    def in_menu(self) -> list[LinePlace]:
+        return [each for each in self.places if each.place]
+
+    @property
+    def is_always_cut(self) -> bool:
+        """Whether a wide desk needs the menu, too."""
+        return any(each.place == "more" for each in self.places)
+
+
+@register.filter
+def in_one_line(menu: Sequence[MenuEntry]) -> MenuLine:
+    """Return the categories with their places. Widths are estimated: names that are wider than that take a second line."""
+    widths = [_estimate_width(each.name) for each in menu]
+    narrow, wide = _count_fitting(widths, _NARROW), _count_fitting(widths, _WIDE)
+    return MenuLine(
+        tuple(
+            LinePlace(each, "" if number < narrow else "wide" if number < wide else "more")
+            for number, each in enumerate(menu)
+        )
+    )
+
+
+def _estimate_width(name: str) -> float:
+    letters = (_WIDE_LETTER if east_asian_width(each) in "WF" else _LETTER for each in name)
+    return sum(letters) + _GAP
+
+
+def _count_fitting(widths: Sequence[float], line: float) -> int:
+    room = line - _BEHIND
+    if sum(widths) <= room:
+        return len(widths)
+    room -= _MORE
+    for number, width in enumerate(widths):
+        room -= width
+        if room < 0:
+            return number
+    return len(widths)

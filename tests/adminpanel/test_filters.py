@@ -1,0 +1,99 @@
+"""A filter that cannot be read lists, counts and changes nothing, wherever one stands."""
+
+from uuid import uuid4
+
+from django.http import QueryDict
+from django.test import Client
+from django.urls import reverse
+
+from adminpanel.order_selection import OrderFilterForm, list_selected_orders
+from adminpanel.product_forms import ProductFilterForm
+from tests.adminpanel.conftest import make_order_with_events
+from tests.factories import make_product, make_user, sign_in_staff
+from web.forms import FilterForm
+
+LONG = "x" * 101
+# Of each list what nobody can mean, field by field.
+UNREADABLE = {
+    "products": {"q": LONG, "status": "odd", "category": "odd", "stock": "odd", "brand": LONG},
+    "board": {
+        "country": "XX",
+        "delivery": "odd",
+        "payment": "odd",
+        "method": "odd",
+        "first_day": "yesterday",
+        "last_day": "2026-02-30",
+        "sku": LONG,
+        "tag": LONG,
+    },
+    "stock": {"warehouse": "odd", "show": "odd", "q": LONG},
+    "log": {"book": "odd", "day": "yesterday", "who": "odd"},
+    "sales": {"first": "yesterday", "last": "2026-02-30"},
+    "visits": {"first": "yesterday", "last": "odd", "by": "odd", "category": "odd", "product": "1"},
+}
+
+
+def test_x277_a_filter_that_cannot_be_read_finds_nothing(client: Client) -> None:
+    sign_in_staff(client, make_user(role="admin"))
+    make_order_with_events("paid")
+    make_product(f"Mug {uuid4().hex}")
+    wrong = []
+    for page, fields in UNREADABLE.items():
+        for name, value in fields.items():
+            answer = client.get(reverse(f"adminpanel:{page}"), {name: value})
+            text = answer.content.decode()
+            if (answer.status_code, "Nothing is listed" in text) != (422, True):
+                wrong.append(f"{page}, {name}: {answer.status_code}")
+            listed = answer.context.get("lines") or getattr(answer.context.get("board"), "rows", ())
+            if listed or "<tbody" in text or 'name="all"' in text:
+                wrong.append(f"{page}, {name}: lists something")
+    assert wrong == []
+
+
+def test_x277_each_field_of_a_filter_has_something_that_it_cannot_read() -> None:
+    forms = {each.__name__ for each in _all_filters(FilterForm)}
+    assert forms == {
+        "ProductFilterForm",
+        "OrderFilterForm",
+        "StockListForm",
+        "AuditLogForm",
+        "SalesForm",
+        "VisitsForm",
+    }
+    for page, form in (("products", ProductFilterForm), ("board", OrderFilterForm)):
+        filters = form.base_fields.keys() - form.PLACES - {"reduced", "bare"}
+        assert filters == UNREADABLE[page].keys()
+
+
+def _all_filters(form: type[FilterForm]) -> set[type[FilterForm]]:
+    below = {each for each in form.__subclasses__() if each.__module__.startswith("adminpanel")}
+    return below.union(*(_all_filters(each) for each in below))
+
+
+def test_x277_no_change_and_no_file_is_of_what_such_a_filter_does_not_find(client: Client) -> None:
+    sign_in_staff(client, make_user(role="admin"))
+    make_order_with_events("paid")
+    make_product(f"Mug {uuid4().hex}")
+    for name, value in UNREADABLE["board"].items():
+        sent = QueryDict(mutable=True)
+        sent.update({"all": "1", name: value})
+        assert list_selected_orders(sent) == ([], 0), name
+    everything = {"all": "1", "q": LONG}
+    assert ProductFilterForm(everything).list_product_ids() == ([], 0)
+    answers = [
+        client.get(reverse("adminpanel:bulk_change_new"), everything),
+        client.get(reverse("adminpanel:paper_new"), {"all": "1", "sku": LONG}),
+        client.get(reverse("adminpanel:order_changes_new"), {"all": "1", "sku": LONG}),
+    ]
+    assert [each.status_code for each in answers] == [302, 302, 302]
+    export = {"q": LONG, "layout": "prices", "format": "csv", "task_id": uuid4()}
+    refused = client.post(reverse("adminpanel:export_new"), export)
+    assert refused.status_code == 422
+    assert "No product is listed like this" in refused.content.decode()
+
+
+def test_x277_a_filter_that_can_be_read_is_beside_one_that_cannot(client: Client) -> None:
+    sign_in_staff(client, make_user(role="admin"))
+    answer = client.get(reverse("adminpanel:board"), {"sku": LONG, "country": "DE"})
+    assert ("sku", LONG) in answer.context["board"].view.fields
+    assert ("country", "DE") in answer.context["board"].view.fields
