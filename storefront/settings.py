@@ -146,6 +146,8 @@ TEMPLATES = [
 FORM_RENDERER = "web.forms.Renderer"
 
 DATABASES = {"default": database_settings(env)}
+# Tables come from the models, by `sync_cassandra`: Django's own apps have none here, and nothing to migrate.
+MIGRATION_MODULES = {"auth": None, "contenttypes": None}
 # The engine's read-only key: cqlengine models need no autoincrement field.
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Who sends it as a bearer token may read /metrics; without it there is no such page.

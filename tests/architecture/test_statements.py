@@ -21,6 +21,7 @@ from tests.architecture.apps import (
     ROOT,
     VIEWS,
     list_modules,
+    model_name,
     module_kind,
     relative_path,
 )
@@ -155,7 +156,7 @@ def test_no_table_takes_plain_and_conditional_writes_without_a_reason() -> None:
     assert conditional & plain == set(PLAIN_BESIDE_CONDITIONAL)
 
 
-@for_each(MODELS, lambda model: model.__table_name__, at_least=55)
+@for_each(MODELS, model_name, at_least=55)
 def test_every_table_is_used(model: Any) -> None:
     assert model.__table_name__ in {table_of(s) for s in OURS}, "nothing reads or writes it"
 
