@@ -41,7 +41,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "webp": {"quality": 78},
     "jpg": {"quality": 80, "optimize": True, "progressive": True},
 }
-_MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ", b"%pdf-")
+_MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ")
+# A PDF has both: photos that only mention one in their metadata are none.
+_PDF_HEAD, _PDF_END = b"%pdf-", b"startxref"
 
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 
@@ -114,7 +116,8 @@ def _check_head(picture: Image.Image, suffix: str) -> None:
 def _check_content(raw: bytes) -> None:
     """Raise PictureRefused for a picture that is something else as well."""
     text = raw.lower()
-    if zipfile.is_zipfile(BytesIO(raw)) or any(each in text for each in _MARKUP):
+    is_pdf = _PDF_HEAD in text and _PDF_END in text
+    if is_pdf or zipfile.is_zipfile(BytesIO(raw)) or any(each in text for each in _MARKUP):
         raise PictureRefused("more")
 
 

@@ -18,6 +18,7 @@ from cassandra_db import (
     read,
     write,
 )
+from mail.addresses import email_key
 from promotions import queries, rules
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
@@ -154,11 +155,7 @@ def voucher_customer_key(user_id: UUID | None, email: str = "") -> str:
     '' for a guest whose address is not known.
     """
     identity = (
-        f"member {user_id}"
-        if user_id
-        else f"mail {email.strip().casefold()}"
-        if email.strip()
-        else ""
+        f"member {user_id}" if user_id else f"mail {email_key(email)}" if email.strip() else ""
     )
     return (
         salted_hmac("promotions.person", identity, algorithm="sha256").hexdigest()[:32]

@@ -81,6 +81,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     # Before all that costs something. What was sent is not checked yet, and is only shown to its sender to be sent again.
     "web.middleware.CheckoutQueueMiddleware",
+    # Before all that compresses.
+    "web.compression.AcceptedEncodingsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.compression.CompressionMiddleware",
     "web.middleware.StatementCountMiddleware",
@@ -368,6 +370,8 @@ TAX_ADDED_IN = env.list("TAX_ADDED_IN", default=[])
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
+# Of the shop's files the one type that WhiteNoise does not know.
+WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 # Under incoming/ and exports/ are files that wait for the worker, on whichever host it runs.
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / ".run" / "media")))
 STORAGES = {
