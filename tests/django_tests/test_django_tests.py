@@ -57,6 +57,7 @@ CANNOT_PASS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.proof
+@pytest.mark.timeout(600)
 def test_x280_djangos_own_tests_pass_but_for_those_named_with_a_reason(
     proof_report: ProofReport, tmp_path: Path
 ) -> None:
