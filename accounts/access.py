@@ -142,6 +142,16 @@ def has_permissions_in(user: User, app: str) -> bool:
     return any(is_allowed(user.role, roles) for roles in [(ADMIN,), *_roles_by_page(app).values()])
 
 
+def list_permissions(user: User) -> set[str]:
+    """Return the permissions that a user's role has: one for each staff page that it opens."""
+    return {
+        f"{app}.{name}"
+        for app in get_resolver().namespace_dict
+        for name, roles in _roles_by_page(app).items()
+        if is_allowed(user.role, roles)
+    }
+
+
 def _roles_by_page(app: str) -> dict[str, Collection[str]]:
     """Return for whom the staff pages of an app are, by their names."""
     _, found = get_resolver().namespace_dict.get(app, ("", None))

@@ -9,7 +9,8 @@ from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest
 
 from accounts import known_devices, queries
-from accounts.access import has_permission, has_permissions_in
+from accounts.access import has_permission, has_permissions_in, list_permissions
+from accounts.async_variants import async_variant
 from accounts.models import User
 from accounts.validators import is_too_long
 from web.rate_limits import hit_rate_limit
@@ -68,6 +69,12 @@ class EmailBackend(BaseBackend):
     def has_module_perms(self, user_obj: Any, app_label: str) -> bool:
         """Return whether the user's role opens any staff page of an app."""
         return can_log_in(user_obj) and has_permissions_in(user_obj, app_label)
+
+    ahas_module_perms = async_variant("has_module_perms")
+
+    def get_group_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
+        """Return the permissions of the user's role, whatever `obj` is."""
+        return list_permissions(user_obj) if can_log_in(user_obj) else set()
 
 
 def can_log_in(user: User) -> bool:

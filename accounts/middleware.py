@@ -1,8 +1,10 @@
 """Sets request.session and request.user."""
 
 from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
+from asgiref.sync import sync_to_async
 from django.contrib import auth
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
@@ -57,6 +59,7 @@ class UserMiddleware:
         # A thread serves many requests: what an earlier one started and did not ask for is not this one's user.
         queries.prefetch_user(None)
         request.user = SimpleLazyObject(lambda: _user(request))  # type: ignore[assignment]
+        request.auser = partial(_get_user_async, request)
         return self.get_response(request)
 
     def process_view(
@@ -71,6 +74,12 @@ class UserMiddleware:
                 "X-Refreshes-Itself"
             ):
                 request.session.renew()
+
+
+async def _get_user_async(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
+    # Any attribute has the lazy object read: in a thread, where that may wait.
+    await sync_to_async(lambda: request.user.is_authenticated)()
+    return request.user
 
 
 def _user(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:

@@ -1,6 +1,7 @@
 """Users: their e-mail and delivery addresses, sessions, staff roles."""
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.hashers import check_password, make_password
 from django_cassandra_engine.models import DjangoCassandraModel
 
+from accounts.async_variants import async_variant
 from accounts.errors import SaveRefused
 from accounts.roles import ADMIN
 from cassandra_db.partitions import KB, MB
@@ -100,8 +102,22 @@ class User(DjangoCassandraModel):
         """The e-mail address, if it is proved to be this person's; '' if not."""
         return str(self.email) if self.verified_at else ""
 
+    @property
+    def last_login(self) -> datetime | None:
+        return self.last_login_at  # type: ignore[no-any-return]
+
+    @classmethod
+    def get_email_field_name(cls) -> str:
+        return cls.EMAIL_FIELD
+
     def get_username(self) -> str:
         return str(self.email)
+
+    def get_full_name(self) -> str:
+        return str(self.name or "")
+
+    def get_short_name(self) -> str:
+        return self.get_full_name()
 
     def check_password(self, raw_password: str) -> bool:
         """Return whether this is the password. If the hasher's settings have changed since it was stored, its hash is renewed.
@@ -161,6 +177,33 @@ class User(DjangoCassandraModel):
         """Return whether this role opens any staff page of an app."""
         backends: list[Any] = get_backends()
         return any(backend.has_module_perms(self, app_label) for backend in backends)
+
+    def get_user_permissions(self, obj: Any = None) -> set[str]:
+        """Return the permissions that this user has without a role: none in this shop."""
+        return self._list_permissions("get_user_permissions", obj)
+
+    def get_group_permissions(self, obj: Any = None) -> set[str]:
+        """Return the permissions that come with the user's role: the staff pages that it opens."""
+        return self._list_permissions("get_group_permissions", obj)
+
+    def get_all_permissions(self, obj: Any = None) -> set[str]:
+        """Return the permissions that this user has."""
+        return self._list_permissions("get_all_permissions", obj)
+
+    def _list_permissions(self, method: str, obj: Any) -> set[str]:
+        backends: list[Any] = get_backends()
+        return set().union(*(getattr(backend, method)(self, obj) for backend in backends))
+
+    acheck_password = async_variant("check_password")
+    asave = async_variant("save")
+    arefresh_from_db = async_variant("refresh_from_db")
+    adelete = async_variant("delete")
+    ahas_perm = async_variant("has_perm")
+    ahas_perms = async_variant("has_perms")
+    ahas_module_perms = async_variant("has_module_perms")
+    aget_user_permissions = async_variant("get_user_permissions")
+    aget_group_permissions = async_variant("get_group_permissions")
+    aget_all_permissions = async_variant("get_all_permissions")
 
     def __str__(self) -> str:
         return str(self.name or self.email)

@@ -25,6 +25,7 @@ from django.contrib.sessions.backends.base import (
 from django.contrib.sessions.exceptions import SessionInterrupted
 from django.utils.crypto import constant_time_compare, get_random_string
 
+from accounts.async_variants import async_variant
 from accounts.known_devices import forget_devices
 from cassandra_db import (
     SEND_AGAIN,
@@ -142,13 +143,18 @@ class SessionStore(SessionBase):
         if user_id:
             FORGET.run(user_id=user_id, key=stored)
 
+    acycle_key = async_variant("cycle_key")  # type: ignore[assignment]
+
     def save(self, must_create: bool = False) -> None:
-        """Write the session. Raises CreateError if the key is taken, UpdateError if the session has ended meanwhile."""
+        """Write the session, or end it if its expiry is in the past. Raises CreateError if the key is taken, UpdateError if the session has ended meanwhile."""
         if self.session_key is None:
             return self.create()
         data: dict[str, Any] = self._get_session(no_load=must_create)  # type: ignore[attr-defined]
         self.user_id = UUID(data[SESSION_KEY]) if SESSION_KEY in data else None
         seconds = self._set_times(data, began=must_create)
+        if seconds <= 0:
+            # Its time is over: a new row is not written, and one that is there goes.
+            return self.delete()
         params = {
             "key": self.stored_key,
             "data": self.encode(data),
@@ -182,7 +188,7 @@ class SessionStore(SessionBase):
             )
 
     def _set_times(self, data: dict[str, Any], *, began: bool) -> int:
-        """Note when the session began and was renewed; return the seconds it has left (a TTL of 0 would be for ever)."""
+        """Note when the session began and was renewed; return the seconds it has left, 0 or less if its time is over."""
         now = int(current_time().timestamp())
         if began or _BEGAN not in data:
             data[_BEGAN] = now
@@ -191,7 +197,7 @@ class SessionStore(SessionBase):
         if SECOND_FACTOR in data:
             # Not from the key's beginning: a new password makes a new key, and no new day.
             ends = int(data.get(PASSED_AT, data[_BEGAN])) + MAX_STAFF_SESSION_SECONDS
-        return max(1, min(int(self.get_expiry_age()), ends - now))
+        return min(int(self.get_expiry_age()), ends - now)
 
     def renew(self) -> None:
         """Have the expiry moved on with this request's answer, unless that was done within the last hour (staff: minute)."""

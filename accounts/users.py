@@ -4,13 +4,15 @@ There is no queryset behind it: by anything but its key, an account could only b
 """
 
 from collections.abc import Collection
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 from uuid import UUID
 
+from django.contrib.auth.base_user import BaseUserManager
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from accounts import queries
+from accounts.async_variants import async_variant
 from accounts.errors import SaveRefused
 from accounts.models import User
 from accounts.operations import (
@@ -35,7 +37,7 @@ class UserManager:
     ) -> User:
         """Make an account and return it; its address is `email`, or `username` where there is no `email`.
 
-        `fields` may have a `name` and a `role`. Raises ValueError for what is no e-mail address or no role, TypeError for other
+        `fields` may have a `name`, a `role`, and `is_active=False` for an account that nobody can log in to. Raises ValueError for what is no e-mail address or no role, TypeError for other
         fields, EmailTaken, CassandraUnavailable.
         """
         return _register_user(username, email, password, fields.pop("role", ""), fields)
@@ -60,6 +62,19 @@ class UserManager:
         raise TypeError(
             f"A user is found by email=... or by pk=..., and not by {', '.join(by) or 'nothing'}."
         )
+
+    acreate_user = async_variant("create_user")
+    acreate_superuser = async_variant("create_superuser")
+    aget_by_natural_key = async_variant("get_by_natural_key")
+    aget = async_variant("get")
+
+    def normalize_email(self, email: str | None) -> str:
+        """Return an e-mail address as Django normalises it; accounts are compared by more (`mail.addresses.email_key`)."""
+        return BaseUserManager.normalize_email(email)
+
+    def using(self, alias: str | None) -> Self:
+        """Return this manager: there is one database."""
+        return self
 
     def save(self, user: User, fields: Collection[str] | None) -> None:
         """Do what `User.save` says."""
@@ -129,9 +144,9 @@ def _register_user(
     if role not in ("", *ROLES):
         raise ValueError(f"There is no role {role}.")
     name = fields.pop("name", "") or (username or address).partition("@")[0]
+    active = bool(fields.pop("is_active", True))
     # Django's flags may be given where they say what is so.
     for flag, is_so in {
-        "is_active": True,
         "is_staff": bool(role),
         "is_superuser": role == ADMIN,
     }.items():
@@ -141,7 +156,7 @@ def _register_user(
             )
     if fields:
         raise TypeError(f"An account has no {', '.join(sorted(fields))}: it has a name and a role.")
-    return register_user(address, name, password, current_time(), role)
+    return register_user(address, name, password, current_time(), role, active=active)
 
 
 def _found(user: User | None, key: str) -> User:

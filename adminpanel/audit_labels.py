@@ -113,6 +113,7 @@ ACTS = {
     "logout": gettext_lazy("Signed out"),
     "staff add": gettext_lazy("Gave a role"),
     "staff remove": gettext_lazy("Removed a role"),
+    "changepassword": gettext_lazy("Changed a password"),
     "staff second-factor-reset": gettext_lazy("Reset a second factor"),
     "registered": gettext_lazy("Created an account"),
     "password_changed": gettext_lazy("Changed the password"),

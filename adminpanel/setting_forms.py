@@ -307,7 +307,9 @@ class TermsForm(SettingForm[Terms]):
         label=gettext_lazy("Address"),
         max_length=400,
         widget=forms.Textarea({"rows": 4}),
-        help_text=gettext_lazy("As invoices show it, and where returns are sent."),
+        help_text=gettext_lazy(
+            "As invoices show it, and where returns are sent: street, postcode and town, country, each on its own line."
+        ),
     )
     vat_id = forms.CharField(label=gettext_lazy("VAT number"), max_length=30)
     email = email_field()

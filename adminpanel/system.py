@@ -30,7 +30,6 @@ class TableLine:
 
     size: PartitionSize
     tombstones: float
-    read_ms: float
 
     @property
     def bound_mb(self) -> float:
@@ -109,9 +108,7 @@ def get_system_status(now: datetime) -> SystemStatus:
 
 
 def _table_line(size: PartitionSize, figures: TableFigures) -> TableLine:
-    return TableLine(
-        size, figures.tombstones.get(size.table, 0), figures.read_ms.get(size.table, 0)
-    )
+    return TableLine(size, figures.tombstones.get(size.table, 0))
 
 
 def summarize_questions(families: Iterable[Metric]) -> list[QuestionLine]:

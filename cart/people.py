@@ -196,11 +196,13 @@ def list_inviting_cart_ids(email: str) -> list[UUID]:
 
 def list_invitations(email: str) -> list[Invitation]:
     """Return the open invitations to an e-mail address. Raises CassandraUnavailable."""
-    found = (
-        get_invitation(cart_id, invitation_key(cart_id, email))
+    # By its address, and not by its key, which an earlier version made otherwise (S109).
+    return [
+        invitation
         for cart_id in list_inviting_cart_ids(email)
-    )
-    return [each for each in found if each]
+        for invitation in get_people(cart_id).invitations
+        if invitation.is_for(email)
+    ]
 
 
 def has_joined(cart_id: UUID, user_id: UUID) -> bool:

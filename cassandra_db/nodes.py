@@ -25,10 +25,7 @@ PARTITIONS = (
 TOMBSTONES = (
     "SELECT keyspace_name, table_name, p99th AS figure FROM system_views.tombstones_per_read"
 )
-READ_TIMES = (
-    "SELECT keyspace_name, table_name, p99th_ms AS figure FROM system_views.local_read_latency"
-)
-_QUESTIONS = (PARTITIONS, TOMBSTONES, READ_TIMES)
+_QUESTIONS = (PARTITIONS, TOMBSTONES)
 log = logging.getLogger(__name__)
 
 
@@ -52,9 +49,6 @@ class TableFigures:
     tombstones: dict[str, float] = field(
         default_factory=dict
     )  # met by a read: 99 of 100 meet no more
-    read_ms: dict[str, float] = field(
-        default_factory=dict
-    )  # 99 of 100 reads are as fast, on the node
     silent_nodes: list[str] = field(default_factory=list)
 
 
@@ -117,11 +111,7 @@ class PendingFigures:
                 log.info("%s does not say how its tables are: %s", address, error)
                 self.figures.silent_nodes.append(address)
                 continue
-            known: tuple[dict[str, Any], ...] = (
-                self.figures.mebibytes,
-                self.figures.tombstones,
-                self.figures.read_ms,
-            )
+            known: tuple[dict[str, Any], ...] = (self.figures.mebibytes, self.figures.tombstones)
             for kept, found in zip(known, answers, strict=True):
                 _keep_highest(kept, found)
         self._asked = []

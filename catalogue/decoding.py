@@ -57,7 +57,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 # The field of a camera's notes that says how it was held; from this value on the picture lies on its side.
 _ORIENTATION, _FIRST_ON_ITS_SIDE = 0x0112, 5
-_MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ", b"%pdf-")
+_MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ")
+# A PDF has both: photos that only mention one in their metadata are none.
+_PDF_HEAD, _PDF_END = b"%pdf-", b"startxref"
 
 # Pillow's own bound, before a format is known.
 Image.MAX_IMAGE_PIXELS = max(MAX_PIXELS.values())
@@ -142,7 +144,8 @@ def _progressive_bytes(picture: Any) -> int:
 def _check_content(raw: bytes) -> None:
     """Raise PictureRefused for a picture that is something else as well."""
     text = raw.lower()
-    if zipfile.is_zipfile(BytesIO(raw)) or any(each in text for each in _MARKUP):
+    is_pdf = _PDF_HEAD in text and _PDF_END in text
+    if is_pdf or zipfile.is_zipfile(BytesIO(raw)) or any(each in text for each in _MARKUP):
         raise PictureRefused("more")
 
 

@@ -20,6 +20,7 @@ from consistency import (
     catalogue,
     dates,
     lists,
+    mailboxes,
     orders,
     questions,
     reviews,
@@ -48,6 +49,7 @@ CHECKS: tuple[Check, ...] = (
     *spreadsheets.CHECKS,
     *shop_settings.CHECKS,
     *lists.CHECKS,
+    *mailboxes.CHECKS,
     *dates.CHECKS,
 )
 RULES = tuple(

@@ -9,8 +9,22 @@ from django.utils.translation import gettext as _
 
 
 def email_key(email: str) -> str:
-    """Return an e-mail address as it is compared: one mailbox, one account, however it is typed."""
-    return unicodedata.normalize("NFKC", email).strip().casefold()
+    """Return an e-mail address as it is compared: one mailbox, one account, however it is typed (S109).
+
+    An international domain counts in letters, whether it was typed so or as "xn--…".
+    """
+    key = unicodedata.normalize("NFKC", email).strip().casefold()
+    name, at, domain = key.rpartition("@")
+    return f"{name}{at}{_domain_in_letters(domain)}"
+
+
+def _domain_in_letters(domain: str) -> str:
+    if domain.isascii() and "xn--" not in domain:
+        return domain
+    try:
+        return domain.encode("idna").decode("idna").casefold()
+    except UnicodeError:  # no such domain can be: mail to it fails as typed
+        return domain
 
 
 # In so many partitions stand the addresses that get no mail.

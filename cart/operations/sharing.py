@@ -202,8 +202,8 @@ def withdraw_invitation(owner_id: UUID, cart_id: UUID, key: str) -> None:
 
 def delete_invitations(email: str) -> None:
     """Delete all open invitations to an e-mail address. Raises CartBusy, CassandraUnavailable."""
-    for cart_id in people.list_inviting_cart_ids(email):
-        _delete_row(cart_id, INVITATION, people.invitation_key(cart_id, email))
+    for invitation in people.list_invitations(email):
+        _delete_row(invitation.cart_id, INVITATION, invitation.key)
     DELETE_INVITED.run(email=email_key(email))
 
 

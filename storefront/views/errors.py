@@ -3,12 +3,12 @@
 import re
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
 
 from accounts.access import mark_staff_page
 from catalogue.search import MAX_QUERY_LENGTH
-from web.decorators import public
+from web.decorators import list_methods, public
 from web.rendering import render_page
 
 # The address of a product or a category tells what was looked for; any other one may be nobody's business.
@@ -17,7 +17,13 @@ _SLUG = re.compile(r"/[cp]/([-a-zA-Z0-9_]+)/?")
 
 @public
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Show why a form was not taken: it was open for too long, or comes from elsewhere."""
+    """Show why a form was not taken: it was open for too long, or comes from elsewhere.
+
+    The check of the token comes before the view. What no form sends (PUT, DELETE) is answered as the view would: 405.
+    """
+    methods = list_methods(request.resolver_match.func if request.resolver_match else None)
+    if request.method != "POST" and methods and request.method not in methods:
+        return HttpResponseNotAllowed(methods)
     _choose_frame(request)
     return render_page(request, "errors/403_csrf.html", {}, status=HTTPStatus.FORBIDDEN)
 

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.templatetags.static import static
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import conditional_page, require_safe
 
 from storefront import sitemap, structured_data
 from web.decorators import public
@@ -26,10 +26,11 @@ NOT_FOR_ROBOTS = (
 
 
 @require_safe
+@conditional_page
 @without_header
 @public
 def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
-    """Hand out a file of the sitemap."""
+    """Hand out a file of the sitemap; 304 to who has it already."""
     # An index names at most so many files, and no file has a longer name.
     file = sitemap.find_sitemap_file(number) if number <= sitemap.MAX_SITEMAP_URLS else None
     if file:
@@ -40,10 +41,11 @@ def sitemap_xml(request: HttpRequest, number: int = 0) -> HttpResponse:
 
 
 @require_safe
+@conditional_page
 @without_header
 @public
 def robots(request: HttpRequest) -> HttpResponse:
-    """Name the pages that are not for robots."""
+    """Name the pages that are not for robots; 304 to who has them already."""
     closed = "".join(f"Disallow: {path}\n" for path in NOT_FOR_ROBOTS)
     text = f"User-agent: *\n{closed}\nSitemap: {structured_data.absolute_url(reverse('sitemap'))}\n"
     return HttpResponse(text, content_type="text/plain; charset=utf-8")

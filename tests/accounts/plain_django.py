@@ -1,13 +1,13 @@
 # mypy: ignore-errors
 """Tests as a programmer writes them who knows Django and pytest-django, and nothing of this shop.
 
-test_stock.py runs this file as pytest would run it for them: in a process and a keyspace of its own. It imports nothing of ours.
+test_plain_django.py runs this file as pytest would run it for them: in a process and a keyspace of its own. It imports nothing of ours.
 """
 
 from urllib.request import urlopen
 
 import pytest
-from django.contrib.auth import authenticate, get_user, get_user_model
+from django.contrib.auth import aget_user, authenticate, get_user, get_user_model
 from django.test import TestCase
 from django.urls import reverse
 
@@ -113,6 +113,18 @@ def test_staff_pages_are_for_staff(client, user, admin_client, admin_user):
     assert response.context["user"] == admin_user
 
 
+@pytest.mark.parametrize("role", ["support", "warehouse"])
+def test_staff_client(staff_client, role):
+    client = staff_client(role)
+    assert client.get(reverse("adminpanel:board")).status_code == 200
+    assert client.get(reverse("adminpanel:people")).status_code == 403
+
+
+def test_reset_mail(client, user, deliver_mail):
+    client.post(reverse("accounts:reset"), {"email": EMAIL})
+    assert any("/account/reset/" in message.body for message in deliver_mail(EMAIL))
+
+
 def test_admin_user_has_the_usual_password(admin_user, client):
     assert client.login(username=admin_user.email, password="password")
 
@@ -160,3 +172,9 @@ class ProfileTests(TestCase):
     def test_a_member_sees_the_profile(self):
         self.client.force_login(self.user)
         self.assertContains(self.client.get("/account/"), EMAIL)
+
+    async def test_an_async_client_logs_in(self):
+        await self.async_client.aforce_login(self.user)
+        response = await self.async_client.get("/account/")
+        self.assertContains(response, EMAIL)
+        assert await aget_user(self.async_client) == self.user

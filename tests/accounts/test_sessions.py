@@ -6,9 +6,11 @@ from uuid import UUID, uuid4
 
 import pytest
 import time_machine
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.backends.base import UpdateError
+from django.contrib.sessions.exceptions import SessionInterrupted
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -153,12 +155,30 @@ def test_s4_the_expiry_is_the_rows_ttl_in_any_time_zone(
             assert 590 <= row.seconds <= 600
 
 
-def test_s4_an_expiry_in_the_past_ends_the_session_and_does_not_keep_it_for_ever() -> None:
-    store = SessionStore()
-    store.set_expiry(-5)
-    store.save()
-    time.sleep(1.5)
-    assert row_of(store.session_key) is None
+def test_s4_an_expiry_in_the_past_ends_the_session_at_once() -> None:
+    alice = make_user()
+    for kept_before in (False, True):
+        store = SessionStore()
+        store[SESSION_KEY] = str(alice.pk)
+        if kept_before:
+            store.save()
+            assert row_of(store.session_key)
+        store.set_expiry(-5)
+        store.save()
+        assert row_of(store.session_key) is None
+        assert SESSION_KEY not in SessionStore(store.session_key)
+        assert not OF_USER.all(user_id=alice.pk)
+
+
+def test_s2_a_session_that_has_ended_gets_no_new_key_in_async_code_either() -> None:
+    client = Client()
+    client.force_login(make_user())
+    slow = SessionStore(cookie_of(client))
+    slow["late"] = True
+    client.logout()
+    with pytest.raises(SessionInterrupted):
+        async_to_sync(slow.acycle_key)()
+    assert row_of(slow.session_key) is None
 
 
 def test_s4_an_active_session_is_renewed_at_most_hourly_and_not_beyond_90_days(

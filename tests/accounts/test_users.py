@@ -5,15 +5,21 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth import aauthenticate
 from django.contrib.auth.models import AnonymousUser
-from django.test import Client, override_settings
+from django.contrib.auth.tokens import default_token_generator
+from django.http import HttpRequest, HttpResponse
+from django.test import Client, RequestFactory, override_settings
 
 from accounts import queries
 from accounts.errors import AccountChanged, EmailTaken, SaveRefused
 from accounts.hashers import CheapArgon2PasswordHasher
+from accounts.middleware import SessionMiddleware, UserMiddleware
 from accounts.models import User
-from accounts.operations import change_password, save_name
+from accounts.operations import change_password, record_login, save_name
 from accounts.roles import ROLES
+from cassandra_db import current_time
 from tests.accounts.mails import list_mails_to
 from tests.architecture.routes import ROLES_BY_URL
 from tests.factories import PASSWORD, make_user
@@ -53,7 +59,6 @@ def test_what_cannot_be_is_refused_before_anything_is_written(subtests: pytest.S
         (ValueError, {"role": "pilot"}),
         (ValueError, {"is_staff": True}),
         (ValueError, {"is_superuser": True}),
-        (ValueError, {"is_active": False}),
         (TypeError, {"first_name": "Ada"}),
     ):
         with subtests.test(given=given):
@@ -202,6 +207,70 @@ class DearerHasher(CheapArgon2PasswordHasher):
     time_cost = 2
 
 
+# ---- What Django asks of a user model
+
+
+def test_x280_the_user_model_has_what_django_asks_of_one() -> None:
+    email = fresh()
+    ada = User.objects.create_user(email, password=PASSWORD, name="Ada Lovelace")
+    assert User.get_email_field_name() == "email"
+    assert (ada.get_full_name(), ada.get_short_name()) == ("Ada Lovelace", "Ada Lovelace")
+    assert ada.last_login is None
+    token = default_token_generator.make_token(ada)
+    assert default_token_generator.check_token(stored(ada), token)
+    now = current_time()
+    record_login(ada.pk, now)
+    # a link that resets a password is over once its owner has signed in
+    assert stored(ada).last_login == now
+    assert not default_token_generator.check_token(stored(ada), token)
+    gone = User.objects.create_user(fresh(), password=PASSWORD, is_active=False)
+    assert not stored(gone).is_active
+    assert not Client().login(username=gone.email, password=PASSWORD)
+    assert User.objects.normalize_email("Ada@EXAMPLE.com") == "Ada@example.com"
+
+
+def test_x280_each_method_of_a_user_has_djangos_async_variant() -> None:
+    async def ask() -> None:
+        email = fresh()
+        ada = await User.objects.acreate_user(email, password=PASSWORD, role="support")
+        assert await User.objects.aget(email=email) == ada
+        assert await User.objects.aget_by_natural_key(email) == ada
+        assert (await User.objects.acreate_superuser(fresh(), password=PASSWORD)).is_superuser
+        assert await ada.acheck_password(PASSWORD)
+        assert not await ada.acheck_password(NEW)
+        ada.name = "Ada"
+        await ada.asave()
+        await ada.arefresh_from_db()
+        assert ada.name == "Ada"
+        assert await aauthenticate(email=email, password=PASSWORD) == ada
+        assert await ada.ahas_perm("adminpanel.board")
+        assert not await ada.ahas_perms(["adminpanel.board", "adminpanel.people"])
+        assert await ada.ahas_module_perms("adminpanel")
+        assert await ada.aget_all_permissions() == ada.get_group_permissions()
+        assert await ada.aget_group_permissions() == ada.get_all_permissions()
+        assert await ada.aget_user_permissions() == set()
+        with pytest.raises(SaveRefused):
+            await ada.adelete()
+
+    async_to_sync(ask)()
+
+
+def test_x280_a_request_knows_its_user_in_async_code_too(rf: RequestFactory) -> None:
+    alice = make_user()
+    client = Client()
+    client.force_login(alice)
+    seen = []
+
+    def look(request: HttpRequest) -> HttpResponse:
+        seen.append(async_to_sync(request.auser)())
+        return HttpResponse()
+
+    for cookies in (client.cookies, Client().cookies):
+        rf.cookies = cookies
+        SessionMiddleware(UserMiddleware(look))(rf.get("/"))
+    assert seen == [alice, AnonymousUser()]
+
+
 # ---- Permissions
 
 
@@ -214,6 +283,7 @@ def test_a_permission_is_what_the_page_of_its_name_says_of_a_role(
             user = User(user_id=uuid4(), role=role, active=True, demo=False)
             may = {name for name in ROLES_BY_URL if user.has_perm(name.replace(":", "."))}
             assert may == {name for name, roles in ROLES_BY_URL.items() if role in roles}
+            assert user.get_all_permissions() == {name.replace(":", ".") for name in may}
             assert user.has_module_perms("adminpanel") is bool(role)
             assert user.has_perms(name.replace(":", ".") for name in may)
 
@@ -238,7 +308,9 @@ def test_there_is_no_other_permission_and_an_admin_has_all(subtests: pytest.Subt
             with subtests.test(role=role, name=name):
                 assert user.has_perm(name) is has
         assert user.has_module_perms("orders") is has
-    assert not User(user_id=uuid4(), role="admin", active=False).has_perm("adminpanel.people")
+    closed = User(user_id=uuid4(), role="admin", active=False)
+    assert not closed.has_perm("adminpanel.people")
+    assert closed.get_all_permissions() == set()
     assert not AnonymousUser().has_perm("adminpanel.board")
     with override_settings(DEMO=False):
         assert not User(user_id=uuid4(), role="admin", active=True, demo=True).has_perm(

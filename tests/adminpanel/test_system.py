@@ -40,7 +40,7 @@ def test_x213_admins_see_nodes_tables_questions_and_checks(admin_client: Client)
 def test_x213_a_node_that_gives_no_figures_leaves_the_rest_of_the_page(
     admin_client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nodes, "_QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 3)
+    monkeypatch.setattr(nodes, "_QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
     text = admin_client.get(reverse("adminpanel:system")).content.decode()
     assert "No node says how its tables are" in text
     assert "which gave none" in text
@@ -50,7 +50,7 @@ def test_x213_a_node_that_gives_no_figures_leaves_the_rest_of_the_page(
 def test_x213_tables_stand_there_that_are_worth_a_look() -> None:
     def seen(mebibytes: int, tombstones: float) -> bool:
         size = PartitionSize("things", mebibytes, 10 * MB)
-        return TableLine(size, tombstones, 0.3).is_worth_a_look
+        return TableLine(size, tombstones).is_worth_a_look
 
     assert [seen(0, 0), seen(1, 99), seen(2, 0), seen(0, 100)] == [False, False, True, True]
 

@@ -2,6 +2,7 @@
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,6 +38,11 @@ VIEWS = [path for path in FILES if module_kind(path) == "views"]
 def relative_path(path: Path) -> str:
     """Return a file's path within the repository."""
     return str(path.relative_to(ROOT))
+
+
+def model_name(model: Any) -> str:
+    """Return how a failed test names a model: by its module and class, since its table may have no name yet."""
+    return f"{model.__module__}.{model.__name__}"
 
 
 def list_modules(app: str) -> list[str]:

@@ -4,20 +4,22 @@ import pkgutil
 import re
 from typing import Any
 
+import pytest
+from cassandra.cqlengine import columns
+from cassandra.cqlengine.models import Model
+
 from cassandra_db.partitions import KB, MB, list_models
 from cassandra_db.session import get_session, keyspace_name
+from tests.architecture.apps import model_name
 from tests.rules import for_each
 from web.personal_data import list_privacy_modules
 
 MODELS = list_models()
 
 
-def named(model: Any) -> str:
-    return str(model.__table_name__)
-
-
-@for_each(MODELS, named, at_least=55)
+@for_each(MODELS, model_name, at_least=55)
 def test_the_model_equals_the_live_table(model: Any) -> None:
+    assert model.__table_name__, "say __table_name__"
     table = get_session().cluster.metadata.keyspaces[keyspace_name()].tables[model.__table_name__]
     live = {name: (column.cql_type, column.is_static) for name, column in table.columns.items()}
     declared = {
@@ -40,11 +42,11 @@ def test_the_model_equals_the_live_table(model: Any) -> None:
             assert table.options[option] == value
 
 
-@for_each(MODELS, named, at_least=55)
+@for_each(MODELS, model_name, at_least=55)
 def test_the_docstring_names_the_bound_and_the_writer(model: Any) -> None:
     text = model.__doc__ or ""
     assert re.search(r"^\S.*\.", text), "the first line is the question it answers"
-    assert re.search(r"Bound: \S", text)
+    assert re.search(r"Bound: \S", text), "say what bounds a partition"
     writer = re.search(r"Writer: ([a-z_.]+[a-z_])", text)
     assert writer, "say who writes it"
     assert pkgutil.resolve_name(writer[1].rstrip("."))
@@ -55,10 +57,10 @@ UNITS = {"bytes": 1, "KB": KB, "kB": KB, "MB": MB}
 LARGEST_PARTITION = 100 * MB
 
 
-@for_each(MODELS, named, at_least=55)
+@for_each(MODELS, model_name, at_least=55)
 def test_x210_the_bound_is_a_number_too_and_not_below_what_its_words_name(model: Any) -> None:
     words = re.search(r"Bound: (.*?)(?=^ *Writer:|\Z)", model.__doc__, re.DOTALL | re.MULTILINE)
-    assert words
+    assert words, "say what bounds a partition"
     sizes = [
         float(number.replace(",", "")) * UNITS[unit]
         for number, unit in re.findall(r"([\d.,]*\d) (bytes|[Kk]B|MB)\b", words[1])
@@ -70,7 +72,7 @@ def test_x210_the_bound_is_a_number_too_and_not_below_what_its_words_name(model:
 ON_ERASE = {"deleted", "pseudonymised", "kept", "expires"}
 
 
-@for_each(MODELS, named, at_least=55)
+@for_each(MODELS, model_name, at_least=55)
 def test_s52_each_table_declares_whose_data_it_holds_and_what_erasing_does(model: Any) -> None:
     assert hasattr(model, "__personal_data__"), (
         "say __personal_data__ = None, or whose it is: web/personal_data.py tells how, and write what the app's privacy.py does with it"
@@ -103,3 +105,16 @@ def test_the_questions_of_this_shop_each_have_a_table() -> None:
     questions = (*(f"Q{number}" for number in range(1, 19)), "K1", "K4", "K5", "U1", "U2")
     without = [question for question in questions if not re.search(rf"\b{question}\b", purposes)]
     assert not without, f"{without} have no table"
+
+
+def test_x281_a_model_that_breaks_a_rule_is_named_by_its_module_and_class() -> None:
+    """One that forgot its `__table_name__`, too."""
+
+    class Forgetful(Model):  # type: ignore[misc]
+        key = columns.Text(partition_key=True)
+
+    rules = [rule for name, rule in globals().items() if hasattr(rule, "__wrapped__")]
+    assert len(rules) >= 4
+    for rule in rules:
+        with pytest.raises(AssertionError, match=rf"{__name__}\.Forgetful: .+"):
+            for_each([Forgetful], model_name)(rule.__wrapped__)()

@@ -50,6 +50,11 @@ REFUSED = {
     "a GIF": (".gif", make_file("GIF"), "format"),
     "a picture that is a ZIP, too": (".jpg", JPEG + make_zip(), "more"),
     "a picture that is a page, too": (".jpg", JPEG + b"<HTML><SCRIPT>alert(1)</SCRIPT>", "more"),
+    "a picture that is a PDF, too": (
+        ".jpg",
+        make_file(comment=b"%PDF-1.4\n1 0 obj") + b"xref\nstartxref\n0\n%%EOF",
+        "more",
+    ),
     "a page in a comment": (".jpg", make_file(comment=b"<script>alert(1)</script>"), "more"),
     "half a picture": (".jpg", JPEG[: len(JPEG) // 2], "broken"),
     "half a PNG": (".png", PNG[: len(PNG) // 2], "broken"),
@@ -113,6 +118,14 @@ def test_s83_a_picture_is_written_anew_upright_and_without_anything_else(tmp_pat
             above, below = (made.convert("RGB").getpixel((150, y)) for y in (60, 340))
         for found, wanted in ((above, RED), (below, BLUE)):
             assert all(abs(a - b) < 40 for a, b in zip(found, wanted, strict=True)), path  # type: ignore[arg-type]
+
+
+def test_s83_a_photo_whose_metadata_mention_a_pdf_is_taken_without_them(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x010E] = "Page 3 of catalogue.pdf (%PDF-1.7)"
+    raw = make_file(exif=exif, comment=b"%PDF-1.4")
+    assert decode_picture(raw, ".jpg", tmp_path) == (400, 300)
+    assert not [path for path in tmp_path.iterdir() if b"%PDF" in path.read_bytes()]
 
 
 def test_s83_colours_are_those_of_srgb_and_nothing_shines_through(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pyotp
@@ -11,11 +11,9 @@ from django.core import mail
 
 from accounts.operations import register_user
 from catalogue.entities import Product
-from mail.operations import send_due_mails
-from mail.queries import list_recipient_mails
 from tests.factories import make_category, make_product, make_stock
 from tests.journeys.visitor import Visitor, parse_forms
-from tests.shards import SingleItemShard
+from tests.outbox import deliver_mail
 
 TO = {
     "name": "Ann Other",
@@ -47,17 +45,8 @@ def email() -> Iterator[str]:
 
 def mailed(to: str, path: str) -> str:
     """Send what waits for an address and return the path of the first link of this kind that went there."""
-    now = datetime.now(UTC)
-    for row in list_recipient_mails(to):
-        send_due_mails(
-            now,
-            position=now - timedelta(minutes=2),
-            shard=SingleItemShard("mail", item_id=row.mail_id),
-        )
-    for message in mail.outbox:
-        if to in message.to and (
-            found := re.search(rf"https?://[^/\s]+({re.escape(path)}\S+)", str(message.body))
-        ):
+    for message in deliver_mail(to):
+        if found := re.search(rf"https?://[^/\s]+({re.escape(path)}\S+)", str(message.body)):
             return found[1]
     raise AssertionError(f"no link to {path} was mailed to {to}")
 

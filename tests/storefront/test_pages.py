@@ -15,6 +15,7 @@ from uuid import uuid4
 import lxml.html
 import pytest
 from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
 from django.test import Client, override_settings
 from django.urls import reverse
 from PIL import Image
@@ -28,7 +29,10 @@ from reviews.entities import Rating
 from storefront import sitemap
 from storefront.delivery_tables import usual_delivery_methods
 from storefront.structured_data import product_data
+from tests.architecture.routes import ROUTES, Route
 from tests.factories import make_category, make_product, make_stock, make_user
+from tests.rules import for_each
+from web.decorators import list_methods
 from web.text_cache import FRAGMENTS
 
 NONSENSE = [
@@ -674,8 +678,9 @@ def test_s27_what_is_written_into_a_product_stays_text(client: Client) -> None:
 def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
     (data,) = tree(client.get(page_of(jug))).cssselect("script[type='application/ld+json']")
     product, way = json.loads(data.text)
-    assert (product["@type"], way["@type"]) == ("Product", "BreadcrumbList")
-    offer = product["offers"][2]
+    assert (product["@type"], way["@type"]) == ("ProductGroup", "BreadcrumbList")
+    offers = [variant["offers"] for variant in product["hasVariant"]]
+    offer = offers[2]
     assert (offer["price"], offer["priceCurrency"]) == ("40.00", "EUR")
     assert offer["availability"].endswith("OutOfStock")
     assert product["image"][0].startswith(f"{settings.PUBLIC_URL}/pictures/mug/")
@@ -683,11 +688,11 @@ def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
     # An offer says what it costs to send and how it goes back, as the shop's own pages do. What was said once has an id.
     said = {
         each["@id"]: each
-        for offer in product["offers"]
+        for offer in offers
         for each in (*offer["shippingDetails"], offer["hasMerchantReturnPolicy"])
         if len(each) > 1
     }
-    for offer in product["offers"]:
+    for offer in offers:
         costs = {
             region["addressCountry"]: (
                 detail["shippingRate"]["value"],
@@ -720,6 +725,116 @@ def test_x137_what_search_engines_read(client: Client, jug: Product) -> None:
     search = site["potentialAction"]["target"]["urlTemplate"].removeprefix(settings.PUBLIC_URL)
     found = client.get(search.format(search_term_string=jug.variants[1].sku))
     assert (found.status_code, found["Location"]) == (302, page_of(jug, 1))
+
+
+def test_x283_a_product_of_several_variants_is_a_group_of_what_differs(
+    client: Client, jug: Product
+) -> None:
+    options = {"Colour": ["Teal", "Oat"], "Glaze": ["Matt"]}
+    mug = make_product("Mug", options=options, brand="", description="")
+    (data,) = tree(client.get(page_of(mug))).cssselect("script[type='application/ld+json']")
+    group, _ = json.loads(data.text)
+    assert (group["@type"], group["productGroupID"]) == ("ProductGroup", str(mug.product_id))
+    assert group["variesBy"] == ["https://schema.org/color", "Glaze"]
+    assert not {"offers", "sku"} & group.keys()
+    assert [
+        (each["@type"], each["name"], each["sku"], each["color"]) for each in group["hasVariant"]
+    ] == [
+        ("Product", f"Mug, {variant.label}", variant.sku, variant.options["Colour"])
+        for variant in mug.variants
+    ]
+    for variant, each in zip(mug.variants, group["hasVariant"], strict=True):
+        assert each["additionalProperty"] == [
+            {"@type": "PropertyValue", "name": "Glaze", "value": "Matt"}
+        ]
+        assert each["offers"]["url"] == each["url"]
+        assert each["url"].endswith(page_of(mug, mug.variants.index(variant)).partition("?")[2])
+        assert each["offers"]["@type"] == "Offer"
+    # What is sold in one way alone is a product by itself.
+    cup = make_product("Cup")
+    (data,) = tree(client.get(page_of(cup))).cssselect("script[type='application/ld+json']")
+    alone, _ = json.loads(data.text)
+    assert (alone["@type"], alone["sku"]) == ("Product", cup.variants[0].sku)
+    assert len(alone["offers"]) == 1
+
+
+def test_x283_no_property_is_empty_and_the_sellers_address_is_in_parts(client: Client) -> None:
+    bare = make_product("Bare", brand="", description="")
+    with override_settings(SELLER=settings.SELLER | {"vat_id": "", "address": [""]}):
+        texts = [
+            tree(client.get(address)).cssselect("script[type='application/ld+json']")[0].text
+            for address in ("/", page_of(bare))
+        ]
+    things = [thing for text in texts for thing in json.loads(text)]
+
+    def empty(thing: Any, place: str) -> list[str]:
+        if isinstance(thing, dict):
+            found = [each for name in thing for each in empty(thing[name], f"{place}.{name}")]
+            return found + ([place] if thing.keys() == {"@type"} else [])
+        if isinstance(thing, list):
+            found = [each for part in thing for each in empty(part, place)]
+            return found + ([] if thing else [place])
+        return [] if thing not in ("", None) else [place]
+
+    assert [each for thing in things for each in empty(thing, thing["@type"])] == []
+    for lines, parts in (
+        (["1 Example Street", "Dublin", "Ireland"], ("1 Example Street", "", "Dublin", "IE")),
+        (["Unit 4", "2 Quay", "Cork T12 X70A", "IE"], ("Unit 4, 2 Quay", "T12 X70A", "Cork", "IE")),
+        (["Weg 1", "10115 Berlin", "Germany"], ("Weg 1", "10115", "Berlin", "DE")),
+        (["Weg 1", "1012 AB Amsterdam", "NL"], ("Weg 1", "1012 AB", "Amsterdam", "NL")),
+        (["Quay 1", "Dublin", "D02 X285", "Ireland"], ("Quay 1", "D02 X285", "Dublin", "IE")),
+        (["Weg 1", "Berlin"], ("Weg 1", "", "Berlin", "")),
+        (["Somewhere"], ("Somewhere", "", "", "")),
+    ):
+        with override_settings(SELLER=settings.SELLER | {"address": lines}):
+            (data,) = tree(client.get("/")).cssselect("script[type='application/ld+json']")
+        address = json.loads(data.text)[0]["address"]
+        names = ("streetAddress", "postalCode", "addressLocality", "addressCountry")
+        assert tuple(address.get(name, "") for name in names) == parts
+
+
+def test_x282_who_has_the_sitemap_or_robots_already_is_answered_304(client: Client) -> None:
+    for address in ("/robots.txt", "/sitemap.xml"):
+        first = client.get(address)
+        again = client.get(address, headers={"If-None-Match": first["ETag"]})
+        assert (first.status_code, again.status_code, again.content) == (200, 304, b""), address
+        packed = client.get(address, headers={"Accept-Encoding": "gzip"})
+        assert client.get(address, headers={"If-None-Match": packed["ETag"]}).status_code == 304
+        changed = client.get(address, headers={"If-None-Match": '"another"'})
+        assert changed.content == first.content
+
+
+def test_x282_what_no_page_takes_is_405_with_or_without_a_token() -> None:
+    client = Client(enforce_csrf_checks=True)
+    for address, allowed in (
+        ("/", "GET, HEAD"),
+        (reverse("accounts:login"), "GET, HEAD, POST"),
+        ("/healthz", "GET, HEAD"),
+    ):
+        for method in ("put", "patch", "delete"):
+            answer = getattr(client, method)(address)
+            assert (answer.status_code, answer["Allow"]) == (405, allowed), (method, address)
+    # A form without its token is refused as ever.
+    assert client.post(reverse("accounts:login"), {"email": "a@example.com"}).status_code == 403
+
+
+@for_each(ROUTES, lambda route: route.name, at_least=200)
+def test_x282_each_view_says_which_methods_it_answers(route: Route) -> None:
+    assert tuple(list_methods(route.view)) in (
+        ("GET", "HEAD"),
+        ("GET", "HEAD", "POST"),
+        ("POST",),
+    )
+
+
+def test_x282_each_static_file_has_a_type_and_the_manifest_its_own() -> None:
+    names = [name for finder in get_finders() for name, _ in finder.list(None) if Path(name).suffix]
+    assert len(names) > 30
+    with override_settings(WHITENOISE_USE_FINDERS=True, WHITENOISE_AUTOREFRESH=True):
+        client = Client()
+        types = {name: client.get(f"/static/{name}")["Content-Type"] for name in names}
+    assert types["icons/site.webmanifest"] == "application/manifest+json"
+    assert [name for name, found in types.items() if found == "application/octet-stream"] == []
 
 
 def test_x136_s87_other_sites_show_a_jpeg_that_only_the_shop_can_have_made(

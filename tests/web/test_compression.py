@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from pathlib import Path
 from uuid import uuid4
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -43,6 +44,31 @@ def test_x140_what_is_compressed_already_or_comes_bit_by_bit_is_sent_as_it_is() 
             HttpResponse(b"x" * 999, content_type=content_type)
         )
     assert "Content-Encoding" not in compress(StreamingHttpResponse([b"x" * 999]))
+
+
+def test_x282_a_coding_that_is_refused_is_not_sent(settings: Settings, tmp_path: Path) -> None:
+    text = b"a { color: red }" * 99
+    (tmp_path / "a.css").write_bytes(text)
+    (tmp_path / "a.css.gz").write_bytes(gzip.compress(text))
+    settings.STATIC_ROOT, settings.WHOLE_PAGE_SECONDS = tmp_path, 5
+    client = Client()
+    # A page that is one for all, one of its own, and a file that was compressed beforehand.
+    for address in ("/help/", "/account/login/", "/static/a.css"):
+        sent = {
+            header: client.get(address, headers={"Accept-Encoding": header}).get("Content-Encoding")
+            for header in (
+                "gzip",
+                "br;q=1.0, gzip;q=0.5",
+                "GZIP; Q=0.001",
+                "gzip;q=0",
+                "gzip; q=0.000, br;q=0",
+                "gzip;q=nonsense",
+                "identity, *;q=0",
+                "",
+            )
+        }
+        assert list(sent.values()) == ["gzip"] * 3 + [None] * 5, address
+    WHOLE_PAGES.clear()
 
 
 @given(some.lists(some.tuples(some.binary(max_size=300), some.booleans())))

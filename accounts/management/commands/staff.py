@@ -3,6 +3,8 @@
 import getpass
 import sys
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -55,32 +57,16 @@ class Command(BaseCommand):
     def handle(self, *args: Any, action: str, email: str = "", **options: Any) -> None:
         if action == "list":
             return self.list_staff()
-        # As for a submit on the staff's pages: logged first, then done (accounts.audit_log).
-        found = queries.find_user_by_email(email)
-        entry = audit_log.open_entry(
-            f"staff {action}",
-            current_time(),
-            name=f"{_system_user()}, by manage.py",
-            subject=str(found.pk) if found else audit_log.mailbox_pseudonym(email),
-            fields={"role": [options.get("role") or ""]},
-        )
-        try:
+        with logged_command(f"staff {action}", email, options.get("role") or "") as changes:
+            found = queries.find_user_by_email(email)
             {
                 "add": self.add_staff,
                 "remove": self.remove_staff,
                 "second-factor-reset": self.reset_second_factor,
             }[action](email=email, **options)
-        except CommandError:
-            audit_log.close_entry(entry, "refused")
-            raise
-        except LastAdmin as error:
-            audit_log.close_entry(entry, "refused")
-            raise CommandError(str(error)) from error
-        changes = {}
-        if found and action in ("add", "remove"):
-            now = {"role": options.get("role") or "none"}
-            changes = audit_log.describe_changes({"role": found.role or "none"}, now)
-        audit_log.close_entry(entry, "done", changes)
+            if found and action in ("add", "remove"):
+                now = {"role": options.get("role") or "none"}
+                changes |= audit_log.describe_changes({"role": found.role or "none"}, now)
         return None
 
     def add_staff(
@@ -104,22 +90,30 @@ class Command(BaseCommand):
             self.stdout.write(f"{email} is registered with the role {role}.")
 
     def read_password(self, email: str, *, from_stdin: bool) -> str:
-        """Return a password that is good enough, from the standard input or typed twice."""
-        if from_stdin:
-            password = sys.stdin.readline().rstrip("\r\n")
-        elif sys.stdin.isatty():
-            password = getpass.getpass()
-            if getpass.getpass("The same again: ") != password:
-                raise CommandError("These were two different passwords.")
-        else:
-            raise CommandError(
-                "There is nobody to ask for a password: use --password-stdin or --link."
-            )
+        """Return a password that is good enough. Raises CommandError for any other."""
+        password = self.get_password(from_stdin=from_stdin)
         try:
             validate_password(password, User(email=email))
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         return password
+
+    def get_password(self, *, from_stdin: bool) -> str:
+        """Return the password from the standard input, or as it was typed twice."""
+        if from_stdin:
+            return sys.stdin.readline().rstrip("\r\n")
+        if not self.can_ask():
+            raise CommandError(
+                "There is nobody to ask for a password: use --password-stdin or --link."
+            )
+        password = getpass.getpass()
+        if getpass.getpass("The same again: ") != password:
+            raise CommandError("These were two different passwords.")
+        return password
+
+    def can_ask(self) -> bool:
+        """Return whether somebody sits at a terminal."""
+        return sys.stdin.isatty()
 
     def list_staff(self) -> None:
         """Print who has which role."""
@@ -146,6 +140,33 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{email} sets up a new second factor at the next login, and has to sign in again."
         )
+
+
+@contextmanager
+def logged_command(act: str, email: str, role: str = "") -> Iterator[dict[str, Any]]:
+    """Enter a command about an account in the audit log before it is done, and close the entry as it ends.
+
+    Yields the changes that the entry is to name. Raises CommandError for what the operations refuse.
+    """
+    # As for a submit on the staff's pages: logged first, then done (accounts.audit_log).
+    found = queries.find_user_by_email(email)
+    entry = audit_log.open_entry(
+        act,
+        current_time(),
+        name=f"{_system_user()}, by manage.py",
+        subject=str(found.pk) if found else audit_log.mailbox_pseudonym(email),
+        fields={"role": [role]},
+    )
+    changes: dict[str, Any] = {}
+    try:
+        yield changes
+    except CommandError:
+        audit_log.close_entry(entry, "refused")
+        raise
+    except LastAdmin as error:
+        audit_log.close_entry(entry, "refused")
+        raise CommandError(str(error)) from error
+    audit_log.close_entry(entry, "done", changes)
 
 
 def _system_user() -> str:

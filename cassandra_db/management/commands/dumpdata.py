@@ -1,0 +1,16 @@
+"""`manage.py dumpdata`: names what copies the tables; its files are of a relational database."""
+
+from typing import Any, NoReturn
+
+from django.core.management.base import CommandError
+from django.core.management.commands import dumpdata
+
+
+class Command(dumpdata.Command):
+    help = "Name what copies the tables instead."
+
+    def handle(self, *args: Any, **options: Any) -> NoReturn:
+        raise CommandError(
+            "The tables are not read through models. A backup is `nodetool snapshot` on each node;"
+            " cqlsh's `COPY … TO` reads a single table."
+        )

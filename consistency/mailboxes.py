@@ -1,0 +1,137 @@
+"""I8, I14: what is found by an e-mail address is found by its one spelling (`mail.addresses.email_key`, S109).
+
+An earlier version kept an international domain as it was typed, so that one mailbox had two keys. `check_consistency --repair`
+moves what it left. Orders by address are copies, which I3 looks after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from accounts.operations.email_claims import EMAIL_RELEASED, claim_email
+from accounts.queries import get_user
+from cart.operations.sharing import DELETE_INVITED, INSERT_INVITED
+from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, Statement, scan
+from consistency.findings import Check, Scope, Violation
+from mail.addresses import address_bucket, email_key
+from mail.operations import DELETE_RECIPIENT, GETS_MAIL, GETS_NO_MAIL, TO_RECIPIENT
+from notifications.operations import (
+    DELETE_SUBSCRIBER,
+    DELETE_SUBSCRIPTION,
+    INSERT_SUBSCRIBER,
+    INSERT_SUBSCRIPTION,
+)
+from reviews.operations import ALLOW_REQUESTS, STOP_REQUESTS
+
+CLAIMS = scan(
+    "I8",
+    "SELECT email, user_id FROM users_by_email WHERE token(email) > :start AND token(email) <= :end",
+)
+MAILS = scan(
+    "I14",
+    """SELECT recipient, mail_id FROM mails_by_recipient
+       WHERE token(recipient) > :start AND token(recipient) <= :end""",
+)
+INVITATIONS = scan(
+    "I14",
+    """SELECT email, cart_id FROM invitations_by_email
+       WHERE token(email) > :start AND token(email) <= :end""",
+)
+UNDELIVERABLE = scan(
+    "I14",
+    """SELECT bucket, email, bounced_at, failure, mail_id FROM undeliverable_addresses
+       WHERE token(bucket) > :start AND token(bucket) <= :end""",
+)
+STOPS = scan(
+    "I14",
+    """SELECT email, stopped_at FROM review_request_stops
+       WHERE token(email) > :start AND token(email) <= :end""",
+)
+SUBSCRIBERS = scan(
+    "I14",
+    """SELECT variant_id, email_key, email, product_id, asked_at FROM subscriptions_by_variant
+       WHERE token(variant_id) > :start AND token(variant_id) <= :end""",
+)
+
+
+@dataclass(frozen=True)
+class MailboxTable:
+    """A table with addresses in its key: the rule, the scan of its rows, the address's column, and what moves a row to a key."""
+
+    rule: str
+    rows: Statement
+    column: str
+    move: Callable[[Row, str, datetime], object]
+
+
+# Each writes the new row before the old one goes: a crash in between leaves both, and the next check goes on.
+
+
+def _move_claim(row: Row, key: str, now: datetime) -> None:
+    # Of two accounts of one mailbox one has its claim, and I8 names the other.
+    if get_user(row.user_id):
+        claim_email(key, row.user_id, now)
+    EMAIL_RELEASED.apply(if_lost=REFUSED_MEANS_DONE, email=row.email, user_id=row.user_id)
+
+
+def _move_mail(row: Row, key: str, now: datetime) -> None:
+    TO_RECIPIENT.run(recipient=key, mail_id=row.mail_id)
+    # The others of the address go with it; what leads to them is written again by its own rule (I14).
+    DELETE_RECIPIENT.run(recipient=row.recipient)
+
+
+def _move_invitation(row: Row, key: str, now: datetime) -> None:
+    INSERT_INVITED.run(email=key, cart_id=row.cart_id)
+    DELETE_INVITED.run(email=row.email)
+
+
+def _move_undeliverable(row: Row, key: str, now: datetime) -> None:
+    GETS_NO_MAIL.run(**row._asdict() | {"bucket": address_bucket(key), "email": key})
+    GETS_MAIL.run(bucket=row.bucket, email=row.email)
+
+
+def _move_stop(row: Row, key: str, now: datetime) -> None:
+    STOP_REQUESTS.run(email=key, stopped_at=row.stopped_at)
+    ALLOW_REQUESTS.run(email=row.email)
+
+
+def _move_subscriber(row: Row, key: str, now: datetime) -> None:
+    variant = {"variant_id": row.variant_id, "product_id": row.product_id}
+    INSERT_SUBSCRIPTION.run(email_key=key, **variant)
+    INSERT_SUBSCRIBER.apply(
+        if_lost=SEND_AGAIN, email_key=key, email=row.email, now=row.asked_at, **variant
+    )
+    DELETE_SUBSCRIBER.apply(if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=row.email_key)
+    DELETE_SUBSCRIPTION.run(email_key=row.email_key, variant_id=row.variant_id)
+
+
+TABLES = {
+    "users_by_email": MailboxTable("I8", CLAIMS, "email", _move_claim),
+    "mails_by_recipient": MailboxTable("I14", MAILS, "recipient", _move_mail),
+    "invitations_by_email": MailboxTable("I14", INVITATIONS, "email", _move_invitation),
+    "undeliverable_addresses": MailboxTable("I14", UNDELIVERABLE, "email", _move_undeliverable),
+    "review_request_stops": MailboxTable("I14", STOPS, "email", _move_stop),
+    "subscriptions_by_variant": MailboxTable("I14", SUBSCRIBERS, "email_key", _move_subscriber),
+}
+
+
+def _iterate_tables(scope: Scope | None) -> Iterator[str]:
+    yield from scope.tables & TABLES.keys() if scope is not None else TABLES
+
+
+def _check_table(name: str) -> Iterator[Violation]:
+    table = TABLES[name]
+    for row in table.rows.iterate_table():
+        typed = getattr(row, table.column)
+        if (key := email_key(typed)) != typed:
+            yield Violation(
+                table.rule,
+                f"{name}: {typed}",
+                "is the key of an address that is written otherwise",
+                fix=lambda now, row=row, key=key: table.move(row, key, now),  # type: ignore[misc]
+            )
+
+
+CHECKS = (Check("mailboxes", ("I8", "I14"), _iterate_tables, _check_table),)
