@@ -41,6 +41,7 @@ from drafts.errors import DraftChanged, DraftOrdered, OfferOutdated
 from drafts.links import offer_url
 from inventory.products_with_stock import ProductWithStock
 from jobs.months import list_recent_months
+from jobs.rows import guard_row
 from mail.operations import queue_mail
 from orders import operations as orders
 from orders.entities import Order
@@ -302,8 +303,9 @@ def mail_pending_offers(now: datetime) -> int:
             if row.state != SENT or row.mailed == row.version:
                 continue
             if draft := queries.get_draft(row.draft_id):
-                mail_offer(draft, now)
-                count += 1
+                with guard_row(f"offer {draft.draft_id}"):
+                    mail_offer(draft, now)
+                    count += 1
     return count
 
 
