@@ -119,10 +119,7 @@ def draft_detail(request: HttpRequest, draft_id: UUID) -> HttpResponse:
     """Show a draft; or save it, with what is added to it."""
     if request.method == "POST":
         return _submit(request, draft_id, _saved(request))
-    draft = _get_draft(draft_id)
-    lines = make_lines(draft_units(draft), draft)
-    form = DraftForm(draft=draft, grams=weigh(lines))
-    return _page(request, draft, draft, form, lines)
+    return _saved_page(request, _get_draft(draft_id))
 
 
 @staff_required(DRAFT_STAFF)
@@ -172,7 +169,7 @@ def delete_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
         messages.error(
             request, _("Nothing was deleted: somebody has changed this draft meanwhile.")
         )
-        return redirect("adminpanel:draft", draft_id)
+        return _saved_page(request, queries.get_draft(draft_id) or draft, status=409)
     note_changes(request, {}, {"act": "deleted"})
     messages.success(request, _("The draft is deleted."))
     return redirect("adminpanel:drafts")
@@ -251,6 +248,13 @@ def _submit(
     # What was typed is saved by now: the form goes on from there.
     saved = queries.get_draft(draft_id)
     return _page(request, draft, saved, form, shown, problem=problem, status=409)
+
+
+def _saved_page(request: HttpRequest, draft: DraftOrder, status: int = 200) -> HttpResponse:
+    """Show a draft as it is saved."""
+    lines = make_lines(draft_units(draft), draft)
+    form = DraftForm(draft=draft, grams=weigh(lines))
+    return _page(request, draft, draft, form, lines, status=status)
 
 
 def _typed_units(request: HttpRequest) -> dict[tuple[UUID, UUID], str]:
