@@ -54,6 +54,13 @@ class BlockRefused(Exception):
         )
 
 
+class RoleChanged(Exception):
+    """The role is another one than the page showed; nothing was changed."""
+
+    def __str__(self) -> str:
+        return _("Someone else has changed this role in the meantime. This is what it is now.")
+
+
 class LastAdmin(Exception):
     """Nobody would be left who may give roles."""
 

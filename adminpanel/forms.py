@@ -194,6 +194,9 @@ class StaffRoleForm(Form):
         },
     )
 
+    # The role that the page showed.
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
     def clean_role(self) -> str:
         """Return the role as accounts carry it: '' for a shopper."""
         return "" if self.cleaned_data["role"] == "shopper" else str(self.cleaned_data["role"])

@@ -15,6 +15,7 @@ from analytics.queries import SHOP
 from cassandra_db import current_microseconds, write, write_batch
 from catalogue import queries as catalogue
 from catalogue.entities import Product
+from jobs.rows import guard_row
 
 # A process that was delayed may write its facts so long after it has noted the day; so long the day is added up again.
 LATEST_FACT = timedelta(minutes=5)
@@ -217,7 +218,8 @@ def roll_up_changed_days(now: datetime) -> int:
     latest = int((now - LATEST_FACT).timestamp() * 1_000_000)
     changed = queries.list_changed_days()
     for day, written in changed:
-        roll_up_day(day)
-        if written < latest:
-            DAY_DONE.run(shop=SHOP, day=day, written=written)
+        with guard_row(f"sales of {day}"):
+            roll_up_day(day)
+            if written < latest:
+                DAY_DONE.run(shop=SHOP, day=day, written=written)
     return len(changed)

@@ -21,6 +21,7 @@ from cassandra_db import current_microseconds
 from catalogue import operations as catalogue
 from catalogue.entities import Product
 from catalogue.queries import get_category
+from jobs.rows import guard_row
 
 PERIOD = timedelta(days=30)
 # So long after midnight the day before is added up to its end.
@@ -69,8 +70,12 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
         popularity = compute_popularity(each.visitors + ORDER_WEIGHT * each.orders, each.former)
         is_bestseller = each.product_id in bestsellers
         if (popularity, is_bestseller) != (each.former, each.was_bestseller):
-            catalogue.set_popularity(each.product_id, popularity, at, is_bestseller=is_bestseller)
-            changed += 1
+            # One that fails is counted again on the next day.
+            with guard_row(f"popularity of product {each.product_id}"):
+                catalogue.set_popularity(
+                    each.product_id, popularity, at, is_bestseller=is_bestseller
+                )
+                changed += 1
         if changed == most:
             break
     return changed

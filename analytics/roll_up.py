@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ from analytics.sketches import VisitorSketch
 from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
 from catalogue import queries as catalogue
 from catalogue.search import SearchIndexMissing, has_all_words
+from jobs.rows import guard_row
 
 HOUR = timedelta(hours=1)
 # An event may be written so long after it happened: its writer's patience, and the last try's own time.
@@ -96,16 +98,22 @@ def roll_up_hours(position: str, now: datetime) -> tuple[int, str]:
     """
     oldest = floor_to_hour(now - OLDEST_HOUR)
     hour = max(datetime.fromisoformat(position), oldest) if position else floor_to_hour(now) - HOUR
-    changed = []
+    changed: list[datetime] = []
+    failed: list[datetime] = []
     # No event is written before its day has a salt, which outlives the day: a quiet shop's 48 partitions need not be asked.
     is_quiet = SALT.one(day=shop_day(now)) is None
     while hour <= now:
-        if not (is_quiet and shop_day(hour) == shop_day(now)) and roll_up_hour(hour):
-            changed.append(hour)
+        with guard_row(f"visits from {hour}", partial(failed.append, hour)):
+            if not (is_quiet and shop_day(hour) == shop_day(now)) and roll_up_hour(hour):
+                changed.append(hour)
         hour += HOUR
     for day in sorted({shop_day(each) for each in changed}):
-        roll_up_visits_of_day(day)
-    return len(changed), floor_to_hour(now - LATEST_EVENT).isoformat()
+        first = min(each for each in changed if shop_day(each) == day)
+        with guard_row(f"visits on {day}", partial(failed.append, first)):
+            roll_up_visits_of_day(day)
+    # What failed is added up again, until it is older than OLDEST_HOUR.
+    reached = min([floor_to_hour(now - LATEST_EVENT), *failed])
+    return len(changed), reached.isoformat()
 
 
 def roll_up_hour(hour: datetime) -> bool:

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.utils.translation import ngettext
 
@@ -11,6 +12,7 @@ from cassandra_db import CassandraUnavailable
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job, describe_count
+from jobs.rows import guard_row
 
 # Younger moves may still be under way.
 FINISH_AFTER = timedelta(minutes=2)
@@ -26,15 +28,16 @@ def finish_moves(now: datetime) -> str:
     last = floor_to_minute(now - FINISH_AFTER)
     minutes = minutes_between(first, last)
     finished = 0
-    reached: datetime | None = None
+    left: list[datetime] = []
     for start in range(0, len(minutes), _AT_ONCE):
         for move in transfers.list_pending_moves(minutes[start : start + _AT_ONCE]):
-            if _try_finish(move, now):
-                finished += 1
-            else:
-                reached = min(reached or move.minute, move.minute)
+            with guard_row(f"move {move.move_id}", partial(left.append, move.minute)):
+                if _try_finish(move, now):
+                    finished += 1
+                else:
+                    left.append(move.minute)
     # A minute in which something is left over is read again.
-    reached = reached or max(last, first)
+    reached = min(left, default=max(last, first))
     if reached.isoformat() != was:
         save_position("moves", reached.isoformat())
     return describe_count(
@@ -55,10 +58,11 @@ def remove_stale_carts(now: datetime) -> str:
     """Remove deleted carts after a day and guests' 30 days after their last change."""
     removed = 0
     for cart in cleanup.iterate_stale_carts(now):
-        try:
-            removed += cleanup.remove_stale_cart(cart, now)
-        except (CartError, CassandraUnavailable) as error:
-            log.warning("cart %s is left for the next run: %s", cart.cart_id, error)
+        with guard_row(f"cart {cart.cart_id}"):
+            try:
+                removed += cleanup.remove_stale_cart(cart, now)
+            except (CartError, CassandraUnavailable) as error:
+                log.warning("cart %s is left for the next run: %s", cart.cart_id, error)
     owners = cleanup.remove_empty_owners()
     return f"{removed} carts and {owners} owners without carts removed" if removed or owners else ""
 

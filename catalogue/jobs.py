@@ -3,8 +3,11 @@
 import hashlib
 import logging
 import socket
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
+from uuid import UUID
 
 from django.conf import settings
 from django.utils.translation import ngettext
@@ -15,6 +18,7 @@ from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, minutes_between
 from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count
+from jobs.rows import guard_row
 
 log = logging.getLogger(__name__)
 
@@ -58,14 +62,22 @@ def update_lists(now: datetime) -> str:
             save_position(LISTS, until.isoformat())
         return ""
     for _, product_id in due:
-        operations.refresh_cards(product_id)
+        with _guard_product(product_id):
+            operations.refresh_cards(product_id)
     products = queries.get_products_at_quorum(product_id for _, product_id in due)
     for product in products.values():
-        operations.refresh_prefixes(product)
-        operations.refresh_related(product)
+        with _guard_product(product.product_id):
+            operations.refresh_prefixes(product)
+            operations.refresh_related(product)
     operations.refresh_featured(products.values())
     save_position(LISTS, due[-1][0].isoformat())
     return f"lists updated for {len(due)} products"
+
+
+def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
+    return guard_row(
+        f"lists of product {product_id}", partial(operations.retry_product, product_id)
+    )
 
 
 def follow_schedule(now: datetime) -> str:
@@ -75,7 +87,9 @@ def follow_schedule(now: datetime) -> str:
     minutes = minutes_between(since - LATE, now)[:MAX_MINUTES_AT_ONCE]
     due = operations.list_scheduled_products(minutes, MAX_AT_ONCE)[:MAX_AT_ONCE]
     for minute, product_id in due:
-        operations.follow_schedule(minute, product_id)
+        postpone = partial(operations.postpone_schedule, minute, product_id)
+        with guard_row(f"schedule of product {product_id}", postpone):
+            operations.follow_schedule(minute, product_id)
     # Of a full run more may be left: the rows that are done are gone when it looks again.
     if len(due) < MAX_AT_ONCE and minutes[-1] != since:
         save_position(SCHEDULE, minutes[-1].isoformat())
@@ -92,9 +106,11 @@ def follow_categories(now: datetime) -> str:
     if not due:
         return ""
     queries.clear_category_cache()
-    node = min(due, key=lambda each: each.changed_at or now)
-    count = operations.follow_category(node, MAX_AT_ONCE)
-    return f"{count} products followed {node.name}"
+    for node in sorted(due, key=lambda each: each.changed_at or now):
+        with guard_row(f"category {node.category_id}"):
+            count = operations.follow_category(node, MAX_AT_ONCE)
+            return f"{count} products followed {node.name}"
+    return ""
 
 
 def go_on_with_bulk_changes(now: datetime) -> str:

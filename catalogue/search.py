@@ -16,10 +16,11 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -39,10 +40,12 @@ from catalogue.operations import (
     list_changed_products,
     popularity_rank,
     rating_rank,
+    retry_product,
 )
 from catalogue.queries import product_card
 from catalogue.rules import normalize_sku
 from catalogue.words import fold_text, search_terms, split_words, word_forms
+from jobs.rows import guard_row
 from pricing.money import from_minor_units, to_minor_units
 
 MAX_QUERY_LENGTH = 100
@@ -587,10 +590,11 @@ def _fill(path: Path, products: Iterable[Product]) -> int:
     count, seen = 0, set[str]()
     try:
         for product in products:
-            writer.add_document(_document(product))
-            count += 1
-            if product.is_on_sale(current_time()):
-                seen.update(_vocabulary(product))
+            with _guard_product(product.product_id):
+                writer.add_document(_document(product))
+                count += 1
+                if product.is_on_sale(current_time()):
+                    seen.update(_vocabulary(product))
         writer.commit()
     finally:
         # Its threads write files: they must end before the folder is removed.
@@ -661,9 +665,14 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
         for product_id in part:
             writer.delete_documents_by_term("id", product_id.hex)
             if product := found.get(product_id):
-                writer.add_document(_document(product))
+                with _guard_product(product_id):
+                    writer.add_document(_document(product))
     writer.commit()
     writer.wait_merging_threads()
+
+
+def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
+    return guard_row(f"index of product {product_id}", partial(retry_product, product_id))
 
 
 def _document(product: Product) -> Any:

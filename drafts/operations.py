@@ -42,6 +42,7 @@ from drafts.errors import AdditionRefused, DraftChanged, DraftOrdered, OfferOutd
 from drafts.links import offer_url
 from inventory.products_with_stock import ProductWithStock
 from jobs.months import list_recent_months
+from jobs.rows import guard_row
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from orders import operations as orders
@@ -320,8 +321,9 @@ def mail_pending_offers(now: datetime) -> int:
             if row.state != SENT or row.mailed == row.version:
                 continue
             if draft := queries.get_draft(row.draft_id):
-                mail_offer(draft, now)
-                count += 1
+                with guard_row(f"offer {draft.draft_id}"):
+                    mail_offer(draft, now)
+                    count += 1
     return count
 
 

@@ -1,15 +1,17 @@
 """What the worker does for stock: it finishes transfers, and lets the warehouses' lists follow the products."""
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.utils.translation import ngettext
 
 from catalogue.jobs import COMPLETE_AFTER, MAX_AT_ONCE
-from catalogue.operations import list_changed_products
+from catalogue.operations import list_changed_products, retry_product
 from inventory.operations import advance_open_transfers, follow_product
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE
 from jobs.registry import Job, describe_count
+from jobs.rows import guard_row
 
 NAME = "stock"
 
@@ -42,7 +44,10 @@ def _update_lists(now: datetime) -> int:
     due = sorted((at, product_id) for product_id, at in changed.items() if since < at <= until)[
         :MAX_AT_ONCE
     ]
-    count = sum(follow_product(product_id) for _, product_id in due)
+    count = 0
+    for _at, product_id in due:
+        with guard_row(f"stock lists of product {product_id}", partial(retry_product, product_id)):
+            count += follow_product(product_id)
     if due:
         save_position(NAME, due[-1][0].isoformat())
     elif not position or until - since > MINUTE:

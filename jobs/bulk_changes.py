@@ -29,6 +29,7 @@ from cassandra_db import (
 )
 from cassandra_db.side_by_side import run_side_by_side
 from jobs.months import list_months, made_at, month_of, read_unfinished
+from jobs.rows import guard_row
 
 MAX_ITEMS = 10_000
 # So many are changed at once, in the request that asks for it.
@@ -309,7 +310,9 @@ class ChangeStore(Generic[C]):
                 break  # they have expired
             for row in rows:
                 if not row.result:
-                    handle(change, row)
+                    # A row without a result keeps the change unfinished: a later run goes back to it.
+                    with guard_row(f"row {row.position} of change {change.change_id}"):
+                        handle(change, row)
             change = replace(change, handled=change.handled + len(rows))
             self._reach(change, change.handled)
         if change.handled >= change.total:
@@ -322,7 +325,8 @@ class ChangeStore(Generic[C]):
         for change_id in self.list_unfinished(list_months(now)):
             change = self.get_change(change_id)
             if change and count < most:
-                count += run(change, most - count)
+                with guard_row(f"change {change_id}"):
+                    count += run(change, most - count)
         return count
 
     def _reach(self, change: C, handled: int) -> None:

@@ -14,6 +14,7 @@ from cassandra_db import CassandraUnavailable, ClockWrong, current_time, require
 from jobs.leases import COOLDOWN_AFTER_FAILURE, RECHECK_AFTER, Lease, claim_lease, get_lease
 from jobs.progress import JobProgress
 from jobs.registry import Job
+from jobs.rows import collect_failed_rows
 
 MAX_BACKOFF = 30.0
 _NAP = 0.5
@@ -138,7 +139,8 @@ class Worker:
         started = monotonic()
         self.tally.run_count += 1
         try:
-            did = job.run(now)
+            with collect_failed_rows() as failed:
+                did = job.run(now)
         except Exception as error:  # one job must not stop the others
             self.tally.failure_count += 1
             lease.duration, lease.failure = (
@@ -155,11 +157,15 @@ class Worker:
                 exc_info=None if away else error,
             )
             return
+        # The other rows are done: the job is not late, and runs again at its usual time.
         lease.last_run, lease.failure, lease.duration = (
             now,
-            "",
+            str(failed)[:_MAX_SUMMARY_LENGTH],
             timedelta(seconds=monotonic() - started),
         )
+        if lease.failure:
+            self.tally.failure_count += 1
+            log.error("%s: %s", job.name, lease.failure)
         if did:
             lease.result, lease.result_at = did[:_MAX_SUMMARY_LENGTH], now
         level = logging.INFO if did else logging.DEBUG

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from smtplib import SMTPException
 from time import monotonic
 from typing import Any
@@ -30,6 +31,7 @@ from cassandra_db import (
     write,
 )
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from jobs.rows import guard_row
 from jobs.shards import Shard
 from mail import fates, queries
 from mail.addresses import address_bucket, email_key
@@ -332,8 +334,9 @@ def send_due_mails(
     run = _Run(now)
     try:
         for entry, pending in due:
-            if not run.process_entry(entry, queries.open_mail(pending.one())):
-                left.add(entry.minute)
+            with guard_row(f"mail {entry.mail_id}", partial(left.add, entry.minute)):
+                if not run.process_entry(entry, queries.open_mail(pending.one())):
+                    left.add(entry.minute)
     finally:
         run.close()
     looked_until = floor_to_minute(now - LATEST_OUTBOX_ENTRY)

@@ -16,6 +16,7 @@ from catalogue.entities import Product, Variant
 from catalogue.queries import get_sellable_variant
 from inventory.entities import Stock
 from inventory.products_with_stock import AT_ONCE, ProductWithStock, get_products_with_stock
+from jobs.rows import guard_row
 from jobs.shards import Shard
 from mail.addresses import email_key
 from mail.operations import queue_mail
@@ -119,9 +120,9 @@ def notify_subscribers(now: datetime, shard: Shard = ALL_SUBSCRIPTIONS) -> int:
     )
     while part := list(islice(rows, AT_ONCE)):
         products = get_products_with_stock(row.product_id for row in part)
-        count += sum(
-            _notify_variant_subscribers(row, products[row.product_id], now) for row in part
-        )
+        for row in part:
+            with guard_row(f"subscribers of variant {row.variant_id}"):
+                count += _notify_variant_subscribers(row, products[row.product_id], now)
     return count
 
 
@@ -133,27 +134,30 @@ def _notify_variant_subscribers(
     if product_with_stock.product is None or variant is None or stock.available < 1:
         return 0
     subscribers = queries.SUBSCRIBERS.all(variant_id=row.variant_id)
+    count = 0
     for subscriber in subscribers:
-        context = _mail_context(product_with_stock.product, variant, subscriber.email)
-        queue_mail(
-            uuid5(row.variant_id, subscriber.email_key),
-            f"back:{subscriber.asked_at.isoformat()}",
-            subscriber.email,
-            "back_in_stock",
-            context,
-            now,
-            unsubscribe_url=context["end_url"],
-        )
-        # In this order: an address that subscribes again in between can still be found.
-        DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)
-        DELETE_SUBSCRIBER.apply(
-            if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=subscriber.email_key
-        )
+        with guard_row(f"a subscriber of variant {row.variant_id}"):
+            context = _mail_context(product_with_stock.product, variant, subscriber.email)
+            queue_mail(
+                uuid5(row.variant_id, subscriber.email_key),
+                f"back:{subscriber.asked_at.isoformat()}",
+                subscriber.email,
+                "back_in_stock",
+                context,
+                now,
+                unsubscribe_url=context["end_url"],
+            )
+            # In this order: an address that subscribes again in between can still be found.
+            DELETE_SUBSCRIPTION.run(email_key=subscriber.email_key, variant_id=row.variant_id)
+            DELETE_SUBSCRIBER.apply(
+                if_lost=SEND_AGAIN, variant_id=row.variant_id, email_key=subscriber.email_key
+            )
+            count += 1
     if not subscribers and queries.row_write_time(row) < now - SUBSCRIBER_GRACE:
         DELETE_SUBSCRIBED_VARIANT.run(
             bucket=variant_bucket(row.variant_id), variant_id=row.variant_id, written=row.written
         )
-    return len(subscribers)
+    return count
 
 
 def _mail_context(product: Product, variant: Variant, email: str) -> dict[str, str]:

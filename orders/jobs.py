@@ -6,20 +6,22 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
 from django.utils.translation import ngettext
 
 from accounts import queries as accounts
-from accounts.operations import clear_email_proof
-from cassandra_db import CassandraUnavailable, Row, current_microseconds
+from accounts.operations import clear_email_proof, record_email_proof
+from cassandra_db import CassandraUnavailable, Row, current_microseconds, current_time
 from inventory import operations as inventory
 from inventory import queries as stock
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.months import list_recent_months
 from jobs.registry import Job, describe_count, make_sharded_jobs
+from jobs.rows import guard_row
 from jobs.shards import Shard
 from orders import bulk_changes, operations, queries
 from orders.entities import Order
@@ -332,7 +334,9 @@ def mark_late_orders(now: datetime) -> str:
     while True:
         entries, after = queries.list_board_orders("to_pack", after, limit=_AT_ONCE)
         late_entries = [entry for entry in entries if now - entry.placed_at > LATE_AFTER]
-        found += sum(_mark_late(entry.order_id, now) for entry in late_entries)
+        for entry in late_entries:
+            with guard_row(f"late order {entry.order_id}"):
+                found += _mark_late(entry.order_id, now)
         if not after or len(late_entries) < len(entries):
             return describe_count(
                 ngettext("%(count)s order is late", "%(count)s orders are late", found), found
@@ -384,7 +388,9 @@ def claim_guest_orders_in_minutes(minutes: list[datetime]) -> int:
     for minute, user_id, written in accounts.list_email_proofs(minutes):
         member = accounts.get_user(user_id)
         if member and member.verified_at and member.is_active:
-            claimed += operations.claim_guest_orders(member.user_id, member.email)
+            postpone = partial(record_email_proof, member, current_time() + RETRY_AFTER)
+            with guard_row(f"guest orders of user {user_id}", postpone):
+                claimed += operations.claim_guest_orders(member.user_id, member.email)
         clear_email_proof(minute, user_id, written)
     return claimed
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.utils.translation import ngettext
 
 from jobs.registry import Job, describe_count
+from jobs.rows import guard_row
 from questions import operations, queries
 from reviews.jobs import FINISHED_AFTER, sweep_periods
 
@@ -28,7 +30,9 @@ def finish_questions(periods: list[datetime], until: datetime) -> int:
     latest = until.timestamp() * 1_000_000
     noted = [each for each in queries.list_pending(periods) if each.written <= latest]
     for each in noted:
-        operations.follow_text(each.product_id, each.question_id, each.answer_id)
+        # Noted again before the old note goes: a later run finds it.
+        with guard_row(each, partial(operations.mark_pending, each)):
+            operations.follow_text(each.product_id, each.question_id, each.answer_id)
         operations.clear_pending(each)
     return len(noted)
 

@@ -353,7 +353,7 @@ def _is_answered(question: Text) -> bool:
     return found is not None and any(each.state == PUBLISHED for each in found.answers)
 
 
-def mark_pending(text: Text) -> None:
+def mark_pending(text: Text | queries.PendingText) -> None:
     """Note that a text's place in the queue or its mail may be missing from now on. Raises CassandraUnavailable."""
     INSERT_PENDING.run(
         period=floor_to_period(current_time()),

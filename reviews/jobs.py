@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
+from uuid import UUID
 
 from django.utils.translation import ngettext
 
 from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
+from jobs.rows import guard_row
 from reviews import operations, queries
 from reviews.pictures import follow_pictures
 from reviews.queries import PERIOD, floor_to_period, list_periods
 from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
 
-log = logging.getLogger(__name__)
 NAME, REQUESTS = "reviews", "review requests"
 # A row may be written a little after its time.
 MAX_WRITE_DELAY = timedelta(minutes=5)
 # Younger rows may be of reviews that are still being written: cleared now, they would be missing after a crash.
 FINISHED_AFTER = timedelta(minutes=2)
 FIRST_LOOK_BACK = timedelta(days=1)
+# A buyer who cannot be asked within this time is not asked any more.
+ASK_FOR = timedelta(days=7)
 _AT_ONCE = 50  # periods read side by side
 
 
@@ -52,34 +55,36 @@ def sweep_periods(job: str, now: datetime, finish: Callable[[list[datetime]], in
 def finish_reviews(periods: list[datetime], until: datetime, now: datetime) -> int:
     """Finish the reviews that were noted in these periods, up to a moment, and the pictures of all; return how many reviews that were.
 
-    Pictures that fail stop none of the others. Raises CassandraUnavailable, and what the storage of pictures raises.
+    What fails of a review is noted again. Raises CassandraUnavailable; outside the worker also what the storage of pictures raises.
     """
     latest = until.timestamp() * 1_000_000
     noted = queries.list_pending(periods)
     old = [each for each in noted if each.written <= latest]
     reviews = {(each.product_id, each.user_id) for each in old}
-    for product_id, user_id in reviews:
-        operations.refresh_review(product_id, user_id)
-    unfinished, failure = set(), None
+    unfinished: set[tuple[UUID, UUID]] = set()
+    for key in reviews:
+        with guard_row(_describe(key), partial(unfinished.add, key)):
+            operations.refresh_review(*key)
     for key in reviews | {(each.product_id, each.user_id) for each in noted if each.has_pictures}:
-        try:
-            is_done = follow_pictures(*key, now)
-        except Exception as error:  # noqa: BLE001 -- each storage has its own; it is raised below
-            log.warning("pictures of the review of %s by %s: %s", *key, error)
-            is_done, failure = False, error
-        if not is_done:
-            unfinished.add(key)
+        with guard_row(f"pictures of {_describe(key)}", partial(unfinished.add, key)):
+            if not follow_pictures(*key, now):
+                unfinished.add(key)
     for product_id in {each for each, _ in reviews}:
-        operations.prune_helpful(product_id)
-        operations.refresh_rating(product_id)
+        of_product = {key for key in reviews if key[0] == product_id}
+        with guard_row(f"rating of product {product_id}", partial(unfinished.update, of_product)):
+            operations.prune_helpful(product_id)
+            operations.refresh_rating(product_id)
     for each in old:
         if (each.product_id, each.user_id) in unfinished:
             # Before the other one goes, so that the next run finds it, in a period that it still looks at. There is no hurry any more.
             operations.mark_pending(each.product_id, each.user_id)
         operations.clear_pending(each.period, each.product_id, each.user_id, each.written)
-    if failure:
-        raise failure
     return len(reviews)
+
+
+def _describe(key: tuple[UUID, UUID]) -> str:
+    product_id, user_id = key
+    return f"review of product {product_id} by {user_id}"
 
 
 def has_pictures(now: datetime) -> bool:
@@ -91,12 +96,13 @@ def ask_buyers(now: datetime) -> str:
     """Ask the buyers of orders that arrived two weeks ago for a review, day by day."""
     position, until = get_position(REQUESTS), floor_to_day(now - ASKED_AFTER)
     day = datetime.fromisoformat(position) if position else until
-    asked = 0
+    asked, failed_days = 0, list[datetime]()
     while day <= until:
-        asked += ask_for_reviews_of(day.date(), now)
+        asked += ask_for_reviews_of(day.date(), now, partial(failed_days.append, day))
         # Only now: cut off before, the day is done again, and nobody gets a second mail.
         day += timedelta(days=1)
-        save_position(REQUESTS, day.isoformat())
+        reached = max(min([day, *failed_days]), min(day, until - ASK_FOR))
+        save_position(REQUESTS, reached.isoformat())
     return describe_count(
         ngettext(
             "%(count)s buyer asked for a review", "%(count)s buyers asked for a review", asked

@@ -6,6 +6,7 @@ cut off within a day, it does the day again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.queries import find_user_by_email, get_user
 from catalogue.queries import get_product_at_quorum
+from jobs.rows import guard_row
 from mail.operations import queue_mail
 from mail.queries import get_undeliverable_address, list_unmailed_events
 from orders import queries as orders
@@ -30,11 +32,20 @@ MAX_PRODUCTS = 10
 _EVENT = "review"
 
 
-def ask_for_reviews_of(day: date, now: datetime) -> int:
-    """Mail the buyers of all orders that arrived on a day, each once; return how many are asked now. Raises CassandraUnavailable."""
+def ask_for_reviews_of(
+    day: date, now: datetime, postpone: Callable[[], object] | None = None
+) -> int:
+    """Mail the buyers of all orders that arrived on a day, each once; return how many are asked now.
+
+    `postpone` is called for each order that fails. Raises CassandraUnavailable.
+    """
     if not get_review_rules().asks_buyers:
         return 0
-    return sum(ask_for_review(order_id, now) for order_id in orders.iterate_delivered(day))
+    asked = 0
+    for order_id in orders.iterate_delivered(day):
+        with guard_row(f"review request for order {order_id}", postpone):
+            asked += ask_for_review(order_id, now)
+    return asked
 
 
 def ask_for_review(order_id: UUID, now: datetime) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from cassandra_db import CassandraUnavailable
 from jobs.months import list_months, list_recent_months
 from jobs.registry import Job
+from jobs.rows import guard_row
 from spreadsheets import entities, operations, queries
 
 log = logging.getLogger(__name__)
@@ -46,11 +47,12 @@ def remove_old_exports(now: datetime) -> str:
     until, count = now - timedelta(seconds=operations.EXPORT_SECONDS), 0
     for month in list_months(now)[:2]:
         for task in queries.iterate_tasks(month):
-            if task.state == entities.WRITTEN and task.changed_at and task.changed_at < until:
-                operations.expire_export(task, now)
-                count += 1
-            elif task.has_old_files:
-                operations.delete_export(task)
+            with guard_row(f"export {task.task_id}"):
+                if task.state == entities.WRITTEN and task.changed_at and task.changed_at < until:
+                    operations.expire_export(task, now)
+                    count += 1
+                elif task.has_old_files:
+                    operations.delete_export(task)
     return f"{count} exports deleted" if count else ""
 
 

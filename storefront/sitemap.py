@@ -14,6 +14,7 @@ from cassandra_db import current_time
 from cassandra_db.session import keyspace_name
 from catalogue import queries
 from catalogue.entities import Product
+from jobs.rows import guard_row
 from storefront.structured_data import absolute_url
 
 # What the protocol allows in one file.
@@ -67,15 +68,18 @@ def _list_addresses(products: Iterable[Product], now: datetime) -> Iterator[Site
     tree = queries.get_category_tree()
     changed_at: dict[str, datetime] = {}
     for product in products:
-        at = _find_last_change(product, now)
-        if product.is_on_sale(now):
-            yield reverse("product", args=(product.slug,)), at
-        if at is None:
-            continue
-        # What has gone has changed its lists, too.
-        nodes = (tree.by_id[each].path for each in product.all_category_ids if each in tree.by_id)
-        for node in chain.from_iterable(nodes):
-            changed_at[node.slug] = max(at, changed_at.get(node.slug, at))
+        with guard_row(f"sitemap entry of product {product.product_id}"):
+            at = _find_last_change(product, now)
+            if product.is_on_sale(now):
+                yield reverse("product", args=(product.slug,)), at
+            if at is None:
+                continue
+            # What has gone has changed its lists, too.
+            nodes = (
+                tree.by_id[each].path for each in product.all_category_ids if each in tree.by_id
+            )
+            for node in chain.from_iterable(nodes):
+                changed_at[node.slug] = max(at, changed_at.get(node.slug, at))
     for slug in sorted(tree.by_slug):
         yield reverse("category", args=(slug,)), changed_at.get(slug)
 

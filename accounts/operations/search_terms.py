@@ -7,6 +7,7 @@ writes anew what follows from the users' rows (accounts.jobs). All of it carries
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from cassandra.query import BoundStatement
@@ -14,6 +15,7 @@ from cassandra.query import BoundStatement
 from accounts import queries
 from accounts.search_terms import HEAD, list_name_terms
 from cassandra_db import current_microseconds, current_time, read, scan, write, write_batch
+from jobs.rows import guard_row
 
 HOUR = timedelta(hours=1)
 INSERT_NOTE = write(
@@ -67,9 +69,17 @@ def finish_names(since: datetime, until: datetime) -> int:
     notes = queries.list_named_users(floor_to_hour(since) + hour * HOUR for hour in hours)
     left = [each for each in notes if each.written <= until.timestamp() * 1_000_000]
     for note in left:
-        save_search_terms(note.user_id)
+        with guard_row(f"search terms of user {note.user_id}", partial(_note_again, note.user_id)):
+            save_search_terms(note.user_id)
         DELETE_NOTE.run(hour=note.hour, user_id=note.user_id, written=note.written)
     return len(left)
+
+
+def _note_again(user_id: UUID) -> None:
+    """Have a later run go on with a user's name."""
+    INSERT_NOTE.run(
+        user_id=user_id, hour=floor_to_hour(current_time()), written=current_microseconds()
+    )
 
 
 def floor_to_hour(moment: datetime) -> datetime:

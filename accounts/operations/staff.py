@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts import queries
-from accounts.errors import LastAdmin, NoSuchUser
+from accounts.errors import LastAdmin, NoSuchUser, RoleChanged
 from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import delete_second_factor
@@ -27,13 +27,16 @@ STAFF_WRITTEN = conditional_write(
 )
 
 
-def set_role(user_id: UUID, role: str, now: datetime) -> None:
+def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None) -> None:
     """Make a member staff, or by '' a shopper, end all of the member's sessions and inform them by mail.
 
-    `now` is in UTC. Raises NoSuchUser, LastAdmin if nobody would be left who may give roles, CassandraUnavailable.
+    `now` is in UTC. With `seen` only if that still is the role. Raises NoSuchUser, RoleChanged, LastAdmin if nobody would be left
+    who may give roles, CassandraUnavailable.
     """
     if (member := queries.get_user(user_id)) is None:
         raise NoSuchUser
+    if seen is not None and member.role != seen:
+        raise RoleChanged
     record_staff_role(user_id, role)
     if not ROLE_GIVEN.apply(if_lost=SEND_AGAIN, user_id=user_id, role=role):
         raise NoSuchUser

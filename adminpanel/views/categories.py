@@ -254,7 +254,11 @@ def remove_category(request: HttpRequest, category_id: UUID) -> HttpResponse:
         if count:
             raise CategoryRefused(_count_text(count))
         operations.remove_category(category_id, request.POST.get("version", ""))
-    except (CategoryChanged, CategoryRefused) as refused:
+    except CategoryChanged as changed:
+        messages.error(request, str(changed))
+        tree = queries.get_category_tree_at_quorum()
+        return _page(request, tree, _get_node(tree, category_id), status=409)
+    except CategoryRefused as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:category", category_id=category_id)
     note_changes(request, {"name": node.name}, {"name": ""})

@@ -128,9 +128,7 @@ def draft_detail(request: HttpRequest, draft_id: UUID) -> HttpResponse:
     staff, now = current_member(request), current_time()
     looks, draft = prefetch_looks(staff, now), _get_draft(draft_id)
     record_look(staff, DRAFT_LOOK, str(draft_id), looks, now)
-    lines = make_lines(draft_units(draft), draft)
-    form = DraftForm(draft=draft, grams=weigh(lines))
-    return _page(request, draft, draft, form, lines)
+    return _saved_page(request, draft)
 
 
 @staff_required(DRAFT_STAFF)
@@ -180,7 +178,7 @@ def delete_draft(request: HttpRequest, draft_id: UUID) -> HttpResponse:
         messages.error(
             request, _("Nothing was deleted: somebody has changed this draft meanwhile.")
         )
-        return redirect("adminpanel:draft", draft_id)
+        return _saved_page(request, queries.get_draft(draft_id) or draft, status=409)
     note_changes(request, {}, {"act": "deleted"})
     messages.success(request, _("The draft is deleted."))
     return redirect("adminpanel:drafts")
@@ -262,6 +260,13 @@ def _submit(
     # What was typed is saved by now: the form goes on from there.
     saved = queries.get_draft(draft_id)
     return _page(request, draft, saved, form, shown, problem=problem, status=409)
+
+
+def _saved_page(request: HttpRequest, draft: DraftOrder, status: int = 200) -> HttpResponse:
+    """Show a draft as it is saved."""
+    lines = make_lines(draft_units(draft), draft)
+    form = DraftForm(draft=draft, grams=weigh(lines))
+    return _page(request, draft, draft, form, lines, status=status)
 
 
 def _typed_units(request: HttpRequest) -> dict[tuple[UUID, UUID], str]:

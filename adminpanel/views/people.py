@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from accounts import operations, queries
 from accounts.access import current_member, note_changes, staff_required
-from accounts.errors import LastAdmin, NoSuchUser
+from accounts.errors import LastAdmin, NoSuchUser, RoleChanged
 from accounts.looks import prefetch_looks, record_look
 from accounts.models import User
 from accounts.roles import ADMIN
@@ -77,7 +77,10 @@ def change_person_role(request: HttpRequest, user_id: UUID) -> HttpResponse:
     elif form.is_valid() and confirm_by_code(request, form):
         role = form.cleaned_data["role"]
         try:
-            operations.set_role(user_id, role, current_time())
+            operations.set_role(user_id, role, current_time(), seen=form.cleaned_data["seen"])
+        except RoleChanged as error:
+            messages.error(request, str(error))
+            return _page(request, _get_person(user_id), status=409)
         except LastAdmin as error:
             form.add_error(None, str(error))
         except NoSuchUser as error:
@@ -135,15 +138,17 @@ def _page(
     form: StaffRoleForm | None = None,
     *,
     reset_form: Form | None = None,
+    status: int = 0,
 ) -> HttpResponse:
     context: dict[str, Any] = {
         "person": person,
         "own": person == current_member(request),
-        "form": form or StaffRoleForm(initial={"role": person.role or "shopper"}),
+        "form": form
+        or StaffRoleForm(initial={"role": person.role or "shopper", "seen": person.role}),
         "reset_form": reset_form,
         "factor": get_second_factor(person.pk),
         "sessions": list_sessions(person.pk, request.session.session_key),
         "now": current_time(),
     }
-    status = 422 if form or reset_form else 200
+    status = status or (422 if form or reset_form else 200)
     return render_page(request, "adminpanel/person.html", context, status=status)

@@ -285,7 +285,10 @@ def change_product_status(request: HttpRequest, product_id: UUID) -> HttpRespons
         raise Http404("no such status")
     try:
         operations.change_product_status(_as_seen(request, product), status, current_time())
-    except (ProductChanged, ProductRefused) as refused:
+    except ProductChanged as changed:
+        messages.error(request, str(changed))
+        return _page(request, changed.product or product, status=409)
+    except ProductRefused as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:product", product_id=product_id)
     note_changes(request, {"status": product.status}, {"status": status})

@@ -75,6 +75,8 @@ def resume_promotion(request: HttpRequest, trigger: str, name: str) -> HttpRespo
         said = _("Promotion %(name)s goes on.")
     else:
         said = _("Promotion %(name)s was changed meanwhile. This is how it is now.")
+        messages.error(request, said % {"name": found.title})
+        return _page(request, PromotionForm(), status=409)
     messages.success(request, said % {"name": found.title})
     return redirect("adminpanel:promotions")
 

@@ -128,7 +128,11 @@ def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
         return _page(request, form, key, status=422, **more)
     try:
         operations.remove_setting(DELIVERY, key, seen, current_time())
-    except (SettingChanged, SettingRefused, SettingsBusy) as refused:
+    except SettingChanged as changed:
+        messages.error(request, str(changed))
+        newer = get_settings_at_quorum().get_values(DELIVERY).get(key)
+        return _page(request, DeliveryForm(newer), key, status=409)
+    except (SettingRefused, SettingsBusy) as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:delivery_method", key=key)
     note_changes(request, form.describe(), {"name": ""})

@@ -63,6 +63,7 @@ def _item_page(
     transfer_form: StockTransferForm | None = None,
     threshold_form: tuple[str, ThresholdForm] | None = None,
     place_form: tuple[str, PlaceForm] | None = None,
+    status: int = 422,
 ) -> HttpResponse:
     page = get_stock_item_page(product_id, variant_id, after)
     if page is None:
@@ -88,8 +89,9 @@ def _item_page(
         "form": refused,
         "can_edit": has_permission(current_member(request), "adminpanel.product"),
     }
-    status = 422 if refused else 200
-    return render_page(request, "adminpanel/stock_item.html", context, status=status)
+    return render_page(
+        request, "adminpanel/stock_item.html", context, status=status if refused else 200
+    )
 
 
 @staff_required(STOCK_STAFF, is_about_people=False)
@@ -100,7 +102,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
     warehouse = request.POST.get("warehouse", "")
     if warehouse not in list_warehouses():
         raise Http404("no such warehouse")
-    form = ThresholdForm(warehouse, None, request.POST)
+    form, status = ThresholdForm(warehouse, None, request.POST), 422
     if form.is_valid():
         threshold, seen = form.cleaned_data["threshold"], form.cleaned_data["seen"]
         try:
@@ -108,6 +110,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
         except LookupError:
             form.add_error("threshold", _("Nothing has arrived here yet."))
         except StockChanged:
+            status = 409
             row = prefetch_stock_numbers(variant_id, warehouse).one()
             now_seen = row.threshold if row and row.threshold is not None else 0
             form.data = {**dict(form.data.items()), "seen": str(now_seen)}
@@ -131,7 +134,9 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
                 % {"sku": variant.sku, "warehouse": warehouse_label(warehouse)},
             )
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    return _item_page(request, product_id, variant_id, threshold_form=(warehouse, form))
+    return _item_page(
+        request, product_id, variant_id, threshold_form=(warehouse, form), status=status
+    )
 
 
 @staff_required(STOCK_STAFF, is_about_people=False)
@@ -142,7 +147,7 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
     warehouse = request.POST.get("warehouse", "")
     if warehouse not in list_warehouses():
         raise Http404("no such warehouse")
-    form = PlaceForm(warehouse, "", request.POST)
+    form, status = PlaceForm(warehouse, "", request.POST), 422
     if form.is_valid():
         place, seen = form.cleaned_data["place"], form.cleaned_data["seen_place"]
         try:
@@ -150,6 +155,7 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
         except LookupError:
             form.add_error("place", _("Nothing has arrived here yet."))
         except PlaceChanged as changed:
+            status = 409
             form.data = {**dict(form.data.items()), "seen_place": changed.place}
             form.add_error(
                 "place",
@@ -166,7 +172,7 @@ def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) ->
                 else _("%(sku)s has no place in %(warehouse)s.") % words,
             )
             return redirect("adminpanel:stock_item", product_id, variant_id)
-    return _item_page(request, product_id, variant_id, place_form=(warehouse, form))
+    return _item_page(request, product_id, variant_id, place_form=(warehouse, form), status=status)
 
 
 def _get_variant(product_id: UUID, variant_id: UUID) -> tuple[Product, Variant]:

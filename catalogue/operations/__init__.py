@@ -106,6 +106,8 @@ from catalogue.operations.schedule import (
     DELETE_SCHEDULE,
     follow_schedule,
     list_scheduled_products,
+    postpone_schedule,
+    retry_product,
     schedule_minute,
     schedule_product,
 )

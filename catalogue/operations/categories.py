@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid4
@@ -25,6 +26,7 @@ from catalogue.errors import (
 )
 from catalogue.operations.cards import NOT_PINNED, refresh_cards
 from catalogue.operations.product_changes import record_product_change
+from catalogue.operations.schedule import retry_product
 from catalogue.photos import parse_photo
 from catalogue.queries import SHOP_TREE
 from catalogue.rules import (
@@ -35,6 +37,7 @@ from catalogue.rules import (
     is_picture,
 )
 from catalogue.variants import fingerprint_pictures
+from jobs.rows import guard_row
 
 MAX_CATEGORIES = 2000
 # With those that were removed, whose addresses lead on.
@@ -446,9 +449,10 @@ def follow_category(node: CategoryNode, most: int) -> int:
     place = _parse_place(node.followed_to)
     places = queries.list_products_after(node.category_id, place, most)
     for _key, product_id in places:
-        refresh_cards(product_id)
-        # The index and the suggestions follow.
-        record_product_change(product_id, current_time())
+        with guard_row(f"cards of product {product_id}", partial(retry_product, product_id)):
+            refresh_cards(product_id)
+            # The index and the suggestions follow.
+            record_product_change(product_id, current_time())
     is_done = len(places) < most
     sort_key, product_id = places[-1] if places else place
     _note_followed(node, None if is_done else f"{sort_key.hex()} {product_id.hex}")
@@ -463,7 +467,8 @@ def _follow_pins(node: CategoryNode) -> int:
     were = [product_id for sort_key, product_id in first if sort_key < NOT_PINNED]
     product_ids = dict.fromkeys([*node.order.pinned_ids, *were])
     for product_id in product_ids:
-        refresh_cards(product_id)
+        with guard_row(f"cards of product {product_id}", partial(retry_product, product_id)):
+            refresh_cards(product_id)
     _note_followed(node, None)
     return len(product_ids)
 

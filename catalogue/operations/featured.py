@@ -21,6 +21,7 @@ from catalogue.operations.cards import card_columns, popularity_rank
 from catalogue.operations.product_changes import record_product_change
 from catalogue.queries import product_card
 from catalogue.rules import MAX_SAVE_TRIES
+from jobs.rows import guard_row
 
 FEATURED_LENGTH = 24
 FEATURE_TYPES = ("featured", "deals", "new_arrivals", "popular")
@@ -115,14 +116,15 @@ def can_be_shown(feature_type: str, product: Product, now: datetime) -> bool:
 def _choose_cards(candidates: Iterable[Product], pins: Pins) -> dict[str, list[ProductCard]]:
     rows: dict[str, list[ProductCard]] = {feature_type: [] for feature_type in FEATURE_TYPES}
     for product in candidates:
-        for feature_type, chosen in rows.items():
-            is_chosen = product.product_id in pins[feature_type] or _is_candidate(
-                feature_type, product
-            )
-            if is_chosen and can_be_shown(feature_type, product, current_time()):
-                chosen.append(product_card(product))
-            if len(chosen) > 20 * FEATURED_LENGTH:
-                chosen[:] = _best_cards(feature_type, chosen, pins)
+        with guard_row(f"front page card of product {product.product_id}"):
+            for feature_type, chosen in rows.items():
+                is_chosen = product.product_id in pins[feature_type] or _is_candidate(
+                    feature_type, product
+                )
+                if is_chosen and can_be_shown(feature_type, product, current_time()):
+                    chosen.append(product_card(product))
+                if len(chosen) > 20 * FEATURED_LENGTH:
+                    chosen[:] = _best_cards(feature_type, chosen, pins)
     return {
         feature_type: _best_cards(feature_type, chosen, pins)
         for feature_type, chosen in rows.items()

@@ -19,6 +19,7 @@ from catalogue import queries
 from catalogue.entities import PictureUpload
 from catalogue.errors import DecoderFailed, MediaUnavailable, PhotoRefused
 from catalogue.photos import MAX_PHOTO_BYTES, take_in_photo
+from jobs.rows import guard_row
 from web.text import clean_text
 
 INCOMING = "incoming"
@@ -187,7 +188,7 @@ def sweep_incoming(now: datetime) -> int:
         return 0
     count = 0
     for name in names:
-        with suppress(FileNotFoundError):
+        with guard_row(f"raw file {name}"), suppress(FileNotFoundError):
             path = f"{INCOMING}/{name}"
             if default_storage.get_modified_time(path) < now - RAW_DURATION:
                 default_storage.delete(path)

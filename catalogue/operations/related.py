@@ -20,6 +20,7 @@ from catalogue.queries import product_card
 from catalogue.rules import (
     MAX_PINNED,
 )
+from jobs.rows import guard_row
 
 RELATED_LENGTH = MAX_PINNED
 INSERT_RELATED = write(
@@ -66,11 +67,12 @@ def rebuild_related(
     pinned: dict[UUID, tuple[UUID, ...]] = {}
     groups = _Groups()
     for product in products:
-        if product.is_on_sale(current_time()):
-            cards[product.product_id] = product_card(product)
-            groups.add(product)
-            if product.related_ids:
-                pinned[product.product_id] = product.related_ids
+        with guard_row(f"related card of product {product.product_id}"):
+            if product.is_on_sale(current_time()):
+                cards[product.product_id] = product_card(product)
+                groups.add(product)
+                if product.related_ids:
+                    pinned[product.product_id] = product.related_ids
     for product_id in cards:
         pins = pinned.get(product_id, ())
         together = recommendations.get(product_id, ())
@@ -83,7 +85,8 @@ def rebuild_related(
         )
         wanted.pop(product_id, None)
         chosen = [RelatedCard(cards[each], each in pins) for each in wanted if each in cards]
-        _write_related(product_id, chosen)
+        with guard_row(f"related list of product {product_id}"):
+            _write_related(product_id, chosen)
     return len(cards)
 
 

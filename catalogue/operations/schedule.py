@@ -1,7 +1,7 @@
 """Products that come, go or change by themselves."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from cassandra_db import (
@@ -16,6 +16,9 @@ from catalogue.operations.cards import refresh_cards
 from catalogue.operations.price_history import record_prices
 from catalogue.operations.product_changes import record_product_change
 from jobs.minutes import MINUTE, floor_to_minute
+
+# After how long the lists follow a product again that could not be followed.
+RETRY_AFTER = timedelta(minutes=5)
 
 INSERT_SCHEDULE = write(
     "Q3",
@@ -60,4 +63,15 @@ def follow_schedule(minute: datetime, product_id: UUID) -> None:
     record_prices(queries.prefetch_product_at_quorum(product_id).rows(), current_time())
     refresh_cards(product_id)
     record_product_change(product_id, current_time())
+    DELETE_SCHEDULE.run(minute=minute, product_id=product_id)
+
+
+def retry_product(product_id: UUID) -> None:
+    """Let all lists, and the search index, follow a product again in RETRY_AFTER. Raises CassandraUnavailable."""
+    schedule_moments(product_id, [current_time() + RETRY_AFTER])
+
+
+def postpone_schedule(minute: datetime, product_id: UUID) -> None:
+    """Let a product follow later what it should have followed in this minute. Raises CassandraUnavailable."""
+    retry_product(product_id)
     DELETE_SCHEDULE.run(minute=minute, product_id=product_id)

@@ -15,6 +15,7 @@ from catalogue import queries
 from catalogue.entities import Product
 from catalogue.queries import product_card
 from catalogue.words import name_prefixes
+from jobs.rows import guard_row
 from pricing.money import to_minor_units
 
 PREFIX_LENGTH = 50
@@ -72,15 +73,16 @@ def rebuild_prefixes(products: Iterable[Product]) -> int:
     tree = queries.get_category_tree()
     best: dict[str, list[tuple[int, UUID, dict[str, Any]]]] = {}
     for product in products:
-        if not product.is_on_sale(current_time()):
-            continue
-        node = tree.by_id.get(product.category_id)
-        values = prefix_columns(product, node.name if node else "")
-        for prefix, place in name_prefixes(product.name).items():
-            rows = best.setdefault(prefix, [])
-            rows.append((prefix_rank(product, place), product.product_id, values))
-            if len(rows) >= 8 * PREFIX_LENGTH:
-                rows[:] = _best_suggestions(rows)
+        with guard_row(f"suggestions of product {product.product_id}"):
+            if not product.is_on_sale(current_time()):
+                continue
+            node = tree.by_id.get(product.category_id)
+            values = prefix_columns(product, node.name if node else "")
+            for prefix, place in name_prefixes(product.name).items():
+                rows = best.setdefault(prefix, [])
+                rows.append((prefix_rank(product, place), product.product_id, values))
+                if len(rows) >= 8 * PREFIX_LENGTH:
+                    rows[:] = _best_suggestions(rows)
     at = current_microseconds()
     for row in PREFIXES.iterate_table():
         if row.prefix not in best:

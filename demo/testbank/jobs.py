@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPException
 from urllib.request import HTTPErrorProcessor, Request, build_opener
@@ -14,6 +15,7 @@ from demo.testbank.gateway import SIGNATURE_HEADER, make_signature_header
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job, describe_count
+from jobs.rows import guard_row
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +53,12 @@ def send_due_webhooks(minutes: list[datetime], now: datetime) -> int:
     taken = 0
     for row in queries.list_webhooks(minutes):
         if row.due_at <= now:
-            answered = post_webhook(row.url, row.body.encode())
-            operations.record_webhook_attempt(row, answered, now)
-            taken += answered
+            with guard_row(
+                row.url, partial(operations.record_webhook_attempt, row, accepted=False, now=now)
+            ):
+                answered = post_webhook(row.url, row.body.encode())
+                operations.record_webhook_attempt(row, answered, now)
+                taken += answered
     return taken
 
 

@@ -40,6 +40,7 @@ from inventory.operations.ledger import write_ledger_entries
 from inventory.operations.receipts import ADJUST, INSERT_RECEIPT, RECEIVE, open_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import MAX_OPEN_TRANSFERS, SHOP, make_arrival_id
+from jobs.rows import guard_row
 
 INSERT_TRANSFER = conditional_write(
     "Q16",
@@ -159,8 +160,9 @@ def advance_open_transfers(now: datetime) -> int:
     for transfer in queries.get_transfers(open_ids).values():
         began = transfer.ended_at or transfer.started_at
         if transfer.state != IN_TRANSIT and now - began > FINISH_AFTER:
-            advance_transfer(transfer)
-            count += 1
+            with guard_row(f"transfer {transfer.transfer_id}"):
+                advance_transfer(transfer)
+                count += 1
     return count
 
 

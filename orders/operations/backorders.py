@@ -15,6 +15,7 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
+from jobs.rows import guard_row
 from orders import queries
 from orders.entities import Order
 from orders.errors import OrderChanged, TransitionRefused
@@ -33,14 +34,18 @@ def allocate_backorders(now: datetime) -> int:
     """
     served = 0
     for variant_id, product_id in stock.list_backordered_variants():
-        order_ids = stock.list_waiting_orders(variant_id)
-        for order_id in order_ids:
-            is_served = _allocate_order(order_id, variant_id, now)
-            served += bool(is_served)
-            if is_served is False:
-                break
-        if order_ids:
-            inventory.copy_stock(product_id)
+        with guard_row(f"backorders of variant {variant_id}"):
+            order_ids = stock.list_waiting_orders(variant_id)
+            for order_id in order_ids:
+                is_served: bool | None = None
+                # An order that always fails lets the younger ones overtake.
+                with guard_row(f"backorder {order_id}"):
+                    is_served = _allocate_order(order_id, variant_id, now)
+                served += bool(is_served)
+                if is_served is False:
+                    break
+            if order_ids:
+                inventory.copy_stock(product_id)
     return served
 
 

@@ -12,6 +12,7 @@ from analytics import queries as sales
 from analytics.days import shop_day
 from analytics.figures import ALL_CATEGORIES
 from cassandra_db import current_microseconds, read
+from jobs.rows import guard_row
 from mail.addresses import email_key
 from orders import queries
 
@@ -42,7 +43,8 @@ def count_returning_customers(now: datetime, most: int) -> int:
     counted = {row.day.date(): row.orders for pending in reading for row in pending.rows()}
     due = sorted((day for day in sold if sold[day] != counted.get(day)), reverse=True)[:most]
     for day in due:
-        count_customers_of_day(day)
+        with guard_row(f"customers of {day}"):
+            count_customers_of_day(day)
     return len(due)
 
 

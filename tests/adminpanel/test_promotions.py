@@ -150,7 +150,9 @@ def test_the_list_shows_the_uses_and_a_submit_ends_it(cleo: Client) -> None:
         (shown, "goes on"),
         (shown, "was changed meanwhile"),
     ):
-        assert said in cleo.post(resume, {"ended_at": moment}, follow=True).content.decode(), moment
+        answer = cleo.post(resume, {"ended_at": moment}, follow=True)
+        assert said in answer.content.decode(), moment
+        assert answer.status_code == (200 if said == "goes on" else 409)
     assert cleo.post(reverse("adminpanel:promotion_resume", args=[CODE, "no"])).status_code == 404
     assert not made(sent["voucher"]).ended_at
     cleo.post(reverse("adminpanel:promotion_end", args=[CODE, key]))

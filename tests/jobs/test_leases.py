@@ -116,6 +116,30 @@ def test_it_renews_while_the_job_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert renewed > first
 
 
+def test_s110_a_holder_that_was_overtaken_in_the_middle_of_a_run_takes_nothing_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(leases, "RENEW_EVERY", timedelta(milliseconds=50))
+    name = job()
+    with hold_lease(name) as lease:
+        save_position(name, "2026-01-02")
+        # The holder fell silent for longer than its lease, and another worker took over. Then it goes on.
+        heir = claim_lease(get_lease(name), datetime.now(UTC) + timedelta(hours=1))
+        assert heir
+        taken_over = get_lease(name)
+        # It ends as soon as a renewal is refused.
+        lease._renewing.join(timeout=5)
+        assert not lease._renewing.is_alive()
+        assert lease.is_lost
+        assert get_lease(name) == taken_over
+        with pytest.raises(LeaseLost):
+            save_position(name, "2026-01-03")
+        lease.last_run, lease.result, lease.failure = datetime.now(UTC), "late", "late"
+    assert get_lease(name) == taken_over
+    assert taken_over.holder == heir.holder
+    assert get_position(name) == "2026-01-02"
+
+
 def test_a_rest_keeps_the_job_shut_for_everybody() -> None:
     name, now = job(), datetime.now(UTC)
     with hold_lease(name) as lease:

@@ -65,6 +65,7 @@ from mail.queries import derive_mail_id
 from notifications.queries import Subscription, unsubscribe_token
 from orders import bulk_changes as orders_at_once
 from orders import queries as orders
+from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
@@ -1021,3 +1022,54 @@ def test_s22_alice_herself_finds_all_of_it(cast: Cast) -> None:
     assert (
         client.get(reverse("adminpanel:order", args=[world.nobodys["number"]])).status_code == 404
     )
+
+
+def test_s22_what_a_guest_has_of_their_own_opens_to_them_alone_and_no_cache_keeps_it() -> None:
+    """A page that shows a guest's order or cart, and is marked as public, fails here: a cache might keep it."""
+    guest, stranger = browser(), browser()
+    email = f"gwen-{uuid4().hex}@example.com"
+    order = make_order(paid=True, email=email)
+    since = int(datetime.now(UTC).timestamp())
+    guest.cookies[settings.ORDER_COOKIE_NAME] = make_order_cookie({order.order_id: since})
+    wanted = make_product(f"Gwendolyn {uuid4().hex[:8]}")
+    make_stock(5, product_id=wanted.product_id, variant_id=wanted.variants[0].variant_id)
+    body = {"variant": wanted.variants[0].sku, "quantity": "1", "operation": str(uuid4())}
+    assert guest.post(reverse("cart:add"), body).status_code in (302, 303)
+    page = guest.get(reverse("cart:show")).content.decode()
+    cart, line = (
+        re.search(rf'name="{name}" value="([0-9a-f-]{{36}})"', page) for name in ("cart", "line")
+    )
+    assert cart
+    assert line
+    things = {
+        "orders": {"number": order.number},
+        "cart": {"cart_id": cart[1], "key": line[1]},
+    }
+    shown, violations = set(), []
+    for route in ROUTES:
+        if route.name in ROLES_BY_URL:
+            continue
+        keys = re.findall(r"<\w+:(\w+)>", route.pattern)
+        own = {key: things.get(route.name.partition(":")[0], {}).get(key, "") for key in keys}
+        is_theirs = bool(keys) and all(own.values())
+        path = reverse(route.name, kwargs=own) if is_theirs else route.sample_path
+        answers = {
+            name: each.get(path) for name, each in (("guest", guest), ("a stranger", stranger))
+        }
+        theirs = {
+            name: any(mark in answer.content for mark in (email.encode(), wanted.name.encode()))
+            or (order.number.encode() in answer.content and order.number not in path)
+            for name, answer in answers.items()
+            if not answer.streaming
+        }
+        if any(answer.status_code >= 500 for answer in answers.values()):
+            violations.append(f"{path} fails")
+        if theirs.get("a stranger") or (is_theirs and answers["a stranger"].status_code < 300):
+            violations.append(f"{path} opens to a stranger")
+        opens = theirs.get("guest") or (is_theirs and answers["guest"].status_code == 200)
+        if opens:
+            shown.add(route.name)
+            if "no-store" not in answers["guest"]["Cache-Control"]:
+                violations.append(f"{path} shows what is theirs, and caches may keep it")
+    assert not violations, "\n".join(violations)
+    assert {"cart:show", "checkout:details", "orders:detail", "orders:invoice"} <= shown

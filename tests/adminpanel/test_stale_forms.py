@@ -1,0 +1,433 @@
+"""Each form of the staff, sent from a page that somebody has overtaken: it answers 409 and changes nothing.
+
+A form is read from its page as a browser reads it, with the version in it. Then a colleague changes the same thing by a page of
+their own, in a way that would still allow the late form. A form whose version is ignored would be done.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from lxml import html
+from moneyed import Money
+
+from catalogue.queries import get_product_at_quorum
+from orders import operations
+from orders.entities import Order
+from orders.transitions import Transition
+from questions.entities import QUESTION
+from questions.operations import ask_question
+from reviews.operations import write_review
+from tests.adminpanel.conftest import make_order_with_events
+from tests.adminpanel.test_fulfilment import by_transfer
+from tests.architecture.apps import ROOT
+from tests.architecture.routes import ROUTES
+from tests.factories import (
+    make_category,
+    make_product,
+    make_stock,
+    make_user,
+    sign_in_staff,
+)
+
+Body = dict[str, str]
+
+
+@dataclass(frozen=True)
+class StaleForm:
+    """A form on a page, what is typed into it too late, and what a colleague has done before."""
+
+    page: str
+    action: str
+    late: Body
+    # What a colleague sends by the same form, or does elsewhere.
+    first: Body | Callable[[Client], None] = field(default_factory=dict)
+    # The form stands at this address in the page, if its button names another one.
+    form_action: str = ""
+
+    def read(self, client: Client) -> Body:
+        """Return what a browser would send of the form as it stands."""
+        page = html.fromstring(client.get(self.page).content)
+        wanted = self.form_action or self.action
+        form = next(each for each in page.forms if each.get("action") == wanted)
+        # In a table a form's fields stand outside of it.
+        beside = page.xpath(
+            "//*[@form=$id][@name][@value][not(self::button)]", id=form.get("id", "")
+        )
+        fields = {each.get("name"): each.get("value") for each in beside}
+        return fields | {name: value or "" for name, value in form.form_values()}
+
+    def overtake(self, client: Client) -> None:
+        if callable(self.first):
+            self.first(client)
+            return
+        done = client.post(self.action, self.read(client) | self.first)
+        errors = html.fromstring(done.content or b"<p>").xpath("//*[contains(@class, 'error')]")
+        said = " ".join(each.text_content() for each in errors)
+        assert done.status_code in (302, 303), f"a colleague could not do it: {said}"
+
+    def shown(self, client: Client) -> str:
+        """The page as it is now, without what differs at each look."""
+        text = client.get(self.page).content.decode()
+        text = re.sub(r"\b[A-Za-z0-9]{64}\b|[0-9a-f]{8}-[0-9a-f-]{27}", "", text)
+        return re.sub(r"[\w.-]+:1[\w-]{5}:[\w-]{20,}|\d+ (second|minute)s? ago|just now", "", text)
+
+
+def url(name: str, *args: object) -> str:
+    return reverse(f"adminpanel:{name}", args=args)
+
+
+# ---- Orders
+
+
+def of_order(
+    name: str,
+    make: Callable[[], Order],
+    late: Body,
+    more: Callable[[Order], tuple[object, ...]] = lambda _: (),
+    form: str = "",
+    overtake: Callable[[Order], Order] | None = None,
+) -> Callable[[], StaleForm]:
+    """A form on an order's page; by default a colleague has put the order on hold and taken it up again."""
+    overtake = overtake or _hold_and_resume
+
+    def stale() -> StaleForm:
+        order = make()
+
+        def move_on(_client: Client) -> None:
+            after = overtake(order)
+            assert after.version > order.version
+
+        page, args = url("order", order.number), (order.number, *more(order))
+        form_action = url(form, *args) if form else ""
+        return StaleForm(page, url(name, *args), late, move_on, form_action)
+
+    return stale
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _hold_and_resume(order: Order) -> Order:
+    for kind in ("held", "resumed"):
+        order = operations.transition_order(order, Transition(kind, actor="Ben", at=_now()))
+    return order
+
+
+def _give_one_back(order: Order) -> Order:
+    one = Money(1, order.total.currency)
+    return operations.decide_refund(order, one, {}, "Late", actor="Ben", now=_now())
+
+
+def _pay_one(order: Order) -> Order:
+    one = Money(1, order.total.currency)
+    return operations.record_manual_payment(order, one, key=str(uuid4()), actor="Ben", now=_now())[
+        0
+    ]
+
+
+def _paid() -> Order:
+    return make_order_with_events("paid")
+
+
+def _packed() -> Order:
+    return make_order_with_events("paid", "packed")
+
+
+def _returned(*steps: str) -> Order:
+    order = make_order_with_events("paid", "packed", "shipped", "delivered")
+    order = operations.request_return(order, {1: 2}, "Too small", actor="shopper", now=_now())
+    if "received" in steps:
+        order = operations.approve_return(order, "1", actor="staff", now=_now(), note="")
+        order = operations.receive_return(order, "1", {1: 2}, actor="staff", now=_now())
+    return order
+
+
+def _warehouse(order: Order) -> tuple[object, ...]:
+    return (next(iter(order.units_to_pack)),)
+
+
+# ---- Products
+
+
+def of_product(name: str, late: Body, first: Body | None = None) -> Callable[[], StaleForm]:
+    """A form of a product; without `first` a colleague has renamed the product."""
+
+    def stale() -> StaleForm:
+        product = make_product("Bowl", listed=True)
+        args: tuple[object, ...] = (product.product_id,)
+        page = url("product", *args)
+        if name in ("product_variant", "product_prices"):
+            args = (*args, product.variants[0].variant_id)
+        if name in ("product_options", "product_prices"):
+            page = url(name, *args)
+
+        def rename(client: Client) -> None:
+            StaleForm(
+                url("product", product.product_id),
+                url("product", product.product_id),
+                {},
+                {"name": "Dish"},
+            ).overtake(client)
+            now = get_product_at_quorum(product.product_id)
+            assert now
+            assert now.version > product.version
+
+        return StaleForm(page, url(name, *args), late, rename if first is None else first)
+
+    return stale
+
+
+def of_stock(name: str, late: Body, first: Body) -> Callable[[], StaleForm]:
+    def stale() -> StaleForm:
+        product = make_product()
+        variant_id = product.variants[0].variant_id
+        make_stock(5, product_id=product.product_id, variant_id=variant_id)
+        args = (product.product_id, variant_id)
+        return StaleForm(url("stock_item", *args), url(name, *args), late, first)
+
+    return stale
+
+
+# ---- Others
+
+
+def of_category(name: str, late: Body) -> Callable[[], StaleForm]:
+    def stale() -> StaleForm:
+        own = url("category", make_category(f"Cups {uuid4().hex[:8]}").category_id)
+        action = own if name == "category" else f"{own}remove/"
+
+        def describe(client: Client) -> None:
+            StaleForm(own, own, {}, {"description": "Overtaken"}).overtake(client)
+
+        return StaleForm(own, action, late, describe)
+
+    return stale
+
+
+def of_setting(name: str, late: Body, *args: str, remove: str = "") -> Callable[[], StaleForm]:
+    """A form of the shop's settings, which other tests read: its version is made an older one instead."""
+
+    def stale() -> StaleForm:
+        page = url(name, *args)
+        return StaleForm(
+            page,
+            url(remove, *args) if remove else page,
+            late | {"version": "0" * 32},
+            lambda _: None,
+        )
+
+    return stale
+
+
+def of_draft(name: str) -> Callable[[], StaleForm]:
+    def stale() -> StaleForm:
+        client = sign_in_staff(Client(), make_user("Sue", role="admin"))
+        product = make_product()
+        make_stock(5, product_id=product.product_id, variant_id=product.variants[0].variant_id)
+        page = html.fromstring(client.get(url("draft_new")).content)
+        (form,) = page.xpath("//form[@id='draft']")
+        own = str(form.get("action"))
+        written = StaleForm(
+            own,
+            own,
+            {},
+            {
+                "q": product.variants[0].sku,
+                "find": "1",
+                "email": f"{uuid4().hex}@example.org",
+                "name": "Ada",
+                "street": "Torstraße 1",
+                "postal_code": "10115",
+                "city": "Berlin",
+            },
+        )
+        body = {each: value or "" for each, value in form.form_values()}
+        assert isinstance(written.first, dict)
+        assert client.post(own, body | written.first).status_code == 303
+
+        def move(other: Client) -> None:
+            StaleForm(own, own, {}, {"city": "Potsdam"}).overtake(other)
+
+        if name == "draft_delete":
+            return StaleForm(own, f"{own}delete/", {}, move, own)
+        action = {"draft": own, "draft_send": f"{own}send/", "draft_order": f"{own}order/"}[name]
+        return StaleForm(own, action, {"city": "Hamburg"}, move, own)
+
+    return stale
+
+
+def of_review(name: str, late: Body, first: Body) -> Callable[[], StaleForm]:
+    def stale() -> StaleForm:
+        product, writer = make_product(), make_user()
+        write_review(
+            *(product.product_id, writer.user_id),
+            stars=4,
+            title="As it should be",
+            body="Quite as it should be.",
+            name="A.",
+            verified=False,
+            held_for="links",
+            seen=0,
+            change_id=uuid4(),
+            now=_now(),
+        )
+        args = (product.product_id, writer.user_id)
+
+        def decide(client: Client) -> None:
+            StaleForm(url("review", *args), url("review_decide", *args), {}, first).overtake(client)
+
+        return StaleForm(url("review", *args), url(name, *args), late, decide)
+
+    return stale
+
+
+def of_question() -> StaleForm:
+    product, writer = make_product(), make_user()
+    question = ask_question(
+        *(product.product_id, writer.user_id, "Is it heavy?"),
+        name="A.",
+        held_for="links",
+        change_id=uuid4(),
+        now=_now(),
+    )
+    args = (product.product_id, question.question_id, QUESTION)
+    action = url("question_decide", *args)
+    late = {"act": "refuse", "reason": "No links, please."}
+    return StaleForm(url("question", *args), action, late, {"act": "publish"})
+
+
+def of_customer(name: str) -> Callable[[], StaleForm]:
+    def stale() -> StaleForm:
+        page = url("customer", make_user().pk)
+        block = StaleForm(page, f"{page}block/", {}, {"block_reason": "Returned everything"})
+        if name == "customer_block":
+            return StaleForm(page, block.action, {"block_reason": "Mine"}, block.overtake)
+        block.overtake(sign_in_staff(Client(), make_user("Sue", role="admin")))
+
+        def block_again(client: Client) -> None:
+            StaleForm(page, f"{page}unblock/", {}).overtake(client)
+            block.overtake(client)
+
+        return StaleForm(page, f"{page}unblock/", {}, block_again)
+
+    return stale
+
+
+def of_person() -> StaleForm:
+    page = url("person", make_user("Pat", role="support").pk)
+    return StaleForm(page, f"{page}role/", {"role": "catalogue"}, {"role": "warehouse"})
+
+
+STALE_FORMS: dict[str, Callable[[], StaleForm]] = {
+    "move": of_order("move", _paid, {"event": "packed"}),
+    "pack": of_order("pack", _paid, {"line_1": "1"}, _warehouse),
+    "pack_scan": of_order("pack_scan", _paid, {"scan": "X"}, _warehouse, form="pack"),
+    "parcel": of_order("parcel", _packed, {"event": "shipped"}, lambda _: ("1",)),
+    "sent_back": of_order("sent_back", _returned, {"event": "return_approved"}, lambda _: ("1",), overtake=_give_one_back),
+    "return_refund": of_order("return_refund", lambda: _returned("received"), {"line_1": "1", "reason": "Back"}, lambda _: ("1",), overtake=_give_one_back),
+    "refund": of_order("refund", _paid, {"amount": "1", "reason": "Late"}),
+    "lines": of_order("lines", _paid, {"line_1": "1"}),
+    "door": of_order("door", _paid, {"street": "Elsewhere 1"}),
+    "received": of_order("received", by_transfer, {"amount": "1"}, overtake=_pay_one),
+    "draft": of_draft("draft"),
+    "draft_send": of_draft("draft_send"),
+    "draft_order": of_draft("draft_order"),
+    "draft_delete": of_draft("draft_delete"),
+    "product": of_product("product", {"name": "Cup"}),
+    "product_status": of_product("product_status", {"status": "archived"}),
+    "product_options": of_product("product_options", {"options": "Colour: Red", "save": "1"}),
+    "product_variant": of_product("product_variant", {"price": "9.00"}, {"price": "8.00"}),
+    "product_prices": of_product("product_prices", {"price": "9.00", "starts": "2035-01-01T10:00"}, {"price": "8.00", "starts": "2034-01-01T10:00"}),
+    "stock_threshold": of_stock("stock_threshold", {"threshold": "5"}, {"threshold": "6"}),
+    "stock_place": of_stock("stock_place", {"place": "C-1"}, {"place": "B-7"}),
+    "category": of_category("category", {"description": "Mine"}),
+    "category_remove": of_category("category_remove", {}),
+    "delivery_method": of_setting("delivery_method", {"price": "6.66"}, "standard-de"),
+    "delivery_method_remove": of_setting("delivery_method", {}, "express-de", remove="delivery_method_remove"),
+    "warehouse": of_setting("warehouse", {"name": "Corker"}, "cork"),
+    "terms_detail": of_setting("terms_detail", {"seller_name": "Another"}, "first"),
+    "parcel_weights": of_setting("parcel_weights", {"surcharge_1": "77"}),
+    "review_rules": of_setting("review_rules", {"words": "another"}),
+    "country_tax": of_setting("country_tax", {"standard_0": "26"}, "DE"),
+    "review_decide": of_review("review_decide", {"act": "refuse", "reason": "No links, please."}, {"act": "publish"}),
+    "review_answer": of_review("review_answer", {"answer": "Thank you."}, {"act": "publish"}),
+    "question_decide": of_question,
+    "customer_block": of_customer("customer_block"),
+    "customer_unblock": of_customer("customer_unblock"),
+    "person_role": of_person,
+}  # fmt: skip
+
+# Forms whose own tests send a stale one: the file, and the test's name.
+TRIED_ELSEWHERE = {
+    "product_pictures": "adminpanel/test_pictures.py::test_x102_of_two_who_change_the_pictures_the_later_sees_both_states",
+    "product_stock": "adminpanel/test_stock.py::test_x111_of_two_who_count_at_once_one_is_asked_to_look_again",
+    "product_price": "adminpanel/test_bulk_changes.py::test_x99_a_price_that_cannot_be_stays_typed_in_its_row",
+    "product_count": "adminpanel/test_bulk_changes.py::test_x147_what_was_counted_is_typed_in_its_row",
+    "bulk_change_new": "adminpanel/test_bulk_changes.py::test_x99_all_that_match_are_changed_and_not_what_matches_later",
+    "order_changes_new": "adminpanel/test_order_changes.py::test_x172_what_was_not_looked_at_is_not_done",
+    "category_picture": "adminpanel/test_category_picture.py::test_x146_of_two_who_change_a_picture_the_later_sees_both_states",
+    "category_order": "adminpanel/test_pins.py::test_x109_of_two_who_order_at_once_none_loses_what_was_typed",
+    "front_page_row": "adminpanel/test_pins.py::test_x110_staff_pin_products_in_the_rows_of_the_front_page",
+    "stock_transfer_end": "adminpanel/test_stock.py::test_x151_x153_s90_a_transfer_is_sent_and_ended_by_form_and_the_history_says_by_whom",
+    "review_picture_remove": "reviews/test_pictures.py::test_x244_pictures_are_shown_once_the_staff_have_seen_them",
+    "promotion_resume": "adminpanel/test_promotions.py::test_the_list_shows_the_uses_and_a_submit_ends_it",
+}
+
+# Forms that overwrite nothing that their page has shown, and why.
+NOTHING_TO_OVERWRITE = {
+    "it only adds something": "note mail_again customer_note question_answer product_copy product_upload category_upload stock_transfer_new",
+    "it makes something new": "product_new category_new delivery_method_new warehouse_new terms_new promotion_make import_new export_new paper_new",
+    "it adds or takes off the tags that it names": "tags",
+    "it names the refund, which is noted once": "money_sent",
+    "what it ends stays ended, whoever does it first": "person_sessions_end person_factor_reset promotion_end",
+    "it changes nothing": "order_changes_preview customer_find person_find customer_export paper_file",
+    "it moves by a step from where the category is": "category_move",
+    "each row keeps what was changed after its version": "bulk_change_undo import_apply",
+    "it names the person by the address that is typed": "customer_erase",
+    "it lets an address that it names get mail again": "mail_allow",
+    "it is about the one who sends it": "board_columns stock_mail second_factor recovery_codes",
+}
+
+
+def test_s111_every_form_of_the_staff_is_tried_stale_or_says_why_not() -> None:
+    """A new form: give it a row in STALE_FORMS, or say in NOTHING_TO_OVERWRITE why it needs no version."""
+    client = sign_in_staff(Client(), make_user("Ada", role="admin"))
+    takes_posts = {
+        route.name.removeprefix("adminpanel:")
+        for route in ROUTES
+        if route.name.startswith("adminpanel:")
+        and client.post(route.sample_path, headers={"Accept": "text/html"}).status_code != 405
+    }
+    exempt = {name for names in NOTHING_TO_OVERWRITE.values() for name in names.split()}
+    tables = (STALE_FORMS.keys(), TRIED_ELSEWHERE.keys(), exempt)
+    assert set().union(*tables) == takes_posts
+    assert sum(map(len, tables)) == len(takes_posts), "one is in two tables"
+    for place in TRIED_ELSEWHERE.values():
+        file, _, name = place.partition("::")
+        test = (
+            (ROOT / "tests" / file).read_text().partition(f"def {name}(")[2].partition("\ndef ")[0]
+        )
+        assert "409" in test, place
+
+
+def test_s111_a_stale_form_of_the_staff_answers_409_and_changes_nothing(
+    subtests: pytest.Subtests,
+) -> None:
+    client = sign_in_staff(Client(), make_user("Ada", role="admin"))
+    colleague = sign_in_staff(Client(), make_user("Ben", role="admin"))
+    for name, make in STALE_FORMS.items():
+        with subtests.test(form=name):
+            stale = make()
+            body = stale.read(client) | stale.late
+            stale.overtake(colleague)
+            before = stale.shown(client)
+            answer = client.post(stale.action, body)
+            assert answer.status_code == 409
+            assert stale.shown(client) == before

@@ -1,0 +1,562 @@
+"""A row that always raises: every job finishes its other rows, reports the failed one and finds it again.
+
+The function that handles a row is replaced by one that raises for the first row; the row's note, its postponement and the
+job's position are the real ones. What other tests have left is kept out: each job lists this test's rows only.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID, uuid1, uuid4
+
+import pytest
+from cassandra.util import uuid_from_time
+
+from accounts import queries as accounts
+from accounts.operations import search_terms
+from analytics.figures import ALL_CATEGORIES
+from cart.operations.transfers import PendingMove
+from cassandra_db import CassandraUnavailable
+from catalogue import bulk_changes, search
+from catalogue import operations as catalogue
+from catalogue.bulk_acts import BulkAct
+from inventory.entities import LEAVING, StockTransfer
+from jobs.leases import get_lease, get_position, hold_lease, save_position
+from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from jobs.registry import Job, list_jobs
+from jobs.rows import MAX_UNAVAILABLE_IN_SUCCESSION, collect_failed_rows, guard_row
+from jobs.worker import Worker
+from orders import queries as orders
+from questions import operations as questions
+from questions import queries as question_queries
+from reviews import operations as reviews
+from reviews import queries as review_queries
+from reviews.requests import floor_to_day
+from spreadsheets import entities
+from tests.factories import make_product
+
+NOW = datetime.now(UTC)
+MINUTE_NOW = floor_to_minute(NOW)
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class RowJob:
+    """How a job comes upon rows, and where it looks for the one that failed."""
+
+    handler: str
+    # Makes the rows, and has the job list no others.
+    make: Callable[[Patch], list[Any]]
+    # Which row a call of the handler is about.
+    row: Callable[..., Any] = lambda *args: args[0]
+    returns: Any = 0
+    # The rows that a later run finds; None if a row stays where the job looks.
+    find: Callable[[], list[Any]] | None = None
+    # When it runs, and the position it begins with.
+    after: timedelta = timedelta(0)
+    position: datetime | None = None
+
+
+def ids(count: int = 3) -> list[UUID]:
+    """Ids of the first shard of each job."""
+    return [UUID(int=uuid4().int // 4 * 4) for _ in range(count)]
+
+
+def listing(path: str, rows: Callable[[list[Any]], Any]) -> Callable[[Patch], list[Any]]:
+    """Have the function at `path` list fresh ids, as `rows` wraps them."""
+
+    def make(patch: Patch) -> list[Any]:
+        found = ids()
+        patch.setattr(path, lambda *_, **__: rows(found))
+        return found
+
+    return make
+
+
+def only(patch: Patch, path: str, is_ours: Callable[[Any], bool]) -> None:
+    """Have a function that lists rows, or a dict by row, keep to ours."""
+    module, _, name = path.rpartition(".")
+    real = pytest.importorskip(module).__dict__[name]
+
+    def listed(*args: Any, **named: Any) -> Any:
+        found = real(*args, **named)
+        if isinstance(found, dict):
+            return {key: value for key, value in found.items() if is_ours(key)}
+        return [each for each in found if is_ours(each)]
+
+    patch.setattr(path, listed)
+
+
+# ---- Rows that are noted, and noted again
+
+
+def make_reviews(patch: Patch) -> list[Any]:
+    found = [(each, uuid4()) for each in ids()]
+    for key in found:
+        reviews.mark_pending(*key)
+    only(
+        patch, "reviews.queries.list_pending", lambda each: (each.product_id, each.user_id) in found
+    )
+    return found
+
+
+def find_reviews() -> list[Any]:
+    periods = review_queries.list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
+    return [(each.product_id, each.user_id) for each in review_queries.list_pending(periods)]
+
+
+def make_questions(patch: Patch) -> list[Any]:
+    found = [(each, uuid1(), uuid1()) for each in ids()]
+    for key in found:
+        questions.mark_pending(question_queries.PendingText(NOW, *key, 0))
+    only(patch, "questions.queries.list_pending", lambda each: _text_key(each) in found)
+    return found
+
+
+def find_questions() -> list[Any]:
+    periods = review_queries.list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
+    return [_text_key(each) for each in question_queries.list_pending(periods)]
+
+
+def _text_key(text: question_queries.PendingText) -> tuple[UUID, UUID, UUID]:
+    return text.product_id, text.question_id, text.answer_id
+
+
+def make_changed(path: str) -> Callable[[Patch], list[Any]]:
+    def make(patch: Patch) -> list[Any]:
+        found = ids()
+        for product_id in found:
+            catalogue.record_product_change(product_id, datetime.now(UTC))
+        only(patch, path, found.__contains__)
+        return found
+
+    return make
+
+
+def find_scheduled() -> list[Any]:
+    minutes = minutes_between(NOW + MINUTE, datetime.now(UTC) + 10 * MINUTE)
+    return [product_id for _, product_id in catalogue.list_scheduled_products(minutes, 1000)]
+
+
+def make_scheduled(patch: Patch) -> list[Any]:
+    found = ids()
+    for product_id in found:
+        catalogue.schedule.schedule_moments(product_id, [MINUTE_NOW - MINUTE])
+    only(patch, "catalogue.operations.list_scheduled_products", lambda each: each[1] in found)
+    return found
+
+
+def make_names(patch: Patch) -> list[Any]:
+    found = ids()
+    # Older than the requests that may still be under way.
+    written = datetime.now(UTC) - timedelta(minutes=5)
+    for user_id in found:
+        search_terms.INSERT_NOTE.run(
+            user_id=user_id,
+            hour=search_terms.floor_to_hour(written),
+            written=int(written.timestamp() * 1_000_000),
+        )
+    only(patch, "accounts.queries.list_named_users", lambda each: each.user_id in found)
+    return found
+
+
+def find_names() -> list[Any]:
+    now = datetime.now(UTC)
+    hours = [search_terms.floor_to_hour(each) for each in (now - timedelta(hours=1), now)]
+    return [each.user_id for each in accounts.list_named_users(hours)]
+
+
+list_email_proofs = accounts.list_email_proofs
+
+
+def make_proofs(patch: Patch) -> list[Any]:
+    found = ids()
+    patch.setattr(
+        accounts, "list_email_proofs", lambda _: [(MINUTE_NOW, each, 1) for each in found]
+    )
+    patch.setattr(
+        accounts,
+        "get_user",
+        lambda user_id: SimpleNamespace(
+            user_id=user_id, email="x", verified_at=NOW, is_active=True, demo=False
+        ),
+    )
+    return found
+
+
+def find_proofs() -> list[Any]:
+    minutes = minutes_between(NOW, datetime.now(UTC) + 10 * MINUTE)
+    return [user_id for _, user_id, _ in list_email_proofs(minutes)]
+
+
+# ---- Rows of which the position is kept
+
+
+def find_from(job: str, at: datetime) -> Callable[[], list[Any]]:
+    """Whether the job begins again with what is of a moment: then it finds the row that is still there."""
+
+    def find() -> list[Any]:
+        return [True] if datetime.fromisoformat(get_position(job)) <= at else []
+
+    return find
+
+
+def make_moves(patch: Patch) -> list[Any]:
+    found = [PendingMove(MINUTE_NOW - 4 * MINUTE, each, "move", *ids(3)) for each in ids()]
+    patch.setattr("cart.operations.transfers.list_pending_moves", lambda _: found)
+    return found
+
+
+def make_mails(patch: Patch) -> list[Any]:
+    found = ids()
+    entries = [SimpleNamespace(minute=MINUTE_NOW - 9 * MINUTE, mail_id=each) for each in found]
+    patch.setattr("mail.operations._outbox_entries", lambda *_: (entries, []))
+    patch.setattr("mail.queries.open_mail", lambda row: row)
+    return found
+
+
+DELIVERED = floor_to_day(NOW - timedelta(days=14))
+FIRST_HOUR = search_terms.floor_to_hour(NOW) - timedelta(hours=30)
+
+# ---- Rows that stay where they are
+
+
+def make_categories(patch: Patch) -> list[Any]:
+    long_ago = NOW - timedelta(days=1)
+    nodes = [
+        SimpleNamespace(category_id=each, changed_at=long_ago + n * MINUTE, name="x")
+        for n, each in enumerate(ids(2))
+    ]
+    patch.setattr(
+        "catalogue.queries.get_category_tree_at_quorum", lambda: SimpleNamespace(nodes=nodes)
+    )
+    return nodes
+
+
+def make_category_products(patch: Patch) -> list[Any]:
+    found = ids()
+    node = SimpleNamespace(
+        category_id=uuid4(),
+        changed_at=NOW - timedelta(days=1),
+        name="x",
+        is_repinned=False,
+        followed_to="",
+        has_featured_list=False,
+        order=SimpleNamespace(pinned_ids=()),
+    )
+    patch.setattr(
+        "catalogue.queries.get_category_tree_at_quorum", lambda: SimpleNamespace(nodes=[node])
+    )
+    patch.setattr(
+        "catalogue.queries.list_products_after", lambda *_: [(b"x", each) for each in found]
+    )
+    return found
+
+
+def make_transfers(patch: Patch) -> list[Any]:
+    began = NOW - timedelta(hours=1)
+    found = [
+        StockTransfer(each, *ids(2), "berlin", "cork", 1, "", LEAVING, "1", began) for each in ids()
+    ]
+    patch.setattr(
+        "inventory.queries.get_transfers", lambda _: {each.transfer_id: each for each in found}
+    )
+    patch.setattr("inventory.jobs.list_changed_products", lambda *_: {})
+    return found
+
+
+def make_subscribed(patch: Patch) -> list[Any]:
+    found = ids()
+    rows = [SimpleNamespace(variant_id=each, product_id=each) for each in found]
+    patch.setattr("notifications.queries.iterate_subscribed_variants", lambda: iter(rows))
+    patch.setattr(
+        "notifications.operations.get_products_with_stock", lambda _: defaultdict(lambda: None)
+    )
+    return found
+
+
+def make_arrivals(patch: Patch) -> list[Any]:
+    found = ids()
+    patch.setattr(
+        "inventory.queries.list_backordered_variants", lambda: [(each, each) for each in found]
+    )
+    patch.setattr("inventory.queries.list_waiting_orders", lambda variant_id: [variant_id])
+    return found
+
+
+def make_offers(patch: Patch) -> list[Any]:
+    found = ids()
+    rows = [SimpleNamespace(draft_id=each, state="sent", mailed=0, version=1) for each in found]
+    patch.setattr("drafts.queries.UNMAILED", SimpleNamespace(all=lambda **_: rows))
+    patch.setattr("drafts.queries.get_draft", lambda draft_id: SimpleNamespace(draft_id=draft_id))
+    return found
+
+
+def make_days(patch: Patch) -> list[Any]:
+    days = [NOW.date() - timedelta(days=n) for n in (3, 4, 5)]
+    sales = [
+        SimpleNamespace(day=day, category_id=ALL_CATEGORIES, figures=SimpleNamespace(orders=10**6))
+        for day in days
+    ]
+    patch.setattr("analytics.queries.list_daily_sales", lambda *_: sales)
+    return days
+
+
+def make_popular(patch: Patch) -> list[Any]:
+    found = ids()
+    counted = [
+        SimpleNamespace(
+            product_id=each,
+            former=None,
+            was_bestseller=False,
+            visitors=9,
+            orders=0,
+            top_category_id=None,
+        )
+        for each in found
+    ]
+    patch.setattr("analytics.popularity._count", lambda *_: counted)
+    return found
+
+
+def make_exports(patch: Patch) -> list[Any]:
+    long_ago = NOW - timedelta(days=400)
+    found = [
+        SimpleNamespace(task_id=each, state=entities.WRITTEN, changed_at=long_ago) for each in ids()
+    ]
+    patch.setattr("spreadsheets.queries.iterate_tasks", lambda _: found)
+    return found
+
+
+def make_stale_carts(patch: Patch) -> list[Any]:
+    found = [SimpleNamespace(cart_id=each) for each in ids()]
+    patch.setattr("cart.operations.cleanup.iterate_stale_carts", lambda _: iter(found))
+    patch.setattr("cart.operations.cleanup.remove_empty_owners", lambda: 0)
+    return found
+
+
+def make_bulk_change(patch: Patch) -> list[Any]:
+    found, change_id, now = ids(), uuid_from_time(datetime.now(UTC)), datetime.now(UTC)
+    selected = [bulk_changes.Selected(each) for each in found]
+    bulk_changes.start_change(change_id, BulkAct("featured", featured=True), selected, uuid4(), now)
+    patch.setattr(type(bulk_changes.STORE), "list_unfinished", lambda *_: [change_id])
+    return found
+
+
+def make_products(patch: Patch) -> list[Any]:
+    found = [make_product(f"Zq{uuid4().hex}") for _ in range(3)]
+    patch.setattr("catalogue.queries.iterate_products", lambda: iter(found))
+    # The jobs of all products would drop what is there of the others.
+    patch.setattr("catalogue.operations.suggestions.PREFIXES", SimpleNamespace(iterate_table=list))
+    patch.setattr("catalogue.operations.featured._write_rows", lambda *_: 0)
+    patch.setattr("storefront.jobs.list_bought_together", dict)
+    return found
+
+
+def make_new_index(patch: Patch) -> list[Any]:
+    return [each.product_id for each in make_products(patch)]
+
+
+def make_changed_index(patch: Patch) -> list[Any]:
+    found = make_new_index(patch)
+    search.build_index([])
+    now = datetime.now(UTC)
+    patch.setattr(search, "list_changed_products", lambda *_: dict.fromkeys(found, now))
+    return found
+
+
+def make_webhooks(patch: Patch) -> list[Any]:
+    found = [f"http://shop.invalid/{each}" for each in ids()]
+    rows = [SimpleNamespace(url=each, body="", due_at=NOW - MINUTE) for each in found]
+    patch.setattr("demo.testbank.queries.list_webhooks", lambda _: rows)
+    patch.setattr(
+        "demo.testbank.operations.record_webhook_attempt",
+        lambda row, accepted, now: None if accepted else not_accepted.append(row.url),
+    )
+    return found
+
+
+not_accepted: list[str] = []
+
+
+def find_reordered() -> list[Any]:
+    minutes = minutes_between(NOW + MINUTE, datetime.now(UTC) + 10 * MINUTE)
+    return [each for found in list_pending_effects(minutes).values() for each in found]
+
+
+list_pending_effects = orders.list_pending_effects
+
+
+def find_recounted() -> list[Any]:
+    minutes = minutes_between(NOW + MINUTE, datetime.now(UTC) + 10 * MINUTE)
+    return [user_id for _, user_id, _ in list_pending_user_stats(minutes)]
+
+
+list_pending_user_stats = orders.list_pending_user_stats
+
+
+def find_erasures() -> list[Any]:
+    minutes = minutes_between(NOW + MINUTE, datetime.now(UTC) + timedelta(hours=2))
+    return [user_id for _, user_id in list_erasures(minutes)]
+
+
+list_erasures = accounts.list_erasures
+
+VISIT_HOURS = [FIRST_HOUR + n * timedelta(hours=1) for n in range(3)]
+YESTERDAY = NOW - timedelta(days=1)
+
+ROW_JOBS: list[tuple[str, RowJob]] = [
+    ("reviews", RowJob("reviews.operations.refresh_review", make_reviews, lambda *key: key, find=find_reviews, after=3 * MINUTE)),
+    ("reviews", RowJob("reviews.jobs.follow_pictures", make_reviews, lambda *key: key[:2], True, find_reviews, 3 * MINUTE)),
+    ("reviews", RowJob("reviews.operations.refresh_rating", lambda patch: [each for each, _ in make_reviews(patch)], find=lambda: [each for each, _ in find_reviews()], after=3 * MINUTE)),
+    ("review requests", RowJob("reviews.requests.ask_for_review", listing("orders.queries.iterate_delivered", iter), find=find_from("review requests", DELIVERED), position=DELIVERED)),
+    ("questions", RowJob("questions.operations.follow_text", make_questions, lambda *key: key, find=find_questions, after=3 * MINUTE)),
+    ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
+    ("stock", RowJob("inventory.jobs.follow_product", make_changed("inventory.jobs.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
+    ("stock", RowJob("inventory.operations.transfers.advance_transfer", make_transfers)),
+    ("catalogue schedule", RowJob("catalogue.operations.follow_schedule", make_scheduled, lambda _, product_id: product_id, find=find_scheduled)),
+    ("categories", RowJob("catalogue.operations.follow_category", make_categories)),
+    ("categories", RowJob("catalogue.operations.categories.refresh_cards", make_category_products, find=find_scheduled)),
+    ("search index", RowJob("catalogue.search._document", make_new_index, lambda product: product.product_id, search.tantivy.Document(id="x"), find_scheduled)),
+    ("search index", RowJob("catalogue.search._document", make_changed_index, lambda product: product.product_id, search.tantivy.Document(id="x"), find_scheduled)),
+    ("sitemap", RowJob("storefront.sitemap._find_last_change", make_products, returns=NOW)),
+    ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_products, lambda _, product, now: product, returns=False)),
+    ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
+    ("related products", RowJob("catalogue.operations.related._write_related", lambda patch: [each.product_id for each in make_products(patch)], lambda product_id, _: product_id)),
+    ("bulk changes", RowJob("catalogue.bulk_changes._change_product", make_bulk_change, lambda _, row: row.product_id)),
+    ("account search", RowJob("accounts.operations.search_terms.save_search_terms", make_names, find=find_names)),
+    ("erasures", RowJob("accounts.operations.erasure.erase_account", listing("accounts.queries.list_erasures", lambda found: [(MINUTE_NOW, each) for each in found]), find=find_erasures)),
+    ("guest orders", RowJob("orders.operations.claim_guest_orders", make_proofs, find=find_proofs)),
+    ("orders", RowJob("orders.jobs.recover_order", listing("orders.queries.list_pending_effects", lambda found: {MINUTE_NOW - 4 * MINUTE: found}), find=find_reordered)),
+    ("customer sums", RowJob("orders.operations.count_user_stats", listing("orders.queries.list_pending_user_stats", lambda found: [(MINUTE_NOW, each, 1) for each in found]), find=find_recounted)),
+    ("goods that arrive", RowJob("orders.operations.backorders._allocate_order", make_arrivals)),
+    ("late orders", RowJob("orders.jobs._mark_late", listing("orders.queries.list_board_orders", lambda found: ([SimpleNamespace(order_id=each, placed_at=NOW - timedelta(days=99)) for each in found], "")))),
+    ("returning customers", RowJob("orders.operations.returning_customers.count_customers_of_day", make_days)),
+    ("moves", RowJob("cart.operations.transfers.finish_move", make_moves, find=find_from("moves", MINUTE_NOW - 4 * MINUTE), position=MINUTE_NOW - 4 * MINUTE)),
+    ("carts", RowJob("cart.operations.cleanup.remove_stale_cart", make_stale_carts)),
+    ("mail", RowJob("mail.operations._Run.process_entry", make_mails, lambda _, entry, mail: entry.mail_id, True, find_from("mail 1 of 4", MINUTE_NOW - 9 * MINUTE), position=MINUTE_NOW - 9 * MINUTE)),
+    ("back in stock", RowJob("notifications.operations._notify_variant_subscribers", make_subscribed, lambda row, *_: row.variant_id)),
+    ("offers", RowJob("drafts.operations.mail_offer", make_offers, lambda draft, _: draft.draft_id)),
+    ("sales", RowJob("analytics.operations.roll_up_day", listing("analytics.queries.list_changed_days", lambda found: [(each, 2**60) for each in found]))),
+    ("visits", RowJob("analytics.roll_up.roll_up_hour", lambda _: VISIT_HOURS, find=find_from("visits", FIRST_HOUR), position=FIRST_HOUR)),
+    ("popular", RowJob("catalogue.operations.set_popularity", make_popular, position=NOW - timedelta(days=3))),
+    ("old exports", RowJob("spreadsheets.operations.expire_export", make_exports)),
+    ("incoming files", RowJob("catalogue.operations.picture_uploads.default_storage.get_modified_time", listing("catalogue.operations.picture_uploads.default_storage.listdir", lambda found: ([], [str(each) for each in found])), lambda path: UUID(path.rpartition("/")[2]), NOW)),
+    ("test bank", RowJob("demo.testbank.jobs.post_webhook", make_webhooks, lambda url, _: url, True, lambda: list(not_accepted))),
+]  # fmt: skip
+
+# Jobs whose rows are not tried above, and why.
+OTHER_JOBS = {
+    "holds": "its rows go through the loop of the job “orders” (orders.jobs._process_all)",
+    "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.bulk_changes)",
+    "uploads": "tests/adminpanel/test_pictures.py has one that fails",
+    "spreadsheets": "tests/spreadsheets/test_crashes.py has one that fails",
+    "order days": "it deletes empty days by one statement each, which none of its rows can fail alone",
+    "low stock mail": "it queues one text for a few of the staff",
+}
+
+
+def list_jobs_by_name() -> dict[str, Job]:
+    """The first shard of each job, by its name without the host's."""
+    host = f" of {socket.gethostname()}"
+    return {job.family or job.name.partition(host)[0]: job for job in reversed(list_jobs())}
+
+
+def test_s110_every_job_is_tried_with_a_row_that_fails_or_says_why_not() -> None:
+    """A new job: give it a row in ROW_JOBS, or say in OTHER_JOBS why none of its rows can hold up the others."""
+    names = set(list_jobs_by_name())
+    tried = {name for name, _ in ROW_JOBS}
+    assert tried | OTHER_JOBS.keys() == names
+    assert not tried & OTHER_JOBS.keys()
+    assert len(tried) >= 28
+
+
+def test_s110_a_row_that_always_raises_stops_no_other_and_is_found_again(
+    subtests: pytest.Subtests,
+    caplog: pytest.LogCaptureFixture,
+    settings: Any,
+    tmp_path: Path,
+) -> None:
+    jobs = list_jobs_by_name()
+    settings.DEBUG = True  # for the test bank's job
+    for number, (name, row_job) in enumerate(ROW_JOBS):
+        settings.SEARCH_INDEX_DIR = tmp_path / str(number)
+        caplog.clear()
+        with (
+            subtests.test(job=name, handler=row_job.handler),
+            pytest.MonkeyPatch.context() as patch,
+        ):
+            run_with_failing_row(jobs[name], row_job, patch, caplog)
+
+
+def run_with_failing_row(
+    job: Job, row_job: RowJob, patch: Patch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows, handled = row_job.make(patch), []
+    failing = rows[0]
+
+    def handle(*args: Any, **_: Any) -> Any:
+        row = row_job.row(*args)
+        handled.append(row)
+        if row == failing:
+            raise ArithmeticError("this row always fails")
+        return row_job.returns
+
+    patch.setattr(row_job.handler, handle)
+    with hold_lease(job.name), collect_failed_rows():
+        if row_job.position:
+            save_position(job.name, row_job.position.isoformat())
+        job.run(datetime.now(UTC) + row_job.after)
+    assert [each for each in rows if each not in handled] == []
+    assert any("this row always fails" in str(each.exc_info) for each in caplog.records)
+    if row_job.find:
+        found = row_job.find()
+        assert failing in found or True in found
+        assert not any(each in found for each in rows[1:])
+
+
+def test_s110_a_run_with_a_failed_row_is_reported_and_not_late() -> None:
+    def run(now: datetime) -> str:
+        for row in ("one", "two"):
+            with guard_row(row):
+                if row == "one":
+                    raise KeyError("broken")
+        return "1 done"
+
+    job = Job(f"test-{uuid4()}", timedelta(minutes=5), run)
+    worker = Worker([job])
+    worker.run_due_jobs()
+    worker.run_due_jobs()
+    lease = get_lease(job.name)
+    assert lease.failure == "1 rows failed, first one: KeyError: 'broken'"
+    assert (lease.result, worker.tally.run_count, worker.tally.failure_count) == ("1 done", 1, 1)
+    assert lease.last_run
+    assert lease.last_run == lease.result_at
+
+
+def test_s110_while_cassandra_is_away_a_run_does_not_go_through_all_rows() -> None:
+    tried: list[int] = []
+
+    def go_through(fails: Callable[[int], bool]) -> None:
+        for row in range(100):
+            with guard_row(row):
+                tried.append(row)
+                if fails(row):
+                    raise CassandraUnavailable("away")
+
+    with collect_failed_rows(), pytest.raises(CassandraUnavailable):
+        go_through(lambda _: True)
+    assert len(tried) == MAX_UNAVAILABLE_IN_SUCCESSION
+    with collect_failed_rows() as failed:
+        go_through(lambda row: row % 2 == 1)
+    assert len(failed.failures) == 50
+    # Outside a worker's run the caller gets the error.
+    with pytest.raises(CassandraUnavailable):
+        go_through(lambda row: row == 1)
