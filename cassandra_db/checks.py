@@ -1,5 +1,6 @@
 """What `manage.py check` asks of the cluster."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Info
@@ -9,7 +10,7 @@ from cassandra_db.nodes import list_data_centers
 from cassandra_db.session import keyspace_name
 
 
-def check_data_centers(databases: list[str] | None = None, **_: Any) -> list[CheckMessage]:
+def check_data_centers(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
     """Refuse a shop whose rows are kept in more than one data centre.
 
     Conditional writes are decided within one (LOCAL_SERIAL), so two centres could sell the last unit twice.

@@ -5121,8 +5121,8 @@ FAULTS = (
     _fault(
         "A guest uses a code again by the other spelling of the address",
         "promotions/operations.py",
-        'f"mail {email_key(email)}"',
-        'f"mail {email.strip().casefold()}"',
+        "if address := email_key(email):",
+        "if address := email.strip().casefold():",
         "tests/consistency/test_mailboxes.py",
     ),
     _fault(

@@ -20,7 +20,7 @@ from mail.queries import get_undeliverable_address, list_recipient_mails
 from notifications.operations import Subscription, subscribe
 from notifications.queries import list_subscriptions
 from orders.queries import list_order_ids_by_email
-from promotions.operations import voucher_customer_key
+from promotions.operations import voucher_customer_keys
 from reviews.operations import stop_requests
 from reviews.queries import get_stop_time
 from tests.consistency.test_check_consistency import repair
@@ -50,7 +50,7 @@ def test_s109_an_account_is_found_by_either_spelling_and_there_is_no_second() ->
     with pytest.raises(EmailTaken):
         register_user(f"{name}@xn--bcher-kva.example", "Eve", PASSWORD, current_time())
     keys = [
-        voucher_customer_key(None, f"{name}@{domain}")
+        voucher_customer_keys(None, f"{name}@{domain}")
         for domain in ("bücher.example", "xn--bcher-kva.example")
     ]
     assert keys[0] == keys[1]
