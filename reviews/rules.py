@@ -83,8 +83,8 @@ def find_reason_to_hold(title: str, body: str, rules: ReviewRules) -> str:
 def add_report(
     reporters: tuple[str, ...], reporter: str, *, is_decided: bool
 ) -> tuple[tuple[str, ...], bool]:
-    """Return who has reported a text since the staff last decided about it, and whether it waits for them now."""
-    reporters = tuple(dict.fromkeys((*reporters, reporter)))
+    """Return who has reported a text since the staff last decided about it, with one more, and whether it waits for them now."""
+    reporters = (*reporters, reporter)
     return reporters, len(reporters) >= (REPORTS_TO_REOPEN if is_decided else 1)
 
 

@@ -4579,10 +4579,10 @@ FAULTS = (
         "tests/reviews/test_reviews.py",
     ),
     _fault(
-        "One reader who reports a question three times reopens it",
-        "reviews/rules.py",
-        "tuple(dict.fromkeys((*reporters, reporter)))",
-        "(*reporters, reporter)",
+        "One reader who reports a review three times reopens it",
+        "reviews/operations.py",
+        "    return bool(review.held_for) or key in review.reporters",
+        "    return bool(review.held_for)",
         "tests/reviews/test_reviews.py",
     ),
     _fault(

@@ -162,9 +162,9 @@ def test_x260_what_the_staff_have_decided_waits_again_once_three_people_report_i
     reported = operations.report_review(review, readers[0], now=now)
     assert reported.held_for == "reported"
     for _decision in range(2):
-        review = act(operations.publish_review, reported)
+        review = reported = act(operations.publish_review, reported)
         for _again in range(3):
-            reported = operations.report_review(review, readers[0], now=now)
+            reported = operations.report_review(reported, readers[0], now=now)
         assert (reported.held_for, len(reported.reporters)) == ("", 1)
         # Both have the review as it was before the first of them; each counts, and none twice.
         with ThreadPoolExecutor(6) as threads:
