@@ -145,7 +145,11 @@ def test_s75_what_is_said_atop_the_next_page_names_nobody() -> None:
     for client, path, sent in (
         (newcomer, link, {"name": "Ottilie", "password": PASSWORD}),
         (owner, f"/carts/{cart_id}/people/role/", {"person": person.pk, "role": "editor"}),
-        (admin, reverse("adminpanel:person_role", args=[about.pk]), {"role": "warehouse"}),
+        (
+            admin,
+            reverse("adminpanel:person_role", args=[about.pk]),
+            {"role": "warehouse", "seen": "support"},
+        ),
         (admin, reverse("adminpanel:person_sessions_end", args=[about.pk]), {}),
         (admin, reverse("adminpanel:person_factor_reset", args=[about.pk]), {}),
     ):

@@ -408,7 +408,7 @@ def test_x183_a_stale_draft_is_a_conflict_and_wrong_words_stay(
     empty = sue.post(f"{address}order/", fields | {units: "0"})
     assert empty.status_code == 422
     assert "Add a product first" in empty.content.decode()
-    assert sue.post(f"{address}delete/", {"version": "1"}).status_code == 303
+    assert sue.post(f"{address}delete/", {"version": "1"}).status_code == 409
     assert sue.get(address).status_code == 200
     assert sue.post(f"{address}delete/", form_fields(sue.get(address))).status_code == 303
     assert sue.get(address).status_code == 404

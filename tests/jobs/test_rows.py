@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID, uuid1, uuid4
 
 import pytest
+import tantivy
 from cassandra.util import uuid_from_time
 
 from accounts import queries as accounts
@@ -263,7 +264,8 @@ def make_category_products(patch: Patch) -> list[Any]:
 def make_transfers(patch: Patch) -> list[Any]:
     began = NOW - timedelta(hours=1)
     found = [
-        StockTransfer(each, *ids(2), "berlin", "cork", 1, "", LEAVING, "1", began) for each in ids()
+        StockTransfer(each, uuid4(), uuid4(), "berlin", "cork", 1, "", LEAVING, "1", began)
+        for each in ids()
     ]
     patch.setattr(
         "inventory.queries.get_transfers", lambda _: {each.transfer_id: each for each in found}
@@ -424,8 +426,8 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("catalogue schedule", RowJob("catalogue.operations.follow_schedule", make_scheduled, lambda _, product_id: product_id, find=find_scheduled)),
     ("categories", RowJob("catalogue.operations.follow_category", make_categories)),
     ("categories", RowJob("catalogue.operations.categories.refresh_cards", make_category_products, find=find_scheduled)),
-    ("search index", RowJob("catalogue.search._document", make_new_index, lambda product: product.product_id, search.tantivy.Document(id="x"), find_scheduled)),
-    ("search index", RowJob("catalogue.search._document", make_changed_index, lambda product: product.product_id, search.tantivy.Document(id="x"), find_scheduled)),
+    ("search index", RowJob("catalogue.search._document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
+    ("search index", RowJob("catalogue.search._document", make_changed_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
     ("sitemap", RowJob("storefront.sitemap._find_last_change", make_products, returns=NOW)),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_products, lambda _, product, now: product, returns=False)),
     ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
