@@ -5204,4 +5204,11 @@ FAULTS = (
         "        return True\n",
         "tests/journeys/test_sweep.py",
     ),
+    _fault(
+        "Of two admins who give a role at once the last one wins unseen",
+        "accounts/operations/staff.py",
+        "    if seen is None:\n        is_given",
+        "    if True:\n        is_given",
+        "tests/adminpanel/test_people.py",
+    ),
 )

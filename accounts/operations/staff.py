@@ -13,11 +13,20 @@ from accounts.models import User
 from accounts.roles import ADMIN
 from accounts.second_factor import delete_second_factor
 from accounts.sessions import end_sessions
-from cassandra_db import RAISE_UNKNOWN, SEND_AGAIN, apply_batch, conditional_write
+from cassandra_db import (
+    RAISE_UNKNOWN,
+    SEND_AGAIN,
+    applied_if,
+    apply_batch,
+    conditional_write,
+)
 from mail.operations import queue_mail
 
 ROLE_GIVEN = conditional_write(
     "Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF EXISTS"
+)
+ROLE_CHANGED = conditional_write(
+    "Q6", "UPDATE users SET role = :role WHERE user_id = :user_id IF role = :seen"
 )
 STAFF_COUNTED_ON = conditional_write(
     "staff", "UPDATE staff SET version = :next WHERE shop = :shop IF version = :seen"
@@ -38,8 +47,17 @@ def set_role(user_id: UUID, role: str, now: datetime, *, seen: str | None = None
     if seen is not None and member.role != seen:
         raise RoleChanged
     record_staff_role(user_id, role)
-    if not ROLE_GIVEN.apply(if_lost=SEND_AGAIN, user_id=user_id, role=role):
-        raise NoSuchUser
+    if seen is None:
+        is_given = ROLE_GIVEN.apply(if_lost=SEND_AGAIN, user_id=user_id, role=role)
+    else:
+        is_done = applied_if(lambda row: bool(row.role == role))
+        is_given = ROLE_CHANGED.apply(if_lost=is_done, user_id=user_id, role=role, seen=seen)
+    if not is_given:
+        if (present := queries.get_user(user_id)) is None:
+            raise NoSuchUser
+        # Somebody else was quicker: the list of staff follows what they gave.
+        record_staff_role(user_id, present.role)
+        raise RoleChanged
     end_sessions(user_id)
     if member.role != role:
         _queue_access_mail(

@@ -4,7 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pyotp
 import pytest
@@ -15,8 +15,9 @@ from lxml import html
 
 from accounts import operations, queries
 from accounts import second_factor as factors
-from accounts.errors import LastAdmin
+from accounts.errors import LastAdmin, RoleChanged
 from accounts.models import User
+from accounts.operations import staff
 from accounts.roles import ADMIN
 from accounts.sessions import PASSED_AT
 from tests.accounts.mails import list_mails_to
@@ -203,3 +204,21 @@ def test_of_two_admins_who_take_the_role_from_each_other_at_once_one_stays(
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(take, only_these_two)) == [False, True]
     assert len(queries.list_role_holders(ADMIN)[1]) == 1
+
+
+def test_s111_of_two_admins_who_give_a_role_at_once_the_second_is_told(
+    monkeypatch: pytest.MonkeyPatch, sam: User
+) -> None:
+    now, record = datetime.now(UTC), staff.record_staff_role
+
+    def record_late(user_id: UUID, role: str) -> None:
+        monkeypatch.setattr(staff, "record_staff_role", record)
+        record(user_id, role)
+        operations.set_role(user_id, "warehouse", now, seen="")
+
+    monkeypatch.setattr(staff, "record_staff_role", record_late)
+    with pytest.raises(RoleChanged):
+        operations.set_role(sam.pk, "support", now, seen="")
+    assert role_of(sam) == "warehouse"
+    listed = {row.user_id: row.role for row in queries.STAFF.all(shop=queries.SHOP)}
+    assert listed[sam.pk] == "warehouse"
