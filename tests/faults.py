@@ -4469,6 +4469,8 @@ FAULTS = (
         'FAMILIES = "QKURA"',
         'FAMILIES = "QKU"',
         "tests/devtools/test_datamodel.py",
+    ),
+    _fault(
         "What ends at midnight is shown as ending on the next day",
         "web/days.py",
         "    return timezone.localdate(end - datetime.resolution)\n",
@@ -4572,6 +4574,8 @@ FAULTS = (
         '    if not event.details.get("mail") or not parcel.tracking:\n',
         "    if not parcel.tracking:\n",
         "tests/adminpanel/test_fulfilment.py",
+    ),
+    _fault(
         "One reader refills the staff's queue with the same reviews after each decision",
         "reviews/rules.py",
         "(REPORTS_TO_REOPEN if is_decided else 1)",
@@ -4689,6 +4693,8 @@ FAULTS = (
         "            file.close()  # its view may not have read it",
         "            pass",
         "tests/storefront/test_slow_clients.py",
+    ),
+    _fault(
         "A line break of an old file is another one after the form",
         "web/text.py",
         '.replace("\\r\\n", "\\n").replace("\\r", "\\n")',
@@ -4820,6 +4826,8 @@ FAULTS = (
         "        return known | dict(options)",
         "        return known | dict(sorted(options.items()))",
         "tests/spreadsheets/test_imports.py",
+    ),
+    _fault(
         "An Eircode of no routing key is taken",
         "accounts/addresses.py",
         '        return key[1:] in _ROUTING_KEYS.get(key[0], "").split() and bool(',
@@ -4979,6 +4987,8 @@ FAULTS = (
         'SEARCHED_IN_VAIN = ("yoga mat", "umbrella")',
         'SEARCHED_IN_VAIN = ("yoga mat", "candle")',
         "tests/demo/test_loader.py",
+    ),
+    _fault(
         "A session whose expiry is in the past lives for another second",
         "accounts/sessions.py",
         "        if seconds <= 0:\n",
@@ -5131,6 +5141,8 @@ FAULTS = (
         "        if invitation.is_for(email)\n",
         "        if invitation.key == invitation_key(cart_id, email)\n",
         "tests/consistency/test_mailboxes.py",
+    ),
+    _fault(
         "A row that always raises ends its job's run",
         "jobs/rows.py",
         "        if failed.unavailable_in_succession >= MAX_UNAVAILABLE_IN_SUCCESSION:\n",

@@ -272,7 +272,7 @@ def test_x103_shoppers_see_all_pictures_with_their_words(client: Client) -> None
     second = client.get(links[1].replace("&amp;", "&")).content.decode()
     assert 'alt="Its handle" width="1600" height="1200" loading="eager"' in second
     data = json.loads(re.search(r'ld\+json">(.*?)</script>', text)[1])  # type: ignore[index]
-    images = next(each["image"] for each in data if each["@type"] == "Product")
+    images = next(each["image"] for each in data if each["@type"] == "ProductGroup")
     assert [each.rpartition("/")[2] for each in images] == ["1280.jpg"] * 2
     assert f'property="og:image" content="{images[0]}"' in text
     card = queries.product_card(product)

@@ -200,7 +200,7 @@ def of_stock(name: str, late: Body, first: Body) -> Callable[[], StaleForm]:
 
 def of_category(name: str, late: Body) -> Callable[[], StaleForm]:
     def stale() -> StaleForm:
-        own = url("category", make_category(f"Cups {uuid4().hex[:8]}").category_id)
+        own = url("category", make_category(f"Shelf {uuid4().hex[:8]}").category_id)
         action = own if name == "category" else f"{own}remove/"
 
         def describe(client: Client) -> None:

@@ -423,7 +423,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("catalogue lists", RowJob("catalogue.operations.refresh_cards", make_changed("catalogue.operations.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.jobs.follow_product", make_changed("inventory.jobs.list_changed_products"), find=find_scheduled, after=timedelta(seconds=15))),
     ("stock", RowJob("inventory.operations.transfers.advance_transfer", make_transfers)),
-    ("catalogue schedule", RowJob("catalogue.operations.follow_schedule", make_scheduled, lambda _, product_id: product_id, find=find_scheduled)),
+    ("catalogue schedule", RowJob("catalogue.operations.follow_schedule", make_scheduled, lambda _, product_id: product_id, find=find_scheduled, position=MINUTE_NOW - MINUTE)),
     ("categories", RowJob("catalogue.operations.follow_category", make_categories)),
     ("categories", RowJob("catalogue.operations.categories.refresh_cards", make_category_products, find=find_scheduled)),
     ("search index", RowJob("catalogue.search._document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),

@@ -435,7 +435,8 @@ def test_x265_only_a_text_that_everybody_read_outlives_its_person() -> None:
             act(operations.refuse_text, ask(product.product_id, member.user_id), "No."),
             act(operations.withdraw_text, ask(product.product_id, member.user_id)),
         ]
-        asked[1] = act(operations.report_text, act(operations.publish_text, asked[1]))
+        seen = act(operations.publish_text, asked[1])
+        asked[1] = operations.report_text(seen, uuid4(), now=current_time())
         given = answer(ask(product.product_id), member.user_id, held_for="words")
         operations.erase_texts(member.user_id, keeps_texts=keeps_texts)
         finish()

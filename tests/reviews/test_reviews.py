@@ -357,7 +357,7 @@ def test_x265_only_a_review_that_everybody_read_outlives_its_person() -> None:
             write(each.product_id, user_id=member.user_id, held_for="links" if place > 1 else "")
             for place, each in enumerate(products)
         )
-        reported = act(operations.report_review, reported)
+        reported = operations.report_review(reported, uuid4(), now=current_time())
         act(operations.refuse_review, refused, "No.")
         # As a former version may have left it.
         kept = operations.replace(withdrawn, state=WITHDRAWN, version=2, change_id=uuid4())
