@@ -49,6 +49,7 @@ def search(request: HttpRequest) -> HttpResponse:
         record_look(member, "person_searched", subject, looks, now)
     context = {
         "form": form,
+        "bar_form": form,
         "typed": typed or request.GET.get("q", ""),
         "found": found,
         "is_valid": is_valid,
