@@ -29,7 +29,7 @@ from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
 from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, MAX_CODE_LENGTH, PERCENTAGE
-from web.days import end_of_day, start_of_day
+from web.days import end_of_day, start_of_day, validate_shop_day
 from web.forms import FilterForm, Form
 
 if TYPE_CHECKING:
@@ -257,7 +257,13 @@ def _amount(label: StrOrPromise, hint: StrOrPromise) -> forms.DecimalField:
 
 def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
     widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
-    return forms.DateField(label=label, required=False, help_text=hint, widget=widget)
+    return forms.DateField(
+        label=label,
+        required=False,
+        help_text=hint,
+        widget=widget,
+        validators=[validate_shop_day],
+    )
 
 
 # What to say where a kind of promotion lacks something.

@@ -17,6 +17,7 @@ from orders.states import BOARD_COLUMNS
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods, list_delivery_countries
 from pricing.delivery_settings import country_name
+from web.days import validate_shop_day
 from web.forms import FilterForm
 
 DEFAULT_COLUMN = "to_pack"
@@ -44,11 +45,13 @@ class OrderFilterForm(FilterForm):
         label=gettext_lazy("Placed from"),
         required=False,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=[validate_shop_day],
     )
     last_day = forms.DateField(
         label=gettext_lazy("Placed until"),
         required=False,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=[validate_shop_day],
     )
     sku = forms.CharField(label=gettext_lazy("SKU"), required=False, max_length=60)
     tag = forms.CharField(label=gettext_lazy("Tag"), required=False, max_length=40)
@@ -123,7 +126,8 @@ def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
         return ticked, len(ticked)
     found: list[UUID] = []
     form = OrderFilterForm(data)
-    if form.is_refused:
+    # The board shows its first column instead of one that it does not have; nothing is done to the orders of another one.
+    if form.errors:
         return [], 0
     for order in iterate_orders(form.build_filter()):
         if len(found) == MAX_SELECTED_ORDERS:

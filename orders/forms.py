@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.forms import email_field
 from cart.forms import IdempotencyKeyField
 from orders import numbers
+from web.days import validate_shop_day
 from web.forms import Form
 
 
@@ -42,8 +42,7 @@ class HistoryForm(Form):
         choices = [("", _("All years")), *((str(year), str(year)) for year in years)]
         self.fields["year"].choices = choices  # type: ignore[attr-defined]
         for name in ("since", "until"):
-            # The shop has no orders of past centuries, or of the far future.
-            self.fields[name].validators.append(_validate_shop_date)
+            self.fields[name].validators.append(validate_shop_day)
 
     def clean(self) -> dict[str, Any]:
         """Return the values. Raises ValidationError if the last day is before the first."""
@@ -51,11 +50,6 @@ class HistoryForm(Form):
         if cleaned.get("since") and cleaned.get("until") and cleaned["until"] < cleaned["since"]:
             self.add_error("until", _("The end date must be the same as or after the start date"))
         return cleaned
-
-
-def _validate_shop_date(day: date) -> None:
-    if not 2000 <= day.year <= 2100:
-        raise forms.ValidationError(_("Enter a date in the format 2026-11-21"))
 
 
 class ReorderForm(Form):

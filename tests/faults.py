@@ -4543,8 +4543,8 @@ FAULTS = (
     _fault(
         "A tracking number that was corrected stays the order's",
         "orders/operations/tracking_numbers.py",
-        "    _release(order, former)\n",
-        "    _release(order, former & _list_numbers(order))\n",
+        "    _release(order, former - _list_numbers(fresh))\n",
+        "    _release(order, former & _list_numbers(fresh))\n",
         "tests/adminpanel/test_fulfilment.py",
     ),
     _fault(
@@ -4865,7 +4865,7 @@ FAULTS = (
     _fault(
         "A change is made for all orders if the filter cannot be read",
         "adminpanel/order_selection.py",
-        "    if form.is_refused:\n        return [], 0\n",
+        "    if form.errors:\n        return [], 0\n",
         "",
         "tests/adminpanel/test_filters.py",
     ),
@@ -5228,6 +5228,20 @@ FAULTS = (
         "templates/adminpanel/_search.html",
         "{% if bar_form %}{% for error in bar_form.q.errors %}",
         "{% if form %}{% for error in form.q.errors %}",
+        "tests/adminpanel/test_filters.py",
+    ),
+    _fault(
+        "A change of many orders counts only what was summed up before it was too much",
+        "orders/bulk_changes.py",
+        "return amount if is_last else max(amount, enough + 1), in_all",
+        "return amount, in_all",
+        "tests/adminpanel/test_refund_permission.py",
+    ),
+    _fault(
+        "Orders of another column are changed than the one that was named",
+        "adminpanel/order_selection.py",
+        "    if form.errors:\n        return [], 0\n",
+        "    if form.is_refused:\n        return [], 0\n",
         "tests/adminpanel/test_filters.py",
     ),
 )

@@ -6,7 +6,15 @@ midnight after the day, and shown as the day again.
 
 from datetime import UTC, date, datetime, time, timedelta
 
+from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext as _
+
+
+def validate_shop_day(day: date) -> None:
+    """Refuse a day that the shop has nothing of: of past centuries, or of the far future. Raises ValidationError."""
+    if not 1970 <= day.year <= 2100:
+        raise ValidationError(_("Enter a date in the format 2026-11-21"))
 
 
 def start_of_day(day: date) -> datetime:

@@ -51,10 +51,10 @@ def sync_tracking_numbers(order: Order) -> None:
     former = order.former_tracking_numbers
     if not former or order.is_erased:
         return
-    _release(order, former)
     fresh = queries.get_order(order.order_id)
     if fresh is None or fresh.is_erased:
         return
+    _release(order, former - _list_numbers(fresh))
     for tracking in sorted(_list_numbers(fresh)):
         try:
             take_tracking_number(tracking, fresh)

@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.test import Client, override_settings
 from django.urls import reverse
 
+from adminpanel.forms import PromotionForm
 from adminpanel.order_selection import OrderFilterForm, list_selected_orders
 from adminpanel.product_forms import ProductFilterForm
 from catalogue import search
@@ -106,6 +107,20 @@ def test_x277_no_change_and_no_file_is_of_what_such_a_filter_does_not_find(clien
     refused = client.post(reverse("adminpanel:export_new"), export)
     assert refused.status_code == 422
     assert "No product is listed like this" in refused.content.decode()
+
+
+def test_x277_days_without_a_neighbour_and_columns_of_another_board_select_nothing(
+    client: Client,
+) -> None:
+    sign_in_staff(client, make_user(role="admin"))
+    make_order_with_events("paid")
+    for name, value in (("first_day", "0001-01-01"), ("last_day", "9999-12-31"), ("column", "odd")):
+        assert list_selected_orders(QueryDict(f"all=1&{name}={value}")) == ([], 0)
+    answer = client.get(reverse("adminpanel:board"), {"last_day": "9999-12-31"})
+    assert answer.status_code == 422
+    promotion = {"ends": "9999-12-31", "starts": "0001-01-01"}
+    form = PromotionForm(promotion)
+    assert {"ends", "starts"} <= form.errors.keys()
 
 
 def test_x277_a_filter_that_can_be_read_is_beside_one_that_cannot(client: Client) -> None:

@@ -16,11 +16,13 @@ from accounts.models import User
 from accounts.second_factor import CODE_AT
 from accounts.sessions import PASSED_AT
 from adminpanel.order_change_forms import ACT_FORMS
+from cassandra_db import current_time
 from orders import balance, bulk_changes, operations, queries
 from orders.bulk_acts import ActRefused, OrderAct, plan_event
 from orders.entities import Order
 from orders.states import STAFF_TRANSITIONS
-from pricing.money import from_minor_units
+from pricing.money import from_minor_units, to_minor_units
+from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_order, make_user, sign_in_staff
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order, make_paper_order
 
@@ -227,3 +229,16 @@ def test_s101_a_change_of_very_many_orders_is_more_than_anybody_gives_without_a_
     ids = [uuid4() for _ in range(bulk_changes.MAX_SUMMED + 1)]
     assert bulk_changes.sum_cancellations(ids, 100)[0] > 100
     assert bulk_changes.sum_cancellations(ids[:3], 100) == (0, 0)
+
+
+def test_s101_what_was_not_summed_up_counts_as_more_than_may_be_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An order of which much was given back before ends the sum, and the others behind it still count."""
+    monkeypatch.setattr(bulk_changes.shared, "PAGE_LENGTH", 1)
+    order = make_order_with_events("paid", now=current_time())
+    cents = to_minor_units(order.total)
+    assert bulk_changes.sum_cancellations([order.order_id], cents - 1) == (cents, cents)
+    monkeypatch.setattr(bulk_changes.balance, "amount_given_back", lambda order: order.total * 9)
+    noted, in_all = bulk_changes.sum_cancellations([order.order_id, uuid4()], 5 * cents)
+    assert (noted, in_all) == (5 * cents + 1, 10 * cents)

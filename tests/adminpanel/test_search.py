@@ -152,6 +152,7 @@ def test_x165_a_name_is_found_by_the_first_letters_of_any_word(
     assert order.number in numbers_in(ask(staff_client, typed))
     assert order.number in numbers_in(ask(staff_client, name))
     assert order.number not in numbers_in(ask(staff_client, f"{typed} xyzzy"))
+    assert order.number not in numbers_in(ask(staff_client, f"{name} q")), "a shorter word counts"
 
 
 def test_x278_a_name_is_found_however_its_parts_are_written(client: Client) -> None:
