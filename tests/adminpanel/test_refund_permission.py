@@ -235,10 +235,10 @@ def test_s101_what_was_not_summed_up_counts_as_more_than_may_be_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An order of which much was given back before ends the sum, and the others behind it still count."""
-    monkeypatch.setattr(bulk_changes.shared, "PAGE_LENGTH", 1)
+    monkeypatch.setattr("jobs.bulk_changes.PAGE_LENGTH", 1)
     order = make_order_with_events("paid", now=current_time())
     cents = to_minor_units(order.total)
     assert bulk_changes.sum_cancellations([order.order_id], cents - 1) == (cents, cents)
-    monkeypatch.setattr(bulk_changes.balance, "amount_given_back", lambda order: order.total * 9)
+    monkeypatch.setattr(balance, "amount_given_back", lambda order: order.total * 9)
     noted, in_all = bulk_changes.sum_cancellations([order.order_id, uuid4()], 5 * cents)
     assert (noted, in_all) == (5 * cents + 1, 10 * cents)
