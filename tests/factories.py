@@ -267,7 +267,7 @@ def make_draft(
     owner_id: UUID | None = None,
     user_id: UUID | None = None,
     cart_id: UUID | None = None,
-    email: str = "ada@example.com",
+    email: str = "",
     fingerprint: str = "as typed",
     notes: str = "",
 ) -> OrderDraft:
@@ -278,7 +278,7 @@ def make_draft(
         order_id=uuid4(),
         owner_id=owner_id or user_id or uuid4(),
         user_id=user_id,
-        email=email,
+        email=email or f"ada-{uuid4().hex}@example.com",
         delivery_address=address,
         billing_address=address,
         method=find_delivery_method(country, method),
@@ -297,7 +297,7 @@ def make_order(
     paid: bool = False,
     user_id: UUID | None = None,
     price: str = "12.00",
-    email: str = "ada@example.com",
+    email: str = "",
     notes: str = "",
     now: datetime | None = None,
 ) -> Order:
