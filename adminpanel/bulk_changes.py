@@ -112,7 +112,8 @@ class ResultLine:
 
 def result_lines(rows: Sequence[BulkChangeRow]) -> list[ResultLine]:
     """Return a change's rows in words. What waits has the name that it has now. Raises CassandraUnavailable."""
-    waiting = queries.get_products(row.item_id for row in rows if not row.label)
+    unnamed = [row.item_id for row in rows if not row.label]
+    waiting = queries.get_products(unnamed, queries.leave_out)
     return [
         ResultLine(
             row,

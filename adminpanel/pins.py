@@ -178,10 +178,10 @@ def list_pin_lines(
 
     Raises CassandraUnavailable.
     """
-    found = queries.get_products(form.pinned)
+    found = queries.get_products(form.pinned, queries.leave_out)
     for product_id in form.pinned:
         product = found.get(product_id)
-        label, tone = status_badge(product, now) if product else (_("Gone"), "warn")
+        label, tone = status_badge(product, now) if product else (_("Cannot be shown"), "warn")
         if product and product.is_on_sale(now) and (why := why_hidden(product)):
             label, tone = why, "warn"
         pictures = (each.picture for each in product.variants if each.picture) if product else ()

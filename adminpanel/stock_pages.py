@@ -161,7 +161,7 @@ def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
 def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
     """Return rows of the warehouses' lists with their numbers and products, read side by side. Raises CassandraUnavailable."""
     reading = [(each, prefetch_stock_numbers(each.variant_id, each.warehouse_id)) for each in items]
-    products = catalogue.get_products(each.product_id for each in items)
+    products = catalogue.get_products((each.product_id for each in items), catalogue.leave_out)
     lines = []
     for each, pending in reading:
         product = products.get(each.product_id)

@@ -144,7 +144,7 @@ def get_visits_report(
         line.first_orders, line.returning_orders = row.first_orders, row.returning_orders
     views, visitors = _count_views(products)
     most = [each for each, _ in views.most_common(SHOWN_PRODUCTS)]
-    named = catalogue.get_products({*most, product_id} if product_id else most)
+    named = catalogue.get_products({*most, product_id} if product_id else most, catalogue.leave_out)
     total = VisitLine(first, currency=currency)
     for line in lines.values():
         total.add(line)

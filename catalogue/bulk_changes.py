@@ -92,11 +92,12 @@ def has_mark(product_id: UUID, change_id: UUID) -> bool:
 
 def preview_act(act: BulkAct, product_ids: Sequence[UUID], now: datetime) -> list[PreviewedProduct]:
     """Return what an act would make of some products, in their order. Raises CassandraUnavailable."""
-    reading = [queries.prefetch_product_at_quorum(each) for each in product_ids]
+    reading = [(each, queries.prefetch_product_at_quorum(each)) for each in product_ids]
     found = []
-    for pending in reading:
-        rows = pending.rows()
-        product = queries.product_from_rows(rows, now)
+    for product_id, pending in reading:
+        rows, product = pending.rows(), None
+        with queries.leave_out(product_id):
+            product = queries.product_from_rows(rows, now)
         if product is None:
             continue
         try:
@@ -176,7 +177,7 @@ def start_undo(change: BulkChange, started_by: UUID, now: datetime) -> BulkChang
 
 
 def run_change(change: BulkChange, most: int) -> int:
-    """Go on with a change, and finish it when no product is left; return how many it has looked at, about `most` of them.
+    """Go on with a change, and finish it when no product is left; return how many it has tried, about `most` of them.
 
     Raises CassandraUnavailable, UnknownOutcome; then it is called again.
     """

@@ -64,7 +64,7 @@ def update_lists(now: datetime) -> str:
     for _, product_id in due:
         with _guard_product(product_id):
             operations.refresh_cards(product_id)
-    products = queries.get_products_at_quorum(product_id for _, product_id in due)
+    products = queries.get_products_at_quorum((product_id for _, product_id in due), _guard_product)
     for product in products.values():
         with _guard_product(product.product_id):
             operations.refresh_prefixes(product)

@@ -1,7 +1,9 @@
 """What the shop reads of its catalogue."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import date, datetime
 from itertools import groupby
 from uuid import UUID
@@ -12,6 +14,7 @@ from moneyed import Money
 from cassandra_db import (
     LOCAL_ONE,
     LOCAL_QUORUM,
+    CassandraUnavailable,
     PendingResult,
     Row,
     current_time,
@@ -42,8 +45,14 @@ from catalogue.prices import (
     price_in_force,
 )
 from catalogue.words import PREFIX_LETTERS, split_words
+from jobs.rows import guard_row
 from pricing.money import from_minor_units
 
+log = logging.getLogger(__name__)
+
+# Each of many products is read within one of these, by its id: `guard_product` in a job, `leave_out` for a list on a page.
+# Without one, a product that cannot be read raises: whoever takes a missing product for one that is gone has to have it so.
+Guard = Callable[[UUID], AbstractContextManager[object]]
 SHOP_TREE = "shop"
 PAGE_LENGTH = 16
 MAX_SUGGESTIONS = 10
@@ -333,41 +342,65 @@ def get_product_at_quorum(product_id: UUID) -> Product | None:
     return product_from_rows(prefetch_product_at_quorum(product_id).rows())
 
 
-def get_products(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
+def guard_product(product_id: UUID) -> AbstractContextManager[None]:
+    """Read a product within, in a job that finds it again by itself: if it cannot be read, the job goes on without it."""
+    return guard_row(f"product {product_id}")
+
+
+@contextmanager
+def leave_out(product_id: UUID) -> Iterator[None]:
+    """Read a product of a page's list within: if it cannot be read, log why, and show the others. Raises CassandraUnavailable."""
+    try:
+        yield
+    except CassandraUnavailable:
+        raise
+    except Exception:
+        log.exception("left out of a page: product %s", product_id)
+
+
+def get_products(product_ids: Iterable[UUID], guard: Guard = nullcontext) -> dict[UUID, Product]:
     """Return those of the products that exist, read side by side. Raises CassandraUnavailable."""
-    return _collect_products(
-        [prefetch_product(product_id) for product_id in dict.fromkeys(product_ids)]
-    )
+    return _collect_products(prefetch_product, product_ids, guard)
 
 
-def get_products_at_quorum(product_ids: Iterable[UUID]) -> dict[UUID, Product]:
+def get_products_at_quorum(
+    product_ids: Iterable[UUID], guard: Guard = nullcontext
+) -> dict[UUID, Product]:
     """Return those of the products that exist as a quorum knows them, for what is derived from them and stored.
 
     Raises CassandraUnavailable.
     """
-    return _collect_products(
-        [prefetch_product_at_quorum(product_id) for product_id in dict.fromkeys(product_ids)]
-    )
+    return _collect_products(prefetch_product_at_quorum, product_ids, guard)
 
 
-def _collect_products(reading: Iterable[PendingResult]) -> dict[UUID, Product]:
-    found = (product_from_rows(pending.rows()) for pending in reading)
-    return {each.product_id: each for each in found if each}
+def _collect_products(
+    prefetch: Callable[[UUID], PendingResult], product_ids: Iterable[UUID], guard: Guard
+) -> dict[UUID, Product]:
+    reading = [(each, prefetch(each)) for each in dict.fromkeys(product_ids)]
+    found = {}
+    for product_id, pending in reading:
+        with guard(product_id):
+            if product := product_from_rows(pending.rows()):
+                found[product_id] = product
+    return found
 
 
-def iterate_products() -> Iterator[Product]:
+def iterate_products(guard: Guard = guard_product) -> Iterator[Product]:
     """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
-    return _products_from_rows(PRODUCTS.iterate_table())
+    return _products_from_rows(PRODUCTS.iterate_table(), guard)
 
 
 def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
     """Yield the products in one of so many parts of the shop, always the same ones. For jobs. Raises CassandraUnavailable."""
-    return _products_from_rows(PRODUCTS.iterate_part(part, parts))
+    return _products_from_rows(PRODUCTS.iterate_part(part, parts), guard_product)
 
 
-def _products_from_rows(rows: Iterator[Row]) -> Iterator[Product]:
-    for _product_id, its_rows in groupby(rows, key=lambda row: row.product_id):
-        if found := product_from_rows(list(its_rows)):
+def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
+    for product_id, its_rows in groupby(rows, key=lambda row: row.product_id):
+        found = None
+        with guard(product_id):
+            found = product_from_rows(list(its_rows))
+        if found:
             yield found
 
 
@@ -739,7 +772,8 @@ def _begins(name: list[str], typed: list[str]) -> bool:
 
 def list_cards_by_prefix(typed: str) -> list[ProductCard]:
     """Return what suggestions find, as cards: the fallback of the search page. Raises CassandraUnavailable."""
-    found = get_products(each.product_id for each in list_suggestions(typed, PAGE_LENGTH))
+    listed = list_suggestions(typed, PAGE_LENGTH)
+    found = get_products((each.product_id for each in listed), leave_out)
     now = current_time()
     return [product_card(each) for each in found.values() if each.is_on_sale(now)]
 

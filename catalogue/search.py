@@ -330,7 +330,7 @@ def find_products_for_staff(
         "reduced": reduced,
     }
     ids, total, matched = _find_for_staff(query, filters, sort, limit, offset)
-    found = queries.get_products_at_quorum(ids)
+    found = queries.get_products_at_quorum(ids, queries.leave_out)
     return StaffSearchResult(tuple(found[each] for each in ids if each in found), total, matched)
 
 
@@ -573,7 +573,9 @@ def build_index(products: Iterable[Product] | None = None) -> int:
         path = home / f"{began:%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
         path.mkdir()
         try:
-            count = _fill(path, queries.iterate_products() if products is None else products)
+            if products is None:
+                products = queries.iterate_products(_guard_product)
+            count = _fill(path, products)
         except BaseException:
             shutil.rmtree(path)
             raise
@@ -661,7 +663,7 @@ def _replace(path: Path, product_ids: list[UUID]) -> None:
     writer = index.writer(heap_size=32_000_000, num_threads=1)
     for start in range(0, len(product_ids), 100):
         part = product_ids[start : start + 100]
-        found = queries.get_products_at_quorum(part)
+        found = queries.get_products_at_quorum(part, _guard_product)
         for product_id in part:
             writer.delete_documents_by_term("id", product_id.hex)
             if product := found.get(product_id):

@@ -320,8 +320,8 @@ def mail_pending_offers(now: datetime) -> int:
         for row in queries.UNMAILED.all(month=month):
             if row.state != SENT or row.mailed == row.version:
                 continue
-            if draft := queries.get_draft(row.draft_id):
-                with guard_row(f"offer {draft.draft_id}"):
+            with guard_row(f"offer {row.draft_id}"):
+                if draft := queries.get_draft(row.draft_id):
                     mail_offer(draft, now)
                     count += 1
     return count

@@ -1,6 +1,7 @@
 """Products as they are today, with the stock of their variants."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from cassandra_db import PendingResult
 from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.queries import (
+    Guard,
     find_variant_by_sku,
     get_sellable_variant,
     prefetch_product_at_quorum,
@@ -44,21 +46,24 @@ class PendingProductsWithStock:
             each: (prefetch_product_at_quorum(each), prefetch_stock_at_quorum(each)) for each in now
         }
 
-    def collect(self) -> dict[UUID, ProductWithStock]:
-        """Wait for all of them. Raises CassandraUnavailable."""
+    def collect(self, guard: Guard = nullcontext) -> dict[UUID, ProductWithStock]:
+        """Wait for all of them, and read each within `guard`. Raises CassandraUnavailable."""
         found = {}
         while self._under_way:
             for product_id, (product, stock) in self._under_way.items():
-                found[product_id] = ProductWithStock(
-                    product_from_rows(product.rows()), stock_from_rows(stock.rows())
-                )
+                with guard(product_id):
+                    found[product_id] = ProductWithStock(
+                        product_from_rows(product.rows()), stock_from_rows(stock.rows())
+                    )
             self._under_way = self._started()
         return found
 
 
-def get_products_with_stock(product_ids: Iterable[UUID]) -> dict[UUID, ProductWithStock]:
-    """Return products as they are today, with their stock. Raises CassandraUnavailable."""
-    return PendingProductsWithStock(product_ids).collect()
+def get_products_with_stock(
+    product_ids: Iterable[UUID], guard: Guard = nullcontext
+) -> dict[UUID, ProductWithStock]:
+    """Return products as they are today, with their stock; each is read within `guard`. Raises CassandraUnavailable."""
+    return PendingProductsWithStock(product_ids).collect(guard)
 
 
 def find_variant_with_stock(

@@ -7,8 +7,10 @@ second try knows that it was done, is said by who uses this: products in catalog
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -16,10 +18,12 @@ from typing import Any, Generic, TypeVar
 from uuid import UUID, uuid4
 
 from cassandra.query import BoundStatement
+from django.utils.translation import gettext as _
 
 from cassandra_db import (
     REFUSED_MEANS_DONE,
     SEND_AGAIN,
+    CassandraUnavailable,
     Row,
     applied_if,
     apply_batch,
@@ -29,7 +33,9 @@ from cassandra_db import (
 )
 from cassandra_db.side_by_side import run_side_by_side
 from jobs.months import list_months, made_at, month_of, read_unfinished
-from jobs.rows import guard_row
+from jobs.rows import MAX_FAILURES, guard_row
+
+log = logging.getLogger(__name__)
 
 MAX_ITEMS = 10_000
 # So many are changed at once, in the request that asks for it.
@@ -124,9 +130,19 @@ class ChangeStore(Generic[C]):
             f"""UPDATE {rows} SET result = :result, label = :label, reason = :reason
                 WHERE {_KEY} AND position = :position IF EXISTS""",
         )
+        self._note_failure = conditional_write(
+            "Q1",
+            f"""UPDATE {rows} SET failures = :failures
+                WHERE {_KEY} AND position = :position IF result = :nothing""",
+        )
+        self._note_refused = conditional_write(
+            "Q1",
+            f"""UPDATE {rows} SET result = :result, reason = :reason
+                WHERE {_KEY} AND position = :position IF result = :nothing""",
+        )
         self._rows = read(
             "Q1",
-            f"""SELECT {", ".join((*written, *noted))}, result, label, reason FROM {rows}
+            f"""SELECT {", ".join((*written, *noted))}, failures, result, label, reason FROM {rows}
                 WHERE {_KEY} AND position >= :first LIMIT :most""",
         )
         self._result_rows = read(
@@ -298,34 +314,61 @@ class ChangeStore(Generic[C]):
     # ---- Doing
 
     def run(self, change: C, most: int, handle: Callable[[C, Row], None]) -> int:
-        """Go on with a change, and finish it when no row is left; return how many it has looked at, about `most` of them.
+        """Go on with a change, and finish it when no row is left; return how many it has tried, about `most` of them.
 
         `handle` does what is to be done to the thing of a row, unless it was done before, and notes what became of it.
-        Raises UnknownOutcome, too; then it is called again.
+        A row that has failed MAX_FAILURES times is refused. Raises UnknownOutcome, too; then it is called again.
         """
-        begun = change.handled
-        while change.handled < change.total and change.handled - begun < most:
+        tried = 0
+        while change.handled < change.total and tried < most:
             rows = self.read_rows(change, change.handled)
             if not rows:
                 break  # they have expired
             for row in rows:
                 if not row.result:
+                    tried += 1
                     # A row without a result keeps the change unfinished: a later run goes back to it.
-                    with guard_row(f"row {row.position} of change {change.change_id}"):
+                    name = f"row {row.position} of change {change.change_id}"
+                    with guard_row(name), self._count_failure(row, name):
                         handle(change, row)
             change = replace(change, handled=change.handled + len(rows))
             self._reach(change, change.handled)
         if change.handled >= change.total:
             self._finish_change(change)
-        return change.handled - begun
+        return tried
+
+    @contextmanager
+    def _count_failure(self, row: Row, name: str) -> Iterator[None]:
+        """Handle a row within. If it raises for the MAX_FAILURES-th time, refuse the row, so that the change ends."""
+        try:
+            yield
+        except CassandraUnavailable:
+            raise
+        except Exception:
+            failures = (row.failures or 0) + 1
+            self._note_failure.apply(
+                if_lost=SEND_AGAIN, **row_key(row), failures=failures, nothing=None
+            )
+            if failures >= MAX_FAILURES:
+                log.error("refused after %d failures: %s", failures, name)
+                said = _("The shop failed %(count)d times to change it. Check what it says now.")
+                self._note_refused.apply(
+                    if_lost=SEND_AGAIN,
+                    **row_key(row),
+                    result="refused",
+                    reason=said % {"count": failures},
+                    nothing=None,
+                )
+            raise
 
     def go_on(self, now: datetime, most: int, run: Callable[[C, int], int]) -> int:
-        """Go on with what is unfinished by `run`, about `most` rows of it; return how many it has looked at."""
+        """Go on with what is unfinished by `run`, about `most` rows of it; return how many it has tried."""
         count = 0
         for change_id in self.list_unfinished(list_months(now)):
-            change = self.get_change(change_id)
-            if change and count < most:
-                with guard_row(f"change {change_id}"):
+            if count >= most:
+                break
+            with guard_row(f"change {change_id}"):
+                if change := self.get_change(change_id):
                     count += run(change, most - count)
         return count
 

@@ -59,3 +59,4 @@ class BulkChangeRowColumns(Model):
     result = columns.Text()  # done, unchanged, refused, changed
     label = columns.Text()  # its name then
     reason = columns.Text()  # of a refusal, in words
+    failures = columns.Integer()  # so many times an error kept it from a result

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from cassandra_db import CassandraUnavailable
 
+# After so many failures of one row those jobs give it up that can tell somebody: bulk changes and spreadsheets.
+MAX_FAILURES = 5
 # One partition may be unavailable while others are not. After this many in succession, the run ends.
 MAX_UNAVAILABLE_IN_SUCCESSION = 3
 
@@ -61,7 +63,10 @@ def guard_row(row: object, postpone: Callable[[], object] | None = None) -> Iter
         yield
     except Exception as error:
         is_unavailable = isinstance(error, CassandraUnavailable)
-        failed.unavailable_in_succession += is_unavailable
+        # Any other error shows that the database has answered.
+        failed.unavailable_in_succession = (
+            failed.unavailable_in_succession + 1 if is_unavailable else 0
+        )
         if failed.unavailable_in_succession >= MAX_UNAVAILABLE_IN_SUCCESSION:
             raise
         log.error("left for later: %s: %s", row, error, exc_info=None if is_unavailable else error)

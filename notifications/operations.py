@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from cassandra_db import SEND_AGAIN, Row, conditional_write, write
 from catalogue.entities import Product, Variant
-from catalogue.queries import get_sellable_variant
+from catalogue.queries import get_sellable_variant, guard_product
 from inventory.entities import Stock
 from inventory.products_with_stock import AT_ONCE, ProductWithStock, get_products_with_stock
 from jobs.rows import guard_row
@@ -119,10 +119,11 @@ def notify_subscribers(now: datetime, shard: Shard = ALL_SUBSCRIPTIONS) -> int:
         (row for row in queries.iterate_subscribed_variants() if shard.has_id(row.variant_id)),
     )
     while part := list(islice(rows, AT_ONCE)):
-        products = get_products_with_stock(row.product_id for row in part)
+        products = get_products_with_stock((row.product_id for row in part), guard_product)
         for row in part:
-            with guard_row(f"subscribers of variant {row.variant_id}"):
-                count += _notify_variant_subscribers(row, products[row.product_id], now)
+            if product := products.get(row.product_id):
+                with guard_row(f"subscribers of variant {row.variant_id}"):
+                    count += _notify_variant_subscribers(row, product, now)
     return count
 
 

@@ -150,7 +150,7 @@ def start_change(
 
 
 def run_change(change: OrderChange, most: int) -> int:
-    """Go on with a change, and finish it when no order is left; return how many it has looked at, about `most` of them.
+    """Go on with a change, and finish it when no order is left; return how many it has tried, about `most` of them.
 
     Raises CassandraUnavailable, UnknownOutcome; then it is called again.
     """

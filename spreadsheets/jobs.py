@@ -18,8 +18,11 @@ MAX_AT_ONCE = {entities.READING: 2000, entities.APPLYING: 300, entities.WRITING:
 
 def go_on_with_spreadsheets(now: datetime) -> str:
     """Go on with each import and export. One that fails does not hold up the others. Raises what one of them has raised."""
-    found = [queries.get_task(each) for each in queries.list_unfinished(list_months(now))]
-    tasks = [each for each in found if each and each.is_under_way]
+    tasks = []
+    for task_id in queries.list_unfinished(list_months(now)):
+        with guard_row(f"import or export {task_id}"):
+            if (found := queries.get_task(task_id)) and found.is_under_way:
+                tasks.append(found)
     count = 0
     failure: Exception | None = None
     for task in tasks:

@@ -34,8 +34,9 @@ from cassandra_db import (
 )
 from catalogue.bulk_changes import has_mark
 from catalogue.entities import Product
-from catalogue.queries import get_products, iterate_products_of_part
+from catalogue.queries import get_products, guard_product, iterate_products_of_part
 from jobs.months import month_of
+from jobs.rows import MAX_FAILURES
 from orders.board import OrderFilter, iterate_orders
 from shop_settings.queries import renew_settings
 from spreadsheets import entities, queries
@@ -64,7 +65,6 @@ MAX_CHUNK_LETTERS = 250_000
 _LETTERS_A_LINE = 500
 # Of a row with more the first are named.
 _MAX_FAULTS = 100
-MAX_FAILURES = 5
 # A shop's products are written in so many parts.
 PARTS = 256
 EXPORT_SECONDS = 3600
@@ -578,7 +578,7 @@ def _iterate_lines(
         if kind := ORDER_FILES.get(task.layout):
             yield from kind.iterate_lines(chosen)
             return
-        found = get_products(chosen)
+        found = get_products(chosen, guard_product)
         products = (found[each] for each in chosen if each in found)
     for product in products:
         yield from LAYOUTS[task.layout].lines(product)

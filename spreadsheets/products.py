@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -30,6 +31,8 @@ from spreadsheets.columns import (
 )
 from spreadsheets.entities import Change, Fault, FileRow, PlannedRow
 from spreadsheets.errors import CellRefused
+
+log = logging.getLogger(__name__)
 
 _PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
 _VARIANT = {each.name: each for each in VARIANT_COLUMNS}
@@ -147,8 +150,12 @@ def plan_products(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list
     planned = []
     for each in rows:
         found = ids.get(each.key)
-        plan = _Plan(each, product_rows.get(found, []) if found else [], task_id, now)
-        planned.append(plan.plan_product(found, by_sku, columns))
+        plan = _begin_plan(
+            each, product_rows.get(found, []) if found else [], task_id, now, "product"
+        )
+        planned.append(
+            plan if isinstance(plan, PlannedRow) else plan.plan_product(found, by_sku, columns)
+        )
     return planned
 
 
@@ -354,8 +361,10 @@ def plan_prices(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[P
     planned = []
     for each in rows:
         found = by_sku.get(each.key)
-        plan = _Plan(each, product_rows[found.product_id] if found else [], task_id, now)
-        planned.append(plan.plan_price(each.key))
+        plan = _begin_plan(
+            each, product_rows[found.product_id] if found else [], task_id, now, "sku"
+        )
+        planned.append(plan if isinstance(plan, PlannedRow) else plan.plan_price(each.key))
     return _join_changes(planned)
 
 
@@ -367,6 +376,18 @@ def _join_changes(rows: Iterable[PlannedRow]) -> list[PlannedRow]:
         first = joined.get(key)
         joined[key] = replace(first, changes=(*first.changes, *row.changes)) if first else row
     return list(joined.values())
+
+
+def _begin_plan(
+    row: FileRow, product_rows: Sequence[Row], task_id: UUID, now: datetime, column: str
+) -> _Plan | PlannedRow:
+    """Return the plan of a row, to be filled; of a product that cannot be read a row that is faulty in this column."""
+    try:
+        return _Plan(row, product_rows, task_id, now)
+    except Exception:
+        log.exception("a product of import %s cannot be read", task_id)
+        fault = Fault(row.line, column, _("The shop cannot read this product."))
+        return PlannedRow(row.position, row.line, row.key, "faulty", faults=(fault,))
 
 
 # ---- Applying

@@ -62,7 +62,9 @@ def plan_stock(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[Pl
         if _sku(each) in found
     }
     numbers = {position: pending.one() for position, pending in reading.items()}
-    products = catalogue.get_products({row.product_id for row in found.values()})
+    products = catalogue.get_products(
+        {row.product_id for row in found.values()}, catalogue.guard_product
+    )
     return [
         _plan(each, found.get(_sku(each)), numbers.get(each.position), products) for each in rows
     ]

@@ -69,7 +69,7 @@ def list_viewed_products(product_ids: list[UUID]) -> list[ViewedProduct]:
 
     Raises CassandraUnavailable.
     """
-    products, now = queries.get_products(product_ids), current_time()
+    products, now = queries.get_products(product_ids, queries.leave_out), current_time()
     return [
         _viewed_product(products[each])
         for each in product_ids

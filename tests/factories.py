@@ -1,6 +1,7 @@
 """Makers of what tests need: fresh ids each time, written through the shop's own operations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -8,6 +9,7 @@ from itertools import product as combinations
 from time import time_ns
 from uuid import UUID, uuid4
 
+from cassandra.cqlengine import connection
 from cassandra.query import BoundStatement
 from django.conf import settings
 from django.test import Client
@@ -24,7 +26,7 @@ from cassandra_db import current_time, truncate_to_milliseconds, write, write_ba
 from catalogue import operations as catalogue
 from catalogue.entities import CategoryNode, Product, Variant
 from catalogue.prices import PricePoint
-from catalogue.queries import get_category_tree_with
+from catalogue.queries import PRODUCT_NOW, get_category_tree_with
 from demo.loader import former_prices
 from demo.testbank.cards import APPROVED
 from demo.testbank.operations import submit_card
@@ -151,6 +153,19 @@ RECEIPT = write(
     """INSERT INTO inventory (variant_id, warehouse_id, reservation_id, quantity, state, reserved_at)
        VALUES (:variant_id, :warehouse_id, :reservation_id, :units, 'received', :now)""",
 )
+
+
+@contextmanager
+def unreadable_product(product_id: UUID) -> Iterator[None]:
+    """Break the JSON in a product's row; afterwards mend it, for the tests that walk through all products."""
+    session = connection.get_session()
+    update = "UPDATE products SET details = %s WHERE product_id = %s"
+    (row,) = PRODUCT_NOW.all(product_id=product_id)
+    session.execute(update, ('{"Size": ', product_id))
+    try:
+        yield
+    finally:
+        session.execute(update, (row.details, product_id))
 
 
 def make_stock(

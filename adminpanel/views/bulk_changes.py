@@ -36,6 +36,7 @@ from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected
 from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
+from jobs.rows import collect_failed_rows
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
@@ -85,7 +86,9 @@ def _staff_id(request: HttpRequest) -> UUID:
 def _answer_started(request: HttpRequest, change: BulkChange) -> HttpResponse:
     """Do a small change at once; a large one is the worker's, which also finishes what this process leaves."""
     if change.total <= MAX_IN_REQUEST and not change.finished_at:
-        bulk_changes.run_change(change, MAX_IN_REQUEST)
+        # A row that fails is the worker's, too.
+        with collect_failed_rows():
+            bulk_changes.run_change(change, MAX_IN_REQUEST)
     return redirect("adminpanel:bulk_change", change_id=change.change_id)
 
 

@@ -38,6 +38,7 @@ from adminpanel.queries import staff_actor
 from adminpanel.refund_permission import confirm_refund, may_refund, refund_limit
 from cassandra_db import current_time
 from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
+from jobs.rows import collect_failed_rows
 from orders import bulk_changes, queries
 from orders.bulk_acts import OrderAct
 from web.decorators import get_or_post, post_only
@@ -76,7 +77,9 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
     note_changes(request, {}, {"act": describe_act(act), "orders": str(change.total)})
     # A large one is the worker's, which also finishes what this process leaves.
     if change.total <= MAX_IN_REQUEST and not change.finished_at:
-        bulk_changes.run_change(change, MAX_IN_REQUEST)
+        # A row that fails is the worker's, too.
+        with collect_failed_rows():
+            bulk_changes.run_change(change, MAX_IN_REQUEST)
     return redirect("adminpanel:order_change", change_id=change.change_id)
 
 

@@ -103,7 +103,7 @@ def rebuild_featured(candidates: Iterable[Product]) -> int:
     pins = queries.get_front_page_pins(FEATURE_TYPES)
     pinned = [product_id for each in pins.values() for product_id in each]
     listed = [card.product_id for cards in chosen.values() for card in cards]
-    fresh = queries.get_products_at_quorum((*pinned, *listed))
+    fresh = queries.get_products_at_quorum((*pinned, *listed), queries.guard_product)
     return _write_rows(fresh.values(), pins)
 
 
@@ -183,9 +183,6 @@ def refresh_featured(changed: Iterable[Product]) -> int:
     pinned = [product_id for each in pins.values() for product_id in each]
     listed = [card.product_id for part in newest for card in part.cards]
     fresh = {product.product_id: product for product in changed}
-    fresh |= queries.get_products_at_quorum(
-        product_id
-        for product_id in dict.fromkeys([*present, *pinned, *listed])
-        if product_id not in fresh
-    )
+    others = [each for each in (*present, *pinned, *listed) if each not in fresh]
+    fresh |= queries.get_products_at_quorum(others, queries.guard_product)
     return _write_rows(fresh.values(), pins)

@@ -15,13 +15,15 @@ from django.urls import reverse
 from moneyed import EUR, Money
 
 from catalogue import bulk_changes, jobs, operations, queries, search
-from catalogue.bulk_acts import BulkAct
+from catalogue.bulk_acts import BulkAct, unpack_act
 from catalogue.bulk_changes import BulkChange, Selected
 from catalogue.entities import Product
 from catalogue.variants import fingerprint_variant
 from consistency.findings import Scope
 from inventory.queries import get_stock_numbers
+from jobs.bulk_changes import PAGE_LENGTH
 from jobs.months import list_months
+from jobs.rows import MAX_FAILURES, collect_failed_rows
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
 
@@ -392,3 +394,68 @@ def test_x100_a_product_that_is_saved_in_between_is_changed_as_it_is_then() -> N
         finish(change)
     assert (stored(product).name, price(product)) == ("Renamed meanwhile", Decimal(18))
     assert results(change) == ["done"]
+
+
+def test_s110_a_row_that_always_fails_is_refused_and_holds_up_no_younger_change(
+    cleo: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act, gone = BulkAct("percent", by="-10"), [uuid4() for _ in range(PAGE_LENGTH)]
+    failing, younger_product = make_products(2)
+    now = datetime.now(UTC)
+    older = bulk_changes.start_change(
+        uuid_from_time(now),
+        act,
+        [Selected(each) for each in (failing.product_id, *gone)],
+        uuid4(),
+        now,
+    )
+    unreadable = start(BulkAct("percent", by="-11"), [failing])
+    younger = start(act, [younger_product])
+
+    def unpack(text: str) -> BulkAct:
+        return unpack_act(text.replace('"-11"', ""))
+
+    monkeypatch.setattr(bulk_changes.STORE, "_unpack", unpack)
+    waiting = [unreadable.change_id, older.change_id]
+    monkeypatch.setattr(type(bulk_changes.STORE), "list_unfinished", lambda *_: waiting)
+    save = operations.save_product
+
+    def fail(wanted: Product, now: datetime, bulk_change_id: UUID | None = None) -> Product:
+        if wanted.product_id == failing.product_id:
+            raise ArithmeticError("this row always fails")
+        return save(wanted, now, bulk_change_id)
+
+    monkeypatch.setattr(operations, "save_product", fail)
+
+    def stored_older() -> BulkChange:
+        change = bulk_changes.get_change(older.change_id)
+        assert change
+        return change
+
+    def go_on() -> int:
+        with collect_failed_rows() as failed:
+            count = bulk_changes.STORE.go_on(now, PAGE_LENGTH, bulk_changes.run_change)
+        assert str(unreadable.change_id) in str(failed.failures[0][0])
+        return count
+
+    # A page and the row after it; from now on the row that fails alone is tried.
+    assert [go_on(), go_on()] == [PAGE_LENGTH, 1]
+    waiting.append(younger.change_id)
+    assert go_on() == 2
+    assert results(younger) == ["done"]
+    for _try in range(MAX_FAILURES - 2):
+        assert not stored_older().finished_at
+        go_on()
+    assert stored_older().counts == {"refused": 1, "changed": PAGE_LENGTH}
+    page = cleo.get(reverse("adminpanel:bulk_change", args=[older.change_id])).content.decode()
+    assert f"The shop failed {MAX_FAILURES} times to change it." in page
+    assert failing.name in page
+    # In the request that starts it a row that fails is left to the worker.
+    looked_at = preview(cleo, [failing, younger_product], **CHEAPER)
+    assert submit(cleo, looked_at).status_code == 303
+    small = bulk_changes.get_change(looked_at.context["change_id"])
+    assert small
+    assert results(small) == ["", "done"]
+    monkeypatch.undo()
+    for change in (unreadable, small):
+        finish(change)

@@ -1,16 +1,18 @@
 """A row that always raises: every job finishes its other rows, reports the failed one and finds it again.
 
-The function that handles a row is replaced by one that raises for the first row; the row's note, its postponement and the
-job's position are the real ones. What other tests have left is kept out: each job lists this test's rows only.
+The function that handles a row is replaced by one that raises for the first row, or the first row's product is made one that
+cannot be read. The row's note, its postponement and the job's position are the real ones. What other tests have left is kept
+out: each job lists this test's rows only.
 """
 
 from __future__ import annotations
 
 import socket
-from collections import defaultdict
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,13 +24,15 @@ from cassandra.util import uuid_from_time
 
 from accounts import queries as accounts
 from accounts.operations import search_terms
+from adminpanel.stock_pages import read_listed
 from analytics.figures import ALL_CATEGORIES
 from cart.operations.transfers import PendingMove
 from cassandra_db import CassandraUnavailable
 from catalogue import bulk_changes, search
 from catalogue import operations as catalogue
+from catalogue import queries as catalogue_queries
 from catalogue.bulk_acts import BulkAct
-from inventory.entities import LEAVING, StockTransfer
+from inventory.entities import LEAVING, ListedItem, StockTransfer
 from jobs.leases import get_lease, get_position, hold_lease, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.registry import Job, list_jobs
@@ -41,7 +45,8 @@ from reviews import operations as reviews
 from reviews import queries as review_queries
 from reviews.requests import floor_to_day
 from spreadsheets import entities
-from tests.factories import make_product
+from storefront.recently_viewed import list_viewed_products
+from tests.factories import make_product, unreadable_product
 
 NOW = datetime.now(UTC)
 MINUTE_NOW = floor_to_minute(NOW)
@@ -63,6 +68,8 @@ class RowJob:
     # When it runs, and the position it begins with.
     after: timedelta = timedelta(0)
     position: datetime | None = None
+    # Rows are ids of stored products. The first one cannot be read, and the handler raises for none.
+    unreadable: bool = False
 
 
 def ids(count: int = 3) -> list[UUID]:
@@ -278,9 +285,6 @@ def make_subscribed(patch: Patch) -> list[Any]:
     found = ids()
     rows = [SimpleNamespace(variant_id=each, product_id=each) for each in found]
     patch.setattr("notifications.queries.iterate_subscribed_variants", lambda: iter(rows))
-    patch.setattr(
-        "notifications.operations.get_products_with_stock", lambda _: defaultdict(lambda: None)
-    )
     return found
 
 
@@ -354,7 +358,7 @@ def make_bulk_change(patch: Patch) -> list[Any]:
 
 def make_products(patch: Patch) -> list[Any]:
     found = [make_product(f"Zq{uuid4().hex}") for _ in range(3)]
-    patch.setattr("catalogue.queries.iterate_products", lambda: iter(found))
+    patch.setattr("catalogue.queries.iterate_products", lambda *_: iter(found))
     # The jobs of all products would drop what is there of the others.
     patch.setattr("catalogue.operations.suggestions.PREFIXES", SimpleNamespace(iterate_table=list))
     patch.setattr("catalogue.operations.featured._write_rows", lambda *_: 0)
@@ -371,6 +375,47 @@ def make_changed_index(patch: Patch) -> list[Any]:
     search.build_index([])
     now = datetime.now(UTC)
     patch.setattr(search, "list_changed_products", lambda *_: dict.fromkeys(found, now))
+    return found
+
+
+def make_stored(patch: Patch) -> list[Any]:
+    found = ids()
+    for product_id in found:
+        make_product(f"Zq{uuid4().hex}", product_id=product_id)
+    read = catalogue_queries.PRODUCT_NOW.all
+    patch.setattr(
+        "catalogue.queries.PRODUCTS",
+        SimpleNamespace(
+            iterate_table=lambda: chain.from_iterable(read(product_id=each) for each in found)
+        ),
+    )
+    patch.setattr(
+        "catalogue.queries.get_front_page_pins", lambda types: dict.fromkeys(types, tuple(found))
+    )
+    patch.setattr("catalogue.operations.featured._write_rows", lambda *_: 0)
+    return found
+
+
+def make_stored_and_listed(patch: Patch) -> list[Any]:
+    found = make_stored(patch)
+    for product_id in found:
+        catalogue.record_product_change(product_id, datetime.now(UTC))
+    only(patch, "catalogue.operations.list_changed_products", found.__contains__)
+    return found
+
+
+def make_stored_and_indexed(patch: Patch) -> list[Any]:
+    found = make_stored(patch)
+    search.build_index([])
+    now = datetime.now(UTC)
+    patch.setattr(search, "list_changed_products", lambda *_: dict.fromkeys(found, now))
+    return found
+
+
+def make_stored_and_subscribed(patch: Patch) -> list[Any]:
+    found = make_stored(patch)
+    rows = [SimpleNamespace(variant_id=each, product_id=each) for each in found]
+    patch.setattr("notifications.queries.iterate_subscribed_variants", lambda: iter(rows))
     return found
 
 
@@ -452,6 +497,12 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("old exports", RowJob("spreadsheets.operations.expire_export", make_exports)),
     ("incoming files", RowJob("catalogue.operations.picture_uploads.default_storage.get_modified_time", listing("catalogue.operations.picture_uploads.default_storage.listdir", lambda found: ([], [str(each) for each in found])), lambda path: UUID(path.rpartition("/")[2]), NOW)),
     ("test bank", RowJob("demo.testbank.jobs.post_webhook", make_webhooks, lambda url, _: url, True, lambda: list(not_accepted))),
+    # Products that cannot be read where many are read at once.
+    ("catalogue lists", RowJob("catalogue.operations.refresh_related", make_stored_and_listed, lambda product: product.product_id, find=find_scheduled, after=timedelta(seconds=15), unreadable=True)),
+    ("search index", RowJob("catalogue.search._document", make_stored, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
+    ("search index", RowJob("catalogue.search._document", make_stored_and_indexed, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
+    ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_stored, lambda _, product, now: product.product_id, returns=False, unreadable=True)),
+    ("back in stock", RowJob("notifications.operations._notify_variant_subscribers", make_stored_and_subscribed, lambda row, *_: row.product_id, unreadable=True)),
 ]  # fmt: skip
 
 # Jobs whose rows are not tried above, and why.
@@ -507,21 +558,57 @@ def run_with_failing_row(
     def handle(*args: Any, **_: Any) -> Any:
         row = row_job.row(*args)
         handled.append(row)
-        if row == failing:
+        if row == failing and not row_job.unreadable:
             raise ArithmeticError("this row always fails")
         return row_job.returns
 
     patch.setattr(row_job.handler, handle)
-    with hold_lease(job.name), collect_failed_rows():
+    breaking = unreadable_product(failing) if row_job.unreadable else nullcontext()
+    with breaking, hold_lease(job.name), collect_failed_rows():
         if row_job.position:
             save_position(job.name, row_job.position.isoformat())
         job.run(datetime.now(UTC) + row_job.after)
-    assert [each for each in rows if each not in handled] == []
-    assert any("this row always fails" in str(each.exc_info) for each in caplog.records)
+    assert [each for each in rows if each not in handled] == rows[: row_job.unreadable]
+    error = "JSONDecodeError" if row_job.unreadable else "this row always fails"
+    assert any(error in str(each.exc_info) for each in caplog.records)
     if row_job.find:
         found = row_job.find()
         assert failing in found or True in found
         assert not any(each in found for each in rows[1:])
+
+
+def test_s110_a_list_on_a_page_shows_the_products_that_can_be_read(
+    settings: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.SEARCH_INDEX_DIR = tmp_path
+    word = f"Zq{uuid4().hex}"
+    broken, whole = products = [make_product(f"{word} {n}") for n in range(2)]
+    product_ids = [each.product_id for each in products]
+    search.build_index(products)
+    for product in products:
+        catalogue.refresh_prefixes(product)
+    items = [
+        ListedItem("berlin", each.variants[0].sku, each.product_id, each.variants[0].variant_id)
+        for each in products
+    ]
+    act = BulkAct("featured", featured=True)
+    with unreadable_product(broken.product_id):
+        shown: dict[str, list[Any]] = {
+            "search without index": catalogue_queries.list_cards_by_prefix(word),
+            "staff's products": list(search.find_products_for_staff(word).products),
+            "recently viewed": list_viewed_products(product_ids),
+            "stock": [each.product for each in read_listed(items, {})],
+            "preview": [each.before for each in bulk_changes.preview_act(act, product_ids, NOW)],
+        }
+        # What takes a missing product for one that is gone is told.
+        with pytest.raises(ValueError, match="Expecting value"):
+            catalogue_queries.get_products_at_quorum(product_ids)
+    assert {
+        name: [each.name for each in found]
+        for name, found in shown.items()
+        if [each.name for each in found] != [whole.name]
+    } == {}
+    assert sum("left out of a page" in each.message for each in caplog.records) == len(shown)
 
 
 def test_s110_a_run_with_a_failed_row_is_reported_and_not_late() -> None:
@@ -559,6 +646,16 @@ def test_s110_while_cassandra_is_away_a_run_does_not_go_through_all_rows() -> No
     with collect_failed_rows() as failed:
         go_through(lambda row: row % 2 == 1)
     assert len(failed.failures) == 50
+
+    # Another error shows that the database has answered.
+    def fails_otherwise(row: int) -> bool:
+        if row % 2:
+            raise KeyError(row)
+        return True
+
+    with collect_failed_rows() as failed:
+        go_through(fails_otherwise)
+    assert len(failed.failures) == 100
     # Outside a worker's run the caller gets the error.
     with pytest.raises(CassandraUnavailable):
         go_through(lambda row: row == 1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from cassandra.cqlengine import connection
@@ -23,12 +23,13 @@ from inventory.entities import WantedLine
 from inventory.operations import receive_stock
 from inventory.queries import get_stock, get_stock_numbers
 from jobs.months import list_months, month_of
+from jobs.rows import MAX_FAILURES, collect_failed_rows
 from spreadsheets import operations
 from spreadsheets import queries as spreadsheets
 from spreadsheets.entities import FileRow, SpreadsheetTask
 from spreadsheets.jobs import go_on_with_spreadsheets
 from spreadsheets.layouts import LAYOUTS, Layout
-from tests.factories import make_category, make_product, make_stock
+from tests.factories import make_category, make_product, make_stock, unreadable_product
 from tests.spreadsheets.files import (
     Lines,
     apply,
@@ -402,11 +403,19 @@ def test_x108_prices_of_one_product_are_one_row_and_leave_one_mark() -> None:
 def test_x108_a_file_that_fails_holds_up_no_other_and_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    mug, now = make_product("Mug"), datetime.now(UTC)
+    mug, now, unreadable = make_product("Mug"), datetime.now(UTC), uuid4()
     bad, good = (start(csv_of([PRICES, [each, "9.00", ""]])) for each in ("NO", sku(mug)))
     monkeypatch.setattr(
-        spreadsheets, "list_unfinished", lambda _months: [bad.task_id, good.task_id]
+        spreadsheets, "list_unfinished", lambda _: [unreadable, bad.task_id, good.task_id]
     )
+    get_task = spreadsheets.get_task
+
+    def get_readable(task_id: UUID) -> SpreadsheetTask | None:
+        if task_id == unreadable:
+            raise ValueError(task_id)
+        return get_task(task_id)
+
+    monkeypatch.setattr(spreadsheets, "get_task", get_readable)
     run_task = operations.run_task
 
     def fail(task: SpreadsheetTask, most: int) -> int:
@@ -415,10 +424,11 @@ def test_x108_a_file_that_fails_holds_up_no_other_and_is_given_up(
         return run_task(task, most)
 
     monkeypatch.setattr(operations, "run_task", fail)
-    for number in range(operations.MAX_FAILURES):
+    for number in range(MAX_FAILURES):
         assert stored(bad).failures == number
-        with pytest.raises(UnicodeEncodeError):
+        with collect_failed_rows() as failed, pytest.raises(UnicodeEncodeError):
             go_on_with_spreadsheets(now)
+        assert str(unreadable) in str(failed)
     assert (stored(bad).state, stored(good).state) == ("refused", "read")
     monkeypatch.undo()
     assert bad.task_id not in spreadsheets.list_unfinished(list_months(now))
@@ -557,6 +567,29 @@ def test_x272_all_faults_of_a_row_are_shown_at_once_each_in_its_own_words() -> N
         (6, "weight_grams"),
         (6, "sku"),
     ]
+
+
+def test_s110_a_product_that_cannot_be_read_costs_a_file_its_own_rows_only() -> None:
+    broken, mug = make_product("Vase", listed=True), make_product("Mug", listed=True)
+    prices = csv_of([PRICES, [sku(broken), "9.00", ""], [sku(mug), "9.00", ""]])
+    names = [[each.slug, "Renamed", sku(each)] for each in (broken, mug)]
+    slugs = csv_of([["product", "name", "sku"], *names])
+    stock = csv_of(
+        [["sku", "warehouse", "units"], [sku(broken), "berlin", "3"], [sku(mug), "berlin", "3"]]
+    )
+    with unreadable_product(broken.product_id):
+        read_prices, read_products = read(prices), read(slugs, "products")
+        with collect_failed_rows() as failed:
+            read_stock = read(stock, "stock")
+            exported = export("prices", products=[broken, mug]).decode()
+    text = "The shop cannot read this product."
+    assert faults_of(read_prices) == [(2, "sku", text)]
+    assert faults_of(read_products) == [(2, "product", text)]
+    assert faults_of(read_stock) == []
+    assert [len(rows_of(each)) for each in (read_prices, read_products, read_stock)] == [2, 2, 2]
+    assert sku(mug) in exported
+    assert sku(broken) not in exported
+    assert len(failed.failures) == 2
 
 
 def test_x275_options_of_a_new_product_keep_the_order_of_the_file() -> None:
