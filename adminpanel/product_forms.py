@@ -39,6 +39,7 @@ from spreadsheets.typed_values import (
     keep_moment,
     parse_barcode,
     parse_details,
+    parse_end,
     parse_moment,
     parse_option_values,
     parse_price,
@@ -264,11 +265,17 @@ def _price(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> T
     )
 
 
-def _moment(label: StrOrPromise, hint: StrOrPromise = "", *, required: bool = False) -> TypedField:
+def _moment(
+    label: StrOrPromise,
+    hint: StrOrPromise = "",
+    *,
+    parse: Callable[[str], datetime | None] = parse_moment,
+    required: bool = False,
+) -> TypedField:
     """A moment in the shop's time; its clean value is UTC."""
     return TypedField(
         label,
-        parse_moment,
+        parse,
         format_shop_time,
         # Not a DateTimeInput, which drops fractions of a second.
         forms.TextInput({"type": "datetime-local"}),
@@ -425,7 +432,9 @@ class ProductForm(Form):
     active_from = _moment(
         gettext_lazy("On sale from"), gettext_lazy("Leave empty to start as soon as it is active.")
     )
-    active_until = _moment(gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end."))
+    active_until = _moment(
+        gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end."), parse=parse_end
+    )
     tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
     length_mm = _number(gettext_lazy("Length in mm"), rules.MAX_LENGTH_MM)
     width_mm = _number(gettext_lazy("Width in mm"), rules.MAX_LENGTH_MM)
@@ -672,6 +681,7 @@ class PlannedPriceForm(Form):
         gettext_lazy(
             "Then the price from before comes back, with nothing crossed out. Leave empty for no end."
         ),
+        parse=parse_end,
     )
 
     def clean(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageCms, UnidentifiedImageError
 
 # By what Pillow calls a format ("MPO" is a JPEG of a camera that adds a preview). A JPEG is decoded at a reduced scale. Of all
 # others each pixel is in memory, and with WebP and AVIF several times.
@@ -55,8 +55,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "webp": {"quality": 78},
     "jpg": {"quality": 80, "optimize": True, "progressive": True},
 }
-# The field of a camera's notes that says how it was held; from this value on the picture lies on its side.
-_ORIENTATION, _FIRST_ON_ITS_SIDE = 0x0112, 5
+# The field of a camera's notes that says how it was held, and what makes the picture upright. Other values say nothing.
+_ORIENTATION = 0x0112
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_ON_ITS_SIDE = (5, 6, 7, 8)
 _MARKUP = (b"<script", b"<html", b"<!doctype", b"<?php", b"<svg ")
 # A PDF has both: photos that only mention one in their metadata are none.
 _PDF_HEAD, _PDF_END = b"%pdf-", b"startxref"
@@ -106,13 +116,15 @@ def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
                 picture.verify()
             _check_content(raw)
             with Image.open(BytesIO(raw), formats=("JPEG", "PNG", "WEBP", "AVIF")) as picture:
-                upright = _in_srgb(ImageOps.exif_transpose(_load_reduced(picture)))
+                upright = _in_srgb(_load_upright(picture))
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
         raise PictureRefused("pixels", Image.MAX_IMAGE_PIXELS or 0) from error
     except UnidentifiedImageError as error:
         raise PictureRefused("format") from error
-    except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
-        # What Pillow raises for a file that is damaged, that claims what it has not, or that needs too much memory.
+    except PictureRefused:
+        raise
+    except Exception as error:
+        # Of a file that is damaged, that claims what it has not, or that needs too much memory, Pillow raises whatever it meets.
         raise PictureRefused("broken") from error
     clean = Image.new("RGB", upright.size, "white")
     clean.paste(upright, mask=upright.getchannel("A") if "A" in upright.getbands() else None)
@@ -149,9 +161,11 @@ def _check_content(raw: bytes) -> None:
         raise PictureRefused("more")
 
 
-def _load_reduced(picture: Image.Image) -> Image.Image:
-    """Return a picture's pixels, in the largest size that is kept of it."""
-    is_on_its_side = picture.getexif().get(_ORIENTATION, 1) >= _FIRST_ON_ITS_SIDE
+def _load_upright(picture: Image.Image) -> Image.Image:
+    """Return a picture's pixels as they are to be seen, in the largest size that is kept of it."""
+    # Not ImageOps.exif_transpose, which writes the notes anew and fails on those that Pillow cannot write. They go anyway.
+    orientation: Any = picture.getexif().get(_ORIENTATION)
+    turn, is_on_its_side = _TURNS.get(orientation), orientation in _ON_ITS_SIDE
     upright = picture.size[::-1] if is_on_its_side else picture.size
     largest = list_sizes(*upright)[-1]
     wanted = largest[::-1] if is_on_its_side else largest
@@ -159,7 +173,8 @@ def _load_reduced(picture: Image.Image) -> Image.Image:
     picture.draft(None, wanted)
     picture.load()
     # Before anything else is done to them, so that whatever that is copies few.
-    return _in_plain_mode(picture).resize(wanted, Image.Resampling.LANCZOS)
+    reduced = _in_plain_mode(picture).resize(wanted, Image.Resampling.LANCZOS)
+    return reduced.transpose(turn) if turn is not None else reduced
 
 
 def _in_plain_mode(picture: Image.Image) -> Image.Image:

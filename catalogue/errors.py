@@ -8,15 +8,26 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from catalogue.entities import CategoryNode, Product
 
 
 class ProductRefused(ValueError):
-    """The product breaks a rule of the catalogue. `field` says in which field, and `variant_id` of which variant."""
+    """The product breaks a rule of the catalogue. `field` says in which field, and `variant_id` of which variant.
+
+    `others` are the further reasons for which the same save is refused.
+    """
 
     def __init__(self, message: str, field: str = "", variant_id: UUID | None = None) -> None:
         super().__init__(message)
         self.field, self.variant_id = field, variant_id
+        self.others: Sequence[ProductRefused] = ()
+
+    @property
+    def reasons(self) -> list[tuple[str, str]]:
+        """All reasons, this one first: each field with a text, once."""
+        return list(dict.fromkeys((each.field, str(each)) for each in (self, *self.others)))
 
 
 class MediaUnavailable(Exception):

@@ -27,6 +27,20 @@ def _domain_in_letters(domain: str) -> str:
         return domain
 
 
+def email_keys(email: str) -> tuple[str, ...]:
+    """Return an address's key, then the key that an earlier version made of its domain typed as "xn--…" (S109).
+
+    A row whose key is a hash of an address cannot be moved to another one. So it is looked for under both.
+    """
+    key = email_key(email)
+    name, at, domain = key.rpartition("@")
+    try:
+        typed = f"{name}{at}{domain.encode('idna').decode()}"
+    except UnicodeError:  # no such domain can be
+        return (key,)
+    return tuple(dict.fromkeys((key, typed)))
+
+
 # In so many partitions stand the addresses that get no mail.
 ADDRESS_BUCKETS = range(16)
 

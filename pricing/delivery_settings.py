@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -24,6 +25,17 @@ from shop_settings.kinds import SettingKind, SettingsSnapshot
 def country_name(code: str) -> str:
     """Return a country's name in English."""
     return str(Locale.parse(LOCALE).territories.get(code, code))
+
+
+@cache
+def list_country_codes() -> dict[str, str]:
+    """Return the codes of all countries by their names in English, in small letters."""
+    # Its other codes are numbers, of whole continents.
+    return {
+        str(name).casefold(): str(code)
+        for code, name in Locale.parse(LOCALE).territories.items()
+        if re.fullmatch("[A-Z]{2}", str(code))
+    }
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class VoucherUse(Model):
     writes nothing. A row is a claim: 'order:<id>' for each order, and 'user:<person>:<n>' for the n-th use of one
     customer, where the code has a limit for that: a guest's address, or a member's account and confirmed address. One batch
     takes a use with all its rows, one gives it back with all: exactly once.
-    Bound: the uses of one code; at most three rows each, some 400 bytes a use. A code without limits has its rows, too: the consistency
+    Bound: the uses of one code; three rows each, four for an international address, some 400 bytes a use. A code without limits has its rows, too: the consistency
     check counts them, and a use that is given back is known by its row. 75,000 uses of one code are some 30 MB; an offer to
     more than that needs no code, or several.
     Writer: promotions.operations.redeem_voucher and release_voucher, by conditional batches alone.

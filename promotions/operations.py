@@ -19,7 +19,7 @@ from cassandra_db import (
     read,
     write,
 )
-from mail.addresses import email_key
+from mail.addresses import email_keys
 from promotions import queries, rules
 from promotions.errors import CodeTaken, PromotionRefused, VoucherRefused
 from promotions.queries import AUTOMATIC, CODE, UNLIMITED
@@ -153,11 +153,11 @@ def end_promotion(trigger: str, key: str, now: datetime) -> bool:
 def voucher_customer_keys(user_id: UUID | None, email: str = "") -> tuple[str, ...]:
     """Return the pseudonyms that a customer's uses of a code count for: the account, and the e-mail address.
 
-    `email` is a guest's address, or the confirmed one of a member. Empty for a guest whose address is not known.
+    `email` is a guest's address, or the confirmed one of a member. One of an international domain has two pseudonyms: an
+    earlier version noted uses under either spelling. Empty for a guest whose address is not known.
     """
     identities = [f"member {user_id}"] if user_id else []
-    if address := email_key(email):
-        identities.append(f"mail {address}")
+    identities += [f"mail {key}" for key in email_keys(email) if key]
     return tuple(
         salted_hmac("promotions.person", identity, algorithm="sha256").hexdigest()[:32]
         for identity in identities

@@ -17,7 +17,7 @@ from cassandra_db import (
     read,
     scan,
 )
-from mail.addresses import email_key
+from mail.addresses import email_key, email_keys
 from orders import queries as orders
 from reviews.entities import WITHDRAWN, ListedReview, Rating, Review
 from web.encryption import keyed_digests
@@ -268,10 +268,14 @@ def get_stop_time(email: str) -> datetime | None:
 
 
 def guest_ids(email: str) -> list[UUID]:
-    """Return the ids under which a mailbox's owner reviews without an account: today's, then those of former keys of the shop."""
+    """Return the ids under which a mailbox's owner reviews without an account: today's, then those of former keys.
+
+    Former ones are of the shop's secret, or of the address where its domain was typed as "xn--…".
+    """
     return [
         UUID(hex=each[:32], version=4)
-        for each in keyed_digests(email_key(email), "reviews.guest", "")
+        for key in email_keys(email)
+        for each in keyed_digests(key, "reviews.guest", "")
     ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
 
@@ -30,6 +31,7 @@ from spreadsheets.typed_values import (
     format_whole_number,
     parse_barcode,
     parse_details,
+    parse_end,
     parse_moment,
     parse_options,
     parse_price,
@@ -113,13 +115,15 @@ def _yes_no(name: str, help_text: StrOrPromise, example: StrOrPromise) -> Column
     return Column(name, help_text, example, lambda it: "yes" if getattr(it, name) else "no", write)
 
 
-def _moment(name: str, help_text: StrOrPromise) -> Column[Any]:
+def _moment(
+    name: str, help_text: StrOrPromise, parse: Callable[[str], datetime | None] = parse_moment
+) -> Column[Any]:
     return Column(
         name,
         help_text,
         "",
         lambda it: format_moment(getattr(it, name)),
-        lambda it, text: replace(it, **{name: parse_moment(text)}),
+        lambda it, text: replace(it, **{name: parse(text)}),
     )
 
 
@@ -211,7 +215,13 @@ PRODUCT_COLUMNS: tuple[Column[Product], ...] = (
     _moment(
         "active_from", gettext_lazy("From when it is on sale; empty: as soon as it is active.")
     ),
-    _moment("active_until", gettext_lazy("Until when it is on sale; empty: no end.")),
+    _moment(
+        "active_until",
+        gettext_lazy(
+            "Until when it is on sale. A day without a time is its last day; empty: no end."
+        ),
+        parse_end,
+    ),
     _text(
         "maker", gettext_lazy("Name, postal and email address (GPSR, Article 19)."), has_lines=True
     ),

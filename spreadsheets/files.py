@@ -9,11 +9,13 @@ import zipfile
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, time
 from typing import IO, Any
 from xml.parsers import expat
 
 from django.utils.translation import gettext as _
 from openpyxl import Workbook, load_workbook
+from openpyxl.styles.numbers import is_datetime
 
 from spreadsheets.cells import escape_xml, is_number, make_harmless, restore_harmless, text_of
 from spreadsheets.errors import FileRefused
@@ -212,16 +214,27 @@ def _read_rows(sheet: Any) -> Iterator[list[str]]:
     try:
         # A workbook that says that it is smaller than it is loses nothing.
         sheet.reset_dimensions()
-        for row in sheet.iter_rows(values_only=True):
-            beyond = row[MAX_COLUMNS:]
-            if beyond.count(None) < len(beyond):
+        for row in sheet.iter_rows():
+            if any(each.value is not None for each in row[MAX_COLUMNS:]):
                 raise _too_many_columns()
-            cells = [text_of(value) for value in row[:MAX_COLUMNS]]
+            cells = [text_of(_value_of(each)) for each in row[:MAX_COLUMNS]]
             yield cells + [""] * (MAX_COLUMNS - len(cells))
     except FileRefused:
         raise
     except Exception as error:
         raise _no_workbook() from error
+
+
+def _value_of(cell: Any) -> object:
+    """Return what a cell shows: a workbook keeps a day as its midnight, and says in the cell's format that it has no time."""
+    value = cell.value
+    if (
+        isinstance(value, datetime)
+        and value.time() == time.min
+        and is_datetime(cell.number_format) == "date"
+    ):
+        return value.date()
+    return value
 
 
 def _check_archive(file: IO[bytes]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from django.conf import settings
@@ -19,6 +19,7 @@ from cassandra_db import truncate_to_milliseconds
 from catalogue.rules import EARLIEST, LATEST, find_price_fault
 from spreadsheets.cells import join_list, join_pairs, split_list, split_pairs
 from spreadsheets.errors import CellRefused
+from web.days import end_of_day
 from web.text import clean_text
 
 # With a comma as a spreadsheet in Berlin writes it, too.
@@ -102,15 +103,32 @@ def parse_moment(text: str) -> datetime | None:
     except ValueError as error:
         raise CellRefused(_("Enter a day and a time, such as 2027-03-01 09:00.")) from error
     if found is None or not EARLIEST <= found < LATEST:
-        raise CellRefused(
-            _("Enter a year from %(first)s to %(last)s.")
-            % {"first": str(EARLIEST.year), "last": str(LATEST.year - 1)}
-        )
+        raise _refuse_year()
     if is_skipped:
         raise CellRefused(
             _("The clocks are put forward over this time. Enter one before or after it.")
         )
     return found
+
+
+def parse_end(text: str) -> datetime | None:
+    """Return the moment at which something ends, as `parse_moment` does; of a plain day it is the day's end. Raises CellRefused."""
+    try:
+        found = end_of_day(date.fromisoformat(text.strip()))
+    except OverflowError as error:
+        raise _refuse_year() from error
+    except ValueError:  # a day with a time
+        return parse_moment(text)
+    if not EARLIEST <= found < LATEST:
+        raise _refuse_year()
+    return found
+
+
+def _refuse_year() -> CellRefused:
+    return CellRefused(
+        _("Enter a year from %(first)s to %(last)s.")
+        % {"first": str(EARLIEST.year), "last": str(LATEST.year - 1)}
+    )
 
 
 def format_moment(moment: datetime | None) -> str:

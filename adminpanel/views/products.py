@@ -511,9 +511,10 @@ def _get_product(product_id: UUID) -> Product:
 
 
 def _show_refusal(form: Any, refused: ProductRefused) -> None:
-    """Put a refusal beside its field, or above the form if it has no such field."""
-    field = FORM_FIELDS.get(refused.field, refused.field)
-    form.add_error(field if field in form.fields else None, str(refused))
+    """Put each reason of a refusal beside its field, or above the form if it has no such field."""
+    for name, text in refused.reasons:
+        field = FORM_FIELDS.get(name, name)
+        form.add_error(field if field in form.fields else None, text)
 
 
 def _page(

@@ -30,17 +30,15 @@ INSERT_PRICE = write(
 _PRICE_COLUMNS = ("price", "compare_at", "price_from", "planned_prices", "sold")
 
 
-def find_repriced(saved: Product, rows: Sequence[Row]) -> list[Variant]:
-    """Return the variants that ask other prices than in their rows, or since another moment, or no longer."""
+def find_repriced(variants: Iterable[Variant], rows: Sequence[Row]) -> list[Variant]:
+    """Return those variants of a product that ask other prices than in their rows, or since another moment, or no longer."""
     stored = {row.variant_id: row for row in rows}
 
     def prices(variant: Variant) -> dict[str, Any]:
         columns = variant_columns(variant)
         return {name: columns[name] for name in _PRICE_COLUMNS}
 
-    return [
-        each for each in saved.variants if not is_stored(stored.get(each.variant_id), prices(each))
-    ]
+    return [each for each in variants if not is_stored(stored.get(each.variant_id), prices(each))]
 
 
 def list_refused_reductions(

@@ -45,6 +45,8 @@ from jobs.minutes import MINUTE
 from jobs.models import BULK_CHANGE_TTL
 
 AVAILABILITIES = ("in", "few", "ahead", "out")
+# The fields of a variant that say what it costs.
+_PRICES = ("price", "compare_at", "planned")
 # On a product that is new, or was saved last before versions counted, the version is null.
 UPDATE_PRODUCT = conditional_write(
     "Q1",
@@ -135,12 +137,13 @@ def check_save(
 ) -> tuple[Product, list[Variant]]:
     """Return a product as it would be saved over the rows that were read, and which of its variants get other prices.
 
-    Raises ProductRefused for the first of the reasons, CassandraUnavailable. Whether its names are free shows when they are
-    claimed.
+    Raises ProductRefused for the first of the reasons, with the others; CassandraUnavailable. Whether its names are free shows
+    when they are claimed.
     """
     saved, repriced, refusals = _prepare_save(product, rows, now)
     if refusals:
-        raise refusals[0]
+        first, *first.others = refusals
+        raise first
     return saved, repriced
 
 
@@ -169,10 +172,12 @@ def _prepare_save(
         if category_id not in existing:
             field = "category_id" if category_id == saved.category_id else "category_ids"
             refusals.append(ProductRefused(_("There is no such category any more."), field))
-    # What is no price cannot be compared with one.
-    if any(each.field in ("price", "compare_at", "planned") for each in refusals):
+    # What is no price, or in another currency (None: of all variants), cannot be compared with one.
+    unpriced = {each.variant_id for each in refusals if each.field in _PRICES}
+    if None in unpriced:
         return saved, [], refusals
-    repriced = find_repriced(saved, rows)
+    priced = [each for each in saved.variants if each.variant_id not in unpriced]
+    repriced = find_repriced(priced, rows)
     sold = [each for each in repriced if each.sold]
     refusals += list_refused_reductions(sold, saved, rows, now)
     return saved, repriced, refusals

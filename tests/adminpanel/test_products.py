@@ -234,6 +234,9 @@ def test_what_cannot_be_saved_of_a_product_is_said_beside_its_field(cleo: Client
         ),
         ({"category_id": "nothing"}, "Choose a category"),
         ({"description": "x" * 20_001}, "at most 20000"),
+        # All that is wrong is said at once.
+        ({"slug": "Not an address", "tags": "y" * 101}, "It has 101."),
+        ({"slug": "Not an address", "tags": "y" * 101}, "An address has small letters"),
     ):
         sent = typed(stored(product.product_id), maker="Stays as typed") | fields
         answer = cleo.post(address(product), sent)

@@ -7,13 +7,14 @@ from functools import cache
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from django import forms
 from django.http import QueryDict
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from moneyed import EUR, Money
 
-from adminpanel.product_forms import OptionsForm, ProductForm, VariantForm
+from adminpanel.product_forms import OptionsForm, PlannedPriceForm, ProductForm, VariantForm
 from adminpanel.products import options_text
 from catalogue.entities import CategoryNode, Product
 from catalogue.queries import get_category_tree_at_quorum
@@ -51,6 +52,8 @@ MOMENTS = st.one_of(
             *("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", "2026-10-25T01:30"),
             *("2026-10-25T00:59:59.999Z", "2026-03-29T01:30", "2000-01-01T00:00:00Z"),
             *("2100-12-31T23:59:59.999999Z", "2101-01-01T00:00:00Z", "", "soon"),
+            # Days alone: an end on one is the day's end, also where the clocks change.
+            *("2026-10-25", "2026-03-29", "2027-03-01", "2100-12-31", "9999-12-31"),
         ]
     ),
     st.integers(-1, 36_900).map(lambda day: (FIRST + timedelta(days=day, hours=9.5)).isoformat()),
@@ -205,6 +208,27 @@ def test_x270_what_the_forms_accept_a_file_and_the_forms_return_unchanged(
     assert parse_options(options_text(product)) == sold_options(product)
     assert through_file(product) == product
     assert through_forms(product) == product
+
+
+def test_x270_an_end_that_is_typed_as_a_day_is_the_end_of_that_day() -> None:
+    product, day = blank(), "2027-07-01"
+    columns = {each.name: each for each in product_columns(get_category_tree_at_quorum())}
+    both = {"active_from": day, "active_until": day}
+    for typed in (
+        columns["active_until"].write(columns["active_from"].write(product, day), day),
+        through_forms(product, **both),
+    ):
+        assert typed
+        # In Dublin it is summer then.
+        assert typed.active_from == datetime(2027, 6, 30, 23, tzinfo=UTC)
+        assert typed.active_until == datetime(2027, 7, 1, 23, tzinfo=UTC)
+        assert through_file(typed) == through_forms(typed) == typed
+    planned = PlannedPriceForm({"price": "1", "starts": day, "ends": day})
+    assert planned.is_valid(), planned.errors
+    assert planned.cleaned_data["ends"] - planned.cleaned_data["starts"] == timedelta(days=1)
+    for far in ("9999-12-31", "0001-01-01"):
+        with pytest.raises(CellRefused, match="Enter a year from 2000"):
+            columns["active_until"].write(product, far)
 
 
 def test_x270_a_line_ends_in_one_way_whoever_has_typed_it() -> None:

@@ -1,12 +1,16 @@
 """Picture files as staff may send them, good and bad, made by Pillow."""
 
+import struct
 import zipfile
+import zlib
 from io import BytesIO
 from typing import Any
 
 from PIL import Image
 
 RED, BLUE = (200, 30, 30), (30, 30, 200)
+# Types of a camera's notes.
+ASCII, SHORT = 2, 3
 
 
 def make_image(width: int = 400, height: int = 300) -> Image.Image:
@@ -48,6 +52,20 @@ def make_telltale_file() -> bytes:
     exif[0x010F] = "Telltale camera"
     exif.get_ifd(0x8825)[2] = (48.0, 51.0, 30.0)
     return make_file(exif=exif, comment=b"Telltale comment", xmp=b"<x:xmpmeta>Telltale</x:xmpmeta>")
+
+
+def make_noted_file(notes: dict[int, tuple[int, int, bytes]]) -> bytes:
+    """A JPEG with a camera's notes as they are given: by their number a type, a count, and four bytes."""
+    fields = [struct.pack("<HHI4s", number, *note) for number, note in notes.items()]
+    parts = [b"Exif\0\0II*\0", struct.pack("<IH", 8, len(fields)), *fields, b"\0\0\0\0"]
+    return make_file(exif=b"".join(parts))
+
+
+def add_png_part(raw: bytes, name: bytes, content: bytes) -> bytes:
+    """Return a PNG with a further part behind its pixels."""
+    end = raw.index(b"IEND") - 4
+    checksum = struct.pack(">I", zlib.crc32(name + content))
+    return raw[:end] + struct.pack(">I", len(content)) + name + content + checksum + raw[end:]
 
 
 def make_zip() -> bytes:

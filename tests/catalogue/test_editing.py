@@ -16,6 +16,7 @@ from catalogue.entities import Product
 from catalogue.errors import ProductChanged, ProductRefused, SkuTaken, SlugTaken
 from catalogue.operations import claims as name_claims
 from catalogue.operations import products as product_saves
+from catalogue.prices import PricePoint
 from catalogue.rules import MAX_VARIANTS, is_barcode
 from jobs.leases import hold_lease
 from tests.factories import make_category, make_product
@@ -370,6 +371,34 @@ def test_x92_a_refusal_says_which_field_of_which_variant(wrong: str) -> None:
     is_of_variant = field in {"price", "barcode", "weight_grams", "options", "sku"}
     assert refused.value.variant_id == (product.variants[0].variant_id if is_of_variant else None)
     assert stored(product) == before
+
+
+def test_x272_a_price_that_is_none_hides_no_fault_of_another_variant() -> None:
+    product = make_product(options={"Size": ["S", "M", "L"]})
+    small, medium, large = product.variants
+    crossed = replace(medium, compare_at=medium.price * 2)
+    for spoilt, field in (
+        (replace(small, price=Money(0, EUR)), "price"),
+        (replace(small, price=Money("1.005", EUR)), "price"),
+        (replace(small, compare_at=small.price), "compare_at"),
+        (replace(small, planned=(PricePoint(now() - DAY, Money(1, EUR)),)), "planned"),
+    ):
+        wanted = replace(product, variants=(spoilt, crossed, replace(large, sku="low")))
+        rows = queries.prefetch_product_at_quorum(product.product_id).rows()
+        with pytest.raises(ProductRefused) as refused:
+            operations.save_product(wanted, now())
+        for found in (
+            operations.list_save_refusals(wanted, rows, now()),
+            [refused.value, *refused.value.others],
+        ):
+            assert {(each.field, each.variant_id) for each in found} == {
+                (field, small.variant_id),
+                ("compare_at", medium.variant_id),
+                ("sku", large.variant_id),
+            }
+    # Prices in two currencies cannot be compared at all.
+    foreign = replace(product, variants=(replace(small, price=Money(1, "USD")), crossed))
+    assert [each.field for each in operations.list_save_refusals(foreign, rows, now())] == ["price"]
 
 
 def test_x92_two_variants_share_neither_sku_nor_barcode() -> None:

@@ -29,12 +29,16 @@ from catalogue.photos import Photo, explain_refusal, parse_photo, photo_url, tak
 from catalogue.templatetags.pictures import picture, picture_url
 from storefront.media import media_storage
 from tests.catalogue.photo_files import (
+    ASCII,
     BLUE,
     RED,
+    SHORT,
+    add_png_part,
     enlarge_jpeg,
     make_file,
     make_flat_file,
     make_moving_file,
+    make_noted_file,
     make_telltale_file,
     make_zip,
 )
@@ -126,6 +130,25 @@ def test_s83_a_photo_whose_metadata_mention_a_pdf_is_taken_without_them(tmp_path
     raw = make_file(exif=exif, comment=b"%PDF-1.4")
     assert decode_picture(raw, ".jpg", tmp_path) == (400, 300)
     assert not [path for path in tmp_path.iterdir() if b"%PDF" in path.read_bytes()]
+
+
+def test_s83_notes_that_make_no_sense_refuse_no_picture(tmp_path: Path) -> None:
+    upright, turned = (400, 300), (300, 400)
+    for raw, size in (
+        (make_noted_file({0x0112: (ASCII, 4, b"abc\0")}), upright),
+        (make_noted_file({0x0112: (ASCII, 2, b"6\0\0\0")}), upright),
+        (make_noted_file({0x0112: (SHORT, 1, b"\x09\0\0\0")}), upright),
+        # How it was held counts, whatever stands beside it that Pillow reads and cannot write.
+        (
+            make_noted_file({0x0112: (SHORT, 1, b"\6\0\0\0"), 0x0128: (ASCII, 4, b"abc\0")}),
+            turned,
+        ),
+    ):
+        assert decode_picture(raw, ".jpg", tmp_path) == size
+    # What Pillow cannot read at all is a damaged file: here a colour profile without content.
+    with pytest.raises(PictureRefused) as refused:
+        decode_picture(add_png_part(PNG, b"iCCP", b""), ".png", tmp_path)
+    assert refused.value.reason == "broken"
 
 
 def test_s83_colours_are_those_of_srgb_and_nothing_shines_through(tmp_path: Path) -> None:

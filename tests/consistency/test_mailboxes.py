@@ -1,6 +1,7 @@
 """One mailbox is one account, also where its international domain is typed in letters or as "xn--…" (S109)."""
 
 from datetime import timedelta
+from decimal import Decimal
 from uuid import uuid4
 
 import pytest
@@ -20,9 +21,18 @@ from mail.queries import get_undeliverable_address, list_recipient_mails
 from notifications.operations import Subscription, subscribe
 from notifications.queries import list_subscriptions
 from orders.queries import list_order_ids_by_email
-from promotions.operations import voucher_customer_keys
+from promotions.errors import VoucherRefused
+from promotions.operations import (
+    PromotionTerms,
+    create_promotion,
+    redeem_voucher,
+    release_voucher,
+    voucher_customer_keys,
+)
+from promotions.queries import get_applied_promotions
+from promotions.rules import PERCENTAGE
 from reviews.operations import stop_requests
-from reviews.queries import get_stop_time
+from reviews.queries import get_stop_time, guest_ids
 from tests.consistency.test_check_consistency import repair
 from tests.factories import PASSWORD, make_order, make_product, make_user
 
@@ -49,11 +59,31 @@ def test_s109_an_account_is_found_by_either_spelling_and_there_is_no_second() ->
     assert queries.find_user_by_email(f"{name}@xn--bcher-kva.example") == ada
     with pytest.raises(EmailTaken):
         register_user(f"{name}@xn--bcher-kva.example", "Eve", PASSWORD, current_time())
-    keys = [
-        voucher_customer_keys(None, f"{name}@{domain}")
-        for domain in ("bücher.example", "xn--bcher-kva.example")
-    ]
-    assert keys[0] == keys[1]
+
+
+def test_s109_what_was_noted_under_a_hash_of_either_spelling_counts_for_the_mailbox(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, name, code = current_time(), uuid4().hex, f"ONCE-{uuid4().hex[:12]}"
+    spellings = [f"{name}@{domain}" for domain in ("xn--bcher-kva.example", "bücher.example")]
+    terms = PromotionTerms("Once", PERCENTAGE, code, percent=Decimal(10), limit_per_customer=1)
+    create_promotion(terms, now)
+    for used in spellings:
+        order_id = uuid4()
+        with monkeypatch.context() as earlier:
+            for module in ("promotions.operations", "reviews.queries"):
+                earlier.setattr(f"{module}.email_keys", lambda email: (email,))
+            redeem_voucher(code, voucher_customer_keys(None, used), order_id, now)
+            (reviewer_id,) = guest_ids(used)
+        for asked in spellings:
+            customer = voucher_customer_keys(None, asked)
+            assert "already used" in get_applied_promotions(code, (), now, customer).refusal_reason
+            with pytest.raises(VoucherRefused, match="already used"):
+                redeem_voucher(code, customer, uuid4(), now)
+            # The order that has the use keeps it when it is tried again.
+            redeem_voucher(code, customer, order_id, now)
+            assert reviewer_id in guest_ids(asked)
+        assert release_voucher(code, order_id)
 
 
 def test_s109_the_repair_moves_what_an_earlier_version_kept_as_it_was_typed(

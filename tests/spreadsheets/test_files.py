@@ -6,6 +6,7 @@ import re
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 
 import pytest
@@ -51,6 +52,13 @@ def test_x107_encodings_and_separators_are_told_from_the_file() -> None:
     numbers: list[list[Any]] = [HEAD, ["A-1", 12.5, None], ["A-2", 8, "Größe €"]]
     texts = [(2, ["A-1", "12.5", ""]), (3, ["A-2", "8", "Größe €"])]
     assert [(n, each[:3]) for n, each in table(xlsx_of(numbers))[1]] == texts
+    # A day stays one, and midnight stays midnight.
+    days: list[list[Any]] = [
+        HEAD,
+        [date(2027, 3, 1), *map(datetime.fromisoformat, ("2027-03-01 00:00", "2027-03-01 09:00"))],
+    ]
+    ((_line, cells),) = table(xlsx_of(days))[1]
+    assert cells[:3] == ["2027-03-01", "2027-03-01T00:00:00", "2027-03-01T09:00:00"]
 
 
 def archive(*parts: tuple[str, bytes]) -> bytes:
