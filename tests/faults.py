@@ -1864,9 +1864,9 @@ FAULTS = (
     _fault(
         "Cancelling many orders at once asks for no code",
         "adminpanel/views/order_changes.py",
-        """        if not confirm_refund(request, form, amount, in_all):
+        """        if not confirm_refund(request, form, given_back.amount, given_back.in_all):
 """,
-        """        if False and not confirm_refund(request, form, amount, in_all):
+        """        if False and not confirm_refund(request, form, given_back.amount, given_back.in_all):
 """,
         "tests/adminpanel/test_refund_permission.py",
     ),
@@ -3187,7 +3187,7 @@ FAULTS = (
     _fault(
         "A look at one customer hides the look at another",
         "accounts/looks.py",
-        "    if any((row.act, row.subject) == (act, subject) for row in looks.rows()):\n",
+        "    if any(row.act == act and row.subject in {subject, *covered} for row in looks.rows()):\n",
         "    if any(row.act == act for row in looks.rows()):\n",
         "tests/adminpanel/test_customers.py",
     ),
