@@ -3,6 +3,7 @@
 Somebody who looks at the same again within some minutes is entered once: a page is reloaded, and its forms come back to it.
 """
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from accounts import audit_log
@@ -17,12 +18,19 @@ def prefetch_looks(staff: User, now: datetime) -> PendingResult:
     return audit_log.prefetch_acts(staff.pk, now - LOGGED_AGAIN_AFTER, now)
 
 
-def record_look(staff: User, act: str, subject: str, looks: PendingResult, now: datetime) -> bool:
+def record_look(
+    staff: User,
+    act: str,
+    subject: str,
+    looks: PendingResult,
+    now: datetime,
+    covered: Collection[str] = (),
+) -> bool:
     """Enter in the audit log that one of the staff looks at something, unless they did minutes ago; return whether it is entered now.
 
-    Raises CassandraUnavailable: what cannot be logged is not shown.
+    Whoever has looked at one of `covered` has seen all of it, too. Raises CassandraUnavailable: what cannot be logged is not shown.
     """
-    if any((row.act, row.subject) == (act, subject) for row in looks.rows()):
+    if any(row.act == act and row.subject in {subject, *covered} for row in looks.rows()):
         return False
     audit_log.add_entry(
         act, now, by=staff.pk, name=str(staff), subject=subject, book=audit_log.STAFF

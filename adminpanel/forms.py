@@ -45,7 +45,6 @@ class SearchForm(Form):
         label=gettext_lazy("Search"),
         required=False,
         max_length=100,
-        error_messages={"max_length": gettext_lazy("Enter at most 100 characters")},
     )
 
 

@@ -64,6 +64,13 @@ class SearchAnswers:
         )
 
     @property
+    def has_more_people(self) -> bool:
+        """Whether more people were found than are shown."""
+        return self.has_more_customers or any(
+            each.kind == NAME and each.has_more for _title, each in self.orders
+        )
+
+    @property
     def first_year(self) -> int:
         return self.years[-1] if self.years else 0
 

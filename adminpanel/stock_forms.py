@@ -123,7 +123,6 @@ class PlaceForm(Form):
         widget=forms.TextInput(
             {"class": "input--short", "autocomplete": "off", "spellcheck": "false"}
         ),
-        error_messages={"max_length": gettext_lazy("Enter %(limit_value)d characters at most")},
     )
     seen_place = forms.CharField(widget=forms.HiddenInput, required=False)
 

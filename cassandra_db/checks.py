@@ -1,6 +1,8 @@
 """What `manage.py check` asks of the cluster."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.checks import CheckMessage, Error, Info
@@ -8,6 +10,9 @@ from django.core.checks import CheckMessage, Error, Info
 from cassandra_db.errors import CassandraUnavailable
 from cassandra_db.nodes import list_data_centers
 from cassandra_db.session import keyspace_name
+
+# They say in a traceback what the check says in one line.
+_LOGGERS = [logging.getLogger(name) for name in ("cassandra", "cassandra_db.session")]
 
 
 def check_data_centers(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
@@ -18,10 +23,12 @@ def check_data_centers(databases: Sequence[str] | None = None, **_: Any) -> list
     if not databases:
         return []
     try:
-        centers = list_data_centers()
+        with _silent_connection():
+            centers = list_data_centers()
     except CassandraUnavailable as error:
         text = f"Cassandra does not answer, so its data centres are not checked: {error}"
-        return [Info(text, id="cassandra_db.I001")]
+        hint = str(error.__cause__) if error.__cause__ else None
+        return [Info(text, hint=hint, id="cassandra_db.I001")]
     if len(centers) < 2:
         return []
     return [
@@ -33,3 +40,16 @@ def check_data_centers(databases: Sequence[str] | None = None, **_: Any) -> list
             id="cassandra_db.E001",
         )
     ]
+
+
+@contextmanager
+def _silent_connection() -> Iterator[None]:
+    """Log nothing of a connection that cannot be opened."""
+    levels = [each.level for each in _LOGGERS]
+    for each in _LOGGERS:
+        each.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for each, level in zip(_LOGGERS, levels, strict=True):
+            each.setLevel(level)

@@ -1,4 +1,4 @@
-"""I32: an order is found by each of its terms, and by no others once its person was erased."""
+"""I32: an order is found by each of its terms, and by no others once its person was erased; it has no number that no parcel has."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from orders import queries
 from orders.entities import Order
 from orders.operations import write_copies
 from orders.operations.copies import OFF_SEARCH, OFF_TERM
+from orders.operations.tracking_numbers import list_tracking_numbers, release_taken_number
 from orders.search_terms import (
     PERSONAL_KINDS,
     TRACKING,
@@ -42,6 +43,14 @@ TERM_ROWS = scan(
     "I32",
     """SELECT order_id, kind, term, writetime(number) AS written FROM search_terms_by_order
        WHERE token(order_id) > :start AND token(order_id) <= :end""",
+)
+NUMBER_ROWS = scan(
+    "I32",
+    """SELECT tracking, order_id, version FROM tracking_numbers
+       WHERE token(tracking) > :start AND token(tracking) <= :end""",
+)
+NUMBER = read(
+    "I32", "SELECT tracking, order_id, version FROM tracking_numbers WHERE tracking = :tracking"
 )
 
 
@@ -128,6 +137,29 @@ def _check_term(row: Row) -> Iterator[Violation]:
     )
 
 
+def _iterate_numbers(scope: Scope | None) -> Iterator[Row]:
+    if scope is None:
+        yield from NUMBER_ROWS.iterate_table()
+
+
+def check_number(row: Row) -> Iterator[Violation]:
+    """Return whether an order keeps a tracking number that it took for an event which was never written."""
+    order = queries.get_order(row.order_id)
+    if order and row.tracking in list_tracking_numbers(order):
+        return
+    if order and order.version <= (row.version or 0):
+        return  # the event may still be written
+    found = NUMBER.one(tracking=row.tracking)
+    if found is None or (found.order_id, found.version) != (row.order_id, row.version):
+        return
+    yield Violation(
+        "I32",
+        f"order {row.order_id}",
+        "keeps a tracking number that no parcel of it has",
+        fix=lambda now: release_taken_number(row.tracking, row.order_id, row.version),
+    )
+
+
 def _order_id(row: Row) -> UUID:
     return row.order_id  # type: ignore[no-any-return]
 
@@ -135,4 +167,5 @@ def _order_id(row: Row) -> UUID:
 CHECKS = (
     Check("the search for orders", ("I32",), _iterate_rows, _check_row, _order_id),
     Check("orders’ search terms", ("I32",), _iterate_terms, _check_term, _order_id),
+    Check("tracking numbers", ("I32",), _iterate_numbers, check_number, _order_id),
 )

@@ -38,7 +38,7 @@ class OrderAct:
     tags: tuple[str, ...] = ()
     note: str = ""
     mail: str = ""  # which one is sent again: CONFIRMATION or DISPATCH
-    # Until when money has come, in ISO format, that is given back by cancelling; "" gives back none.
+    # Until when money has come, in ISO format, that cancelling gives back of an order which was not summed up; "" gives back none.
     refunds_until: str = ""
 
     def pack(self) -> str:
@@ -52,8 +52,13 @@ def unpack_act(text: str) -> OrderAct:
     return OrderAct(**stored | {"tags": tuple(stored["tags"])})
 
 
-def plan_event(act: OrderAct, order: Order, tracking: str, now: datetime) -> Transition | None:
-    """Return the event that an act makes of an order, "mailed" excepted; None if it is so already. `now` is in UTC. Raises ActRefused."""
+def plan_event(
+    act: OrderAct, order: Order, tracking: str, now: datetime, refundable: int | None = None
+) -> Transition | None:
+    """Return the event that an act makes of an order, "mailed" excepted; None if it is so already. `now` is in UTC.
+
+    `refundable` is how much money it may give back at most, in minor units; None if that was not summed up. Raises ActRefused.
+    """
     if act.kind in ("tagged", "untagged"):
         details = _plan_tags(act, order)
         kind = "tagged"
@@ -67,17 +72,23 @@ def plan_event(act: OrderAct, order: Order, tracking: str, now: datetime) -> Tra
     if not TRANSITION_RULES[kind].is_allowed(order):
         raise ActRefused(str(TransitionRefused(order, kind)))
     if kind == "cancelled":
-        _check_refund(act, order)
+        _check_refund(act, order, refundable)
     return Transition(kind, actor=act.actor, at=now, note=act.note, details=details)
 
 
-def _check_refund(act: OrderAct, order: Order) -> None:
+def _check_refund(act: OrderAct, order: Order, refundable: int | None) -> None:
     """Raise ActRefused if more money would go back than whoever started the act may give, and knew of."""
-    if not to_minor_units(balance.amount_to_give_up(order)):
+    cents = to_minor_units(balance.amount_to_give_up(order))
+    if not cents:
         return
     if not act.refunds_until:
         raise ActRefused(_("It has been paid for, and your role can’t give money back."))
-    if balance.is_paid_since(order, datetime.fromisoformat(act.refunds_until)):
+    # A payment is dated by when it began, so it may have been recorded after the sum. The sum itself is exact.
+    if (
+        balance.is_paid_since(order, datetime.fromisoformat(act.refunds_until))
+        if refundable is None
+        else cents > refundable
+    ):
         raise ActRefused(_("It was paid for after this change was started."))
 
 

@@ -20,14 +20,14 @@ from orders import balance, queries
 from orders.bulk_acts import DISPATCH, OrderAct, plan_event, unpack_act
 from orders.entities import Order
 from orders.errors import OrderChanged, OrderError, TrackingNumberTaken
-from orders.operations.effects import transition_order
+from orders.operations.parcels import transition_with_number
 from orders.operations.resent_mails import (
     check_resend,
     find_confirmation_mail_id,
     find_dispatch_mail_id,
     resend_mail,
 )
-from orders.operations.tracking_numbers import find_tracking_owner, take_tracking_number
+from orders.operations.tracking_numbers import find_tracking_owner, release_unused_numbers
 from orders.operations.transitions import submit_under_way
 from orders.states import CANCELLED, EXPIRED
 from pricing.money import to_minor_units
@@ -59,13 +59,25 @@ class PreviewedOrder:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CancellationSum:
+    """How much money cancelling some orders gives back, in minor units; `in_all` is with all that was given back of them before.
+
+    `by_order` has the part of each order that was read.
+    """
+
+    amount: int
+    in_all: int
+    by_order: Mapping[UUID, int]
+
+
 STORE = ChangeStore(
     OrderChange,
     unpack_act,
     changes="order_changes",
     rows="order_change_rows",
     item="order_id",
-    given=("tracking",),
+    given=("tracking", "refundable"),
 )
 
 
@@ -107,29 +119,33 @@ def _find_mail_id(act: OrderAct, order: Order, until: datetime) -> UUID:
     return find_confirmation_mail_id(order)
 
 
-def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> tuple[int, int]:
-    """Return how much cancelling these orders gives back, and that with all that was given back of them before; in minor units.
+def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum:
+    """Return how much cancelling these orders gives back.
 
     No more is read once it is more than `enough`, and nothing of more than MAX_SUMMED orders: then it is more than that.
     Raises CassandraUnavailable.
     """
     if len(order_ids) > MAX_SUMMED:
-        return enough + 1, enough + 1
+        return CancellationSum(enough + 1, enough + 1, {})
     amount, in_all = 0, 0
+    by_order: dict[UUID, int] = {}
     for first in range(0, len(order_ids), shared.PAGE_LENGTH):
         page = order_ids[first : first + shared.PAGE_LENGTH]
+        by_order |= dict.fromkeys(page, 0)
         for pending in [queries.prefetch_order(each) for each in page]:
             order = queries.order_from_rows(pending.rows())
             # What is packed now may be taken apart before its turn comes.
             if order and order.state not in (CANCELLED, EXPIRED):
                 cents = to_minor_units(balance.amount_to_give_up(order))
+                by_order[order.order_id] = cents
                 amount += cents
                 in_all += cents and cents + to_minor_units(balance.amount_given_back(order))
         if in_all > enough:
             # What the others give back is not known, and counts as more than that.
             is_last = first + shared.PAGE_LENGTH >= len(order_ids)
-            return amount if is_last else max(amount, enough + 1), in_all
-    return amount, in_all
+            amount = amount if is_last else max(amount, enough + 1)
+            break
+    return CancellationSum(amount, in_all, by_order)
 
 
 def start_change(
@@ -139,13 +155,19 @@ def start_change(
     tracking: Mapping[UUID, str],
     started_by: UUID,
     now: datetime,
+    refundable: Mapping[UUID, int] | None = None,
 ) -> OrderChange:
     """Note a change of these orders, for the worker; return it, or the one that was started under its id before.
 
-    `tracking` has the numbers of their parcels, by order, as far as they have any. Raises ValueError for none or more than
+    `tracking` has the numbers of their parcels, by order, as far as they have any, and `refundable` how much cancelling may give
+    back, in minor units, of those that were summed up. Raises ValueError for none or more than
     MAX_ITEMS orders, CassandraUnavailable.
     """
-    rows = [{"order_id": each, "tracking": tracking.get(each)} for each in order_ids]
+    refundable = refundable or {}
+    rows = [
+        {"order_id": each, "tracking": tracking.get(each), "refundable": refundable.get(each)}
+        for each in order_ids
+    ]
     return STORE.start(change_id, act, rows, started_by, now)
 
 
@@ -174,6 +196,8 @@ def _change_order(change: OrderChange, row: Row) -> None:
         _note_result(row, "changed", _("An order that is gone"))
         return
     tracking = row.tracking or ""
+    # What a process has taken that died before its event.
+    numbers = [tracking] if tracking else []
     for _try in range(MAX_SAVE_TRIES):
         # What is not there now is not in the version that was read.
         if has_event_of(order, change):
@@ -190,17 +214,17 @@ def _change_order(change: OrderChange, row: Row) -> None:
                     now=current_time(),
                 )
                 continue
-            transition = plan_event(change.act, order, tracking, current_time())
+            transition = plan_event(change.act, order, tracking, current_time(), row.refundable)
             if transition is None:
+                release_unused_numbers(order, numbers)
                 _note_result(row, "unchanged", order.number)
                 return
-            if tracking:
-                take_tracking_number(tracking, order)
             with submit_under_way(_derive_submit_id(change, order)):
-                order = transition_order(order, transition)
+                order = transition_with_number(order, transition)
         except OrderChanged as stale:
             order = stale.order
         except OrderError as refused:
+            release_unused_numbers(order, numbers)
             is_overtaken = any(event.at > change.started_at for event in order.events)
             result = "changed" if is_overtaken else "refused"
             _note_result(row, result, order.number, str(refused))

@@ -28,13 +28,11 @@ class HistoryForm(Form):
         label=_("From"),
         required=False,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-        error_messages={"invalid": _("Enter a date in the format 2026-11-21")},
     )
     until = forms.DateField(
         label=_("To"),
         required=False,
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-        error_messages={"invalid": _("Enter a date in the format 2026-11-21")},
     )
 
     def __init__(self, *args: Any, years: Sequence[int], **kwargs: Any) -> None:

@@ -473,11 +473,13 @@ class OrderChangeRow(BulkChangeRowColumns):
     __personal_data__ = None
     order_id = columns.UUID()
     tracking = columns.Text()  # the number of its parcel, if it is to be shipped with one
+    refundable = columns.BigInt()  # how much cancelling may give back, if it was summed up
 
 
 class TrackingNumber(Model):
     """Whose parcel has a tracking number: taken before the parcel is shipped, so that no other order's gets it.
 
+    `version` is the order's that the event with the number is conditional on.
     Bound: one row a partition; gone after 400 days, when carriers begin to use numbers again.
     Writer: orders.operations.tracking_numbers, by conditional writes alone.
     """
@@ -488,6 +490,7 @@ class TrackingNumber(Model):
     __personal_data__ = {"columns": ("tracking",), "on_erase": "deleted"}
     tracking = columns.Text(partition_key=True)
     order_id = columns.UUID()
+    version = columns.Integer()
 
 
 class PendingEffectByMinute(Model):

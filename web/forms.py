@@ -1,14 +1,86 @@
 """The shop's base form: errors in a summary and beside their field, and what was typed is kept, but for what nobody sees."""
 
+from __future__ import annotations
+
+from collections import ChainMap
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.core import validators
 from django.forms.renderers import TemplatesSetting
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from web.text import clean_text
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+_ENTER, _CHOOSE = gettext_lazy("Enter %(field)s"), gettext_lazy("Choose %(field)s")
+_RELOAD = gettext_lazy("Reload the page and try again")
+_A_FILE = gettext_lazy("Choose a file")
+# What the shop says where Django would say it in its own words, by field and by validator. A form's own words stay.
+FIELD_MESSAGES: Mapping[type[forms.Field], Mapping[str, StrOrPromise]] = {
+    forms.Field: {"required": _ENTER},
+    forms.ChoiceField: {
+        "required": _CHOOSE,
+        "invalid_choice": gettext_lazy("Choose one of the options"),
+    },
+    forms.MultipleChoiceField: {
+        "invalid_choice": gettext_lazy("Choose only from the options"),
+        "invalid_list": gettext_lazy("Choose only from the options"),
+    },
+    forms.IntegerField: {"invalid": gettext_lazy("Enter a whole number")},
+    forms.DecimalField: {"invalid": gettext_lazy("Enter a number, such as 12.50")},
+    forms.DateField: {"invalid": gettext_lazy("Enter a date in the format 2026-11-21")},
+    forms.UUIDField: {"required": _RELOAD, "invalid": _RELOAD},
+    forms.FileField: {
+        "required": _A_FILE,
+        "invalid": _A_FILE,
+        "missing": _A_FILE,
+        "contradiction": gettext_lazy("Choose a file or remove the one that is there, not both"),
+        "empty": gettext_lazy("The file is empty. Choose another one"),
+        "max_length": gettext_lazy("Give the file a name of at most %(max)d characters"),
+    },
+    forms.EmailField: {
+        "invalid": gettext_lazy("Enter an email address in the format name@example.com")
+    },
+}
+VALIDATOR_MESSAGES: Mapping[type[Any], Mapping[str, StrOrPromise]] = {
+    validators.MaxLengthValidator: {
+        "max_length": ngettext_lazy(
+            "Enter at most %(limit_value)d character",
+            "Enter at most %(limit_value)d characters",
+            "limit_value",
+        )
+    },
+    validators.MinLengthValidator: {
+        "min_length": ngettext_lazy(
+            "Enter at least %(limit_value)d character",
+            "Enter at least %(limit_value)d characters",
+            "limit_value",
+        )
+    },
+    validators.MinValueValidator: {"min_value": gettext_lazy("Enter %(limit_value)s or more")},
+    validators.MaxValueValidator: {"max_value": gettext_lazy("Enter %(limit_value)s or less")},
+    validators.DecimalValidator: {
+        "max_digits": ngettext_lazy(
+            "Enter at most %(max)d digit", "Enter at most %(max)d digits", "max"
+        ),
+        "max_decimal_places": ngettext_lazy(
+            "Enter at most %(max)d decimal place", "Enter at most %(max)d decimal places", "max"
+        ),
+        "max_whole_digits": ngettext_lazy(
+            "Enter at most %(max)d digit before the decimal point",
+            "Enter at most %(max)d digits before the decimal point",
+            "max",
+        ),
+    },
+    validators.ProhibitNullCharactersValidator: {
+        "null_characters_not_allowed": gettext_lazy("Enter it without unprintable characters")
+    },
+}
 
 
 class Renderer(TemplatesSetting):
@@ -28,15 +100,12 @@ class Form(forms.Form):
         kwargs.setdefault("label_suffix", "")
         super().__init__(*args, **kwargs)
         self.data = self._without_unseen(self.data)
+
+    def full_clean(self) -> None:
+        """Check what was sent. Here all fields are there, also those that a form has added to itself."""
         for name, field in self.fields.items():
-            # Django's own "This field is required." does not say what to do; a form's own words stay.
-            if (
-                field.error_messages.get("required")
-                == forms.Field.default_error_messages["required"]
-            ):
-                field.error_messages["required"] = _("Enter %(field)s") % {
-                    "field": str(field.label or name).lower()
-                }
+            _use_own_words(field, name)
+        super().full_clean()
 
     def _without_unseen(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what was sent without control and direction characters (S78); passwords are as they were typed."""
@@ -53,6 +122,25 @@ class Form(forms.Form):
                 {name: [clean(name, each) for each in values] for name, values in data.lists()}
             )
         return {name: clean(name, value) for name, value in data.items()}
+
+
+def _use_own_words(field: forms.Field, name: str) -> None:
+    """Put the shop's words in the place of Django's, as far as nobody has said anything else. Nobody can type in a hidden field."""
+    said, is_hidden = field.error_messages, field.widget.is_hidden
+    for of_class in type(field).__mro__:
+        defaults = ChainMap(
+            *(vars(base).get("default_error_messages", {}) for base in of_class.__mro__)
+        )
+        for code, words in FIELD_MESSAGES.get(of_class, {}).items():
+            if said.get(code) == defaults.get(code):
+                label = str(field.label or name).lower()
+                words = words % {"field": label} if code == "required" else words
+                said[code] = _RELOAD if is_hidden else words
+    for validator in field.validators:
+        for code, words in VALIDATOR_MESSAGES.get(type(validator), {}).items():
+            # DecimalValidator has no `message`. One that was given to a validator is meant.
+            if getattr(validator, "message", "") == getattr(type(validator), "message", ""):
+                said.setdefault(code, _RELOAD if is_hidden else words)
 
 
 class FilterForm(Form):

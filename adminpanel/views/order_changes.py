@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID
@@ -66,13 +67,15 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
     if change_id is None or data.get("seen") != _fingerprint(form, ids):
         return _preview_page(request, data, form, ids, is_stale=True)
     act = _build_act(request, form, now)
+    refundable: Mapping[UUID, int] = {}
     if act.kind == "cancelled" and act.refunds_until:
-        amount, in_all = bulk_changes.sum_cancellations(ids, refund_limit())
-        if not confirm_refund(request, form, amount, in_all):
+        given_back = bulk_changes.sum_cancellations(ids, refund_limit())
+        if not confirm_refund(request, form, given_back.amount, given_back.in_all):
             return _preview_page(request, data, form, ids)
+        refundable = given_back.by_order
     member = current_member(request)
     change = bulk_changes.start_change(
-        change_id, act, ids, form.tracking_by_order, UUID(str(member.pk)), now
+        change_id, act, ids, form.tracking_by_order, UUID(str(member.pk)), now, refundable
     )
     note_changes(request, {}, {"act": describe_act(act), "orders": str(change.total)})
     # A large one is the worker's, which also finishes what this process leaves.

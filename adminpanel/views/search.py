@@ -16,6 +16,8 @@ from adminpanel.forms import SearchForm
 from adminpanel.product_forms import CATALOGUE_STAFF
 from adminpanel.search import SearchAnswers, find_everything, find_order_number
 from cassandra_db import current_time
+from catalogue.words import split_words
+from orders.search_terms import HEAD
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 from web.rendering import render_page
 
@@ -45,8 +47,8 @@ def search(request: HttpRequest) -> HttpResponse:
     looks = prefetch_looks(member, now)
     found = find_everything(typed, member, now, year) if is_valid else SearchAnswers()
     if found.names_people:
-        subject = mailbox_pseudonym(typed) if is_address else words_pseudonym(typed)
-        record_look(member, "person_searched", subject, looks, now)
+        subject, covered = _describe_look(typed, found, year)
+        record_look(member, "person_searched", subject, looks, now, covered)
     context = {
         "form": form,
         "bar_form": form,
@@ -63,6 +65,20 @@ def search(request: HttpRequest) -> HttpResponse:
         status=200 if is_valid else 422,
         replace_url=_sealed_url(typed) if is_address else "",
     )
+
+
+def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[str, list[str]]:
+    """Return what stands in the audit log for a search that finds people, and for the shorter ones that have shown all of it.
+
+    A name is typed letter by letter. A search that has found more people than it shows covers none with more letters.
+    """
+    if "@" in typed:
+        return mailbox_pseudonym(typed), []
+    of_year = f", orders until {year}" if year else ""
+    subject = words_pseudonym(typed) + of_year
+    folded = " ".join(split_words(typed))
+    covered = [words_pseudonym(folded[:length]) + of_year for length in range(HEAD, len(folded))]
+    return f"{subject}, the first of many" if found.has_more_people else subject, covered
 
 
 def _sealed_url(typed: str) -> str:

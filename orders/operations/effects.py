@@ -28,7 +28,7 @@ from orders.operations.emails import queue_order_mails
 from orders.operations.pending_effects import clear_pending_effects, effects_under_way
 from orders.operations.refunds import settle_captures_and_refunds
 from orders.operations.sales import record_order_sale
-from orders.operations.tracking_numbers import sync_tracking_numbers
+from orders.operations.tracking_numbers import release_unused_numbers
 from orders.operations.transitions import append_event
 from orders.operations.unpaid_units import sync_unpaid_units
 from orders.operations.withdrawals import follow_withdrawal
@@ -136,7 +136,7 @@ def apply_order_effects(order: Order, items: tuple[Item, ...], now: datetime) ->
         partial(remove_bought_items, order, items, now),
         partial(note_addition, order),
         partial(note_delivery, order),
-        partial(sync_tracking_numbers, order),
+        partial(release_unused_numbers, order, order.former_tracking_numbers),
         partial(queue_order_mails, order, items, now),
     )
     if stock_error:

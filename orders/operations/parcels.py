@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from orders.entities import Order
+from orders.errors import OrderChanged
 from orders.operations.effects import transition_order
-from orders.operations.tracking_numbers import take_tracking_number
+from orders.operations.tracking_numbers import release_unused_numbers, take_tracking_number
+from orders.operations.transitions import check_transition
 from orders.parcels import TRACKED
 from orders.transitions import Transition
 
@@ -48,15 +50,12 @@ def ship_parcel(
 
     Raises TrackingNumberTaken, too.
     """
-    if tracking:
-        # A process that dies here leaves the number with the order that will be shipped with it.
-        take_tracking_number(tracking, order)
     details = {
         "parcel": parcel_id,
         "carrier": carrier or order.method.carrier,
         "tracking": tracking,
     }
-    return transition_order(
+    return transition_with_number(
         order, Transition("shipped", actor=actor, at=now, note=note, details=details)
     )
 
@@ -75,15 +74,31 @@ def correct_tracking(
 
     `tracking` is '' for a parcel without a number. With `has_mail` its buyer is mailed the number. Raises TrackingNumberTaken, too.
     """
-    if tracking:
-        take_tracking_number(tracking, order)
     details = {
         "parcel": parcel_id,
         "carrier": carrier or order.method.carrier,
         "tracking": tracking,
         "mail": has_mail,
     }
-    return transition_order(order, Transition(TRACKED, actor=actor, at=now, details=details))
+    return transition_with_number(order, Transition(TRACKED, actor=actor, at=now, details=details))
+
+
+def transition_with_number(order: Order, transition: Transition) -> Order:
+    """Apply a transition whose details may have a tracking number, which is taken before; return the order.
+
+    A transition that is refused takes none, and one that loses against another write gives it back. What a process that dies in
+    between leaves taken, the consistency check gives back (I32). Raises TrackingNumberTaken, too.
+    """
+    tracking = transition.details.get("tracking")
+    if not tracking:
+        return transition_order(order, transition)
+    check_transition(order, transition)
+    take_tracking_number(tracking, order)
+    try:
+        return transition_order(order, transition)
+    except OrderChanged as stale:
+        release_unused_numbers(stale.order, [tracking])
+        raise
 
 
 def mark_parcel_delivered(

@@ -129,12 +129,7 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
     It is not read again: the condition ensures that it is what was read, changed by what was written.
     Raises TransitionRefused when the order's state does not allow it, OrderChanged when another write was faster, CassandraUnavailable.
     """
-    then, rows = order, []
-    for kind, details in transition.events.items():
-        then = projection.apply_event(
-            then, _event(then, kind, details, transition), transition.allocations_json
-        )
-        rows.append(event_statement(then.order_id, then.events[0], then.state))
+    then, rows = _apply_events(order, transition)
     then = replace(
         then,
         version=order.version + 1,  # of the batch, however many events it has
@@ -168,6 +163,22 @@ def append_event(order: Order, transition: Transition) -> tuple[Order, PendingEf
     if fresh is None:
         raise LookupError(f"order {order.order_id} has vanished")
     raise OrderChanged(fresh)
+
+
+def check_transition(order: Order, transition: Transition) -> None:
+    """Raise TransitionRefused if the order, as it was read, does not allow a transition."""
+    _apply_events(order, transition)
+
+
+def _apply_events(order: Order, transition: Transition) -> tuple[Order, list[BoundStatement]]:
+    """Return the order after a transition's events, and the writes of their rows."""
+    rows = []
+    for kind, details in transition.events.items():
+        order = projection.apply_event(
+            order, _event(order, kind, details, transition), transition.allocations_json
+        )
+        rows.append(event_statement(order.order_id, order.events[0], order.state))
+    return order, rows
 
 
 def _event(order: Order, kind: str, details: Mapping[str, Any], transition: Transition) -> Event:

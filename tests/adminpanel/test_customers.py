@@ -235,6 +235,33 @@ def test_s107_who_sees_orders_drafts_and_names_stands_in_the_audit_log_once(
     assert len(list_entries_this_month(bea, "staff")) == len(entries) + 1
 
 
+def test_s107_a_name_that_is_typed_letter_by_letter_is_one_look(
+    desk: Client, bea: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word = f"q{uuid4().hex[:12]}"
+    for letter in "ab":
+        save_search_terms(make_user(f"Zoe {word}{letter}").pk)
+
+    def list_new_looks(*typed: str, **more: str) -> list[str]:
+        before = len(list_entries_this_month(bea, "staff"))
+        for each in typed:
+            answer = desk.get(SEARCH, {"q": each, **more}, HTTP_HX_REQUEST="true")
+            assert word[:5] in answer.content.decode()
+        entries = list_entries_this_month(bea, "staff")
+        return sorted(each.subject for each in entries[: len(entries) - before])
+
+    first, later = words_pseudonym(word[:6]), words_pseudonym(f"{word}a")
+    assert list_new_looks(*(word[:length] for length in range(6, 14)), f"{word}a") == [first]
+    assert list_new_looks(word[:5]) == [words_pseudonym(word[:5])], "fewer letters show more"
+    assert list_new_looks(f"{word}a", year="2024") == [f"{later}, orders until 2024"]
+    # Of two who are found one is shown; more letters show the other.
+    monkeypatch.setattr("accounts.customer_search.MAX_SHOWN", 1)
+    with time_machine.travel(datetime.now(UTC) + timedelta(minutes=11), tick=False):
+        assert list_new_looks(word, f"{word}b", f"{word}b") == sorted(
+            (f"{words_pseudonym(word)}, the first of many", words_pseudonym(f"{word}b"))
+        )
+
+
 def test_x184_a_guest_is_found_by_their_orders_and_nobody_is_said_to_be_nobody(
     desk: Client,
 ) -> None:

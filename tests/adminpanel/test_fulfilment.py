@@ -19,13 +19,16 @@ from accounts import second_factor as factors
 from accounts.models import User
 from accounts.sessions import PASSED_AT
 from adminpanel import queries as staff_queries
+from consistency import order_search
+from consistency.findings import Violation
 from orders import balance, links, operations, queries
 from orders.entities import Order
+from orders.errors import OrderChanged, TransitionRefused
 from orders.operations import effects
 from orders.operations.erasure import anonymize_order
 from orders.operations.tracking_numbers import (
     find_tracking_owner,
-    sync_tracking_numbers,
+    release_unused_numbers,
     take_tracking_number,
 )
 from orders.presentation import list_history
@@ -297,15 +300,55 @@ def test_x257_a_corrected_number_is_free_after_a_crash_and_one_that_comes_back_i
         )
 
     order = correct(order, first)
-    kill_in(effects, "sync_tracking_numbers", lambda: correct(order, second))
+    kill_in(effects, "release_unused_numbers", lambda: correct(order, second))
     assert find_tracking_owner(first) == order.order_id
     now = datetime.now(UTC)
     run_worker(now - timedelta(minutes=2), now + timedelta(minutes=1), order.order_id)
     assert [find_tracking_owner(each) for each in (first, second)] == [None, order.order_id]
     stale = now_of(order)
     correct(stale, first)
-    sync_tracking_numbers(stale)  # as a process does that was slow after the event before
+    # As a process does that was slow after the event before.
+    release_unused_numbers(stale, stale.former_tracking_numbers)
     assert [find_tracking_owner(each) for each in (first, second)] == [order.order_id, None]
+
+
+def test_x198_a_number_whose_event_lost_is_free_and_a_winners_is_not() -> None:
+    order, now = make_order_with_events("paid", "packed"), datetime.now(UTC)
+    number, other = make_number(), make_number()
+
+    def ship(order: Order, tracking: str) -> Order:
+        return operations.ship_parcel(order, "1", "DHL", tracking, actor="Ann", now=now)
+
+    def find_violations(tracking: str) -> list[Violation]:
+        return list(order_search.check_number(order_search.NUMBER.one(tracking=tracking)))
+
+    tags = {"added": ["gift"], "removed": []}
+    newer = operations.transition_order(
+        order, Transition("tagged", actor="Ben", at=now, details=tags)
+    )
+    with pytest.raises(OrderChanged):
+        ship(order, number)
+    assert find_tracking_owner(number) is None
+    # Another submit is about to give it to the order; then it has.
+    take_tracking_number(number, order)
+    take_tracking_number(number, newer)
+    with pytest.raises(OrderChanged):
+        ship(order, number)
+    assert find_tracking_owner(number) == order.order_id
+    shipped = ship(newer, number)
+    with pytest.raises(OrderChanged):
+        ship(newer, number)
+    with pytest.raises(TransitionRefused):
+        ship(shipped, other)
+    assert [find_tracking_owner(each) for each in (number, other)] == [order.order_id, None]
+    # A process dies before its event.
+    take_tracking_number(other, shipped)
+    assert find_violations(other) == [], "the event may still be written"
+    operations.mark_parcel_delivered(shipped, "1", actor="Ann", now=now)
+    (violation,) = find_violations(other)
+    assert violation.fix
+    violation.fix(now)
+    assert (find_tracking_owner(other), find_violations(number)) == (None, [])
 
 
 def test_x73_a_stale_submit_shows_who_was_faster_and_what_it_had_typed(

@@ -19,11 +19,12 @@ from adminpanel.order_change_forms import ACT_FORMS
 from cassandra_db import current_time
 from orders import balance, bulk_changes, operations, queries
 from orders.bulk_acts import ActRefused, OrderAct, plan_event
+from orders.bulk_changes import CancellationSum
 from orders.entities import Order
 from orders.states import STAFF_TRANSITIONS
 from pricing.money import from_minor_units, to_minor_units
 from tests.adminpanel.conftest import make_order_with_events
-from tests.factories import make_order, make_user, sign_in_staff
+from tests.factories import make_order, make_payment, make_user, sign_in_staff
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order, make_paper_order
 
 NEW, PREVIEW = reverse("adminpanel:order_changes_new"), reverse("adminpanel:order_changes_preview")
@@ -149,17 +150,37 @@ def test_s101_what_a_bank_has_approved_is_money_that_goes_back_too() -> None:
     assert balance.amount_to_give_up(order) == order.total * 0
     paid = make_paid_order(items)
     now = paid.events[0].at
-    for until, is_refused in (
-        ("", True),
-        (order.placed_at.isoformat(), True),
-        (now.isoformat(), False),
+    cents = to_minor_units(paid.total)
+    for until, refundable, is_refused in (
+        ("", None, True),
+        ("", cents, True),
+        (order.placed_at.isoformat(), None, True),
+        (now.isoformat(), None, False),
+        (order.placed_at.isoformat(), cents, False),
+        (now.isoformat(), cents - 1, True),
     ):
         act = OrderAct("cancelled", "Ann", refunds_until=until)
         if is_refused:
             with pytest.raises(ActRefused, match="paid"):
-                plan_event(act, paid, "", now)
+                plan_event(act, paid, "", now, refundable)
         else:
-            assert plan_event(act, paid, "", now)
+            assert plan_event(act, paid, "", now, refundable)
+
+
+def test_s101_a_payment_that_began_before_the_sum_and_is_recorded_after_it_stays(
+    bea: Bea, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, paid = make_order(), make_order(paid=True)
+
+    def pay(*_: object) -> bool:
+        make_payment(order, now=order.placed_at)
+        return True
+
+    monkeypatch.setattr("adminpanel.views.order_changes.confirm_refund", pay)
+    answer = change_many(bea.client, "cancelled", order, paid)
+    assert [fresh(each).state for each in (order, paid)] == ["confirmed", "cancelled"]
+    page = bea.client.get(answer["Location"]).content.decode()
+    assert "It was paid for after this change was started." in page
 
 
 @pytest.mark.parametrize("act", ["cancelled", "lines", "many"])
@@ -227,8 +248,10 @@ def _crash(*_: object, **__: object) -> Order:
 
 def test_s101_a_change_of_very_many_orders_is_more_than_anybody_gives_without_a_code() -> None:
     ids = [uuid4() for _ in range(bulk_changes.MAX_SUMMED + 1)]
-    assert bulk_changes.sum_cancellations(ids, 100)[0] > 100
-    assert bulk_changes.sum_cancellations(ids[:3], 100) == (0, 0)
+    assert bulk_changes.sum_cancellations(ids, 100).amount > 100
+    assert bulk_changes.sum_cancellations(ids[:3], 100) == CancellationSum(
+        0, 0, dict.fromkeys(ids[:3], 0)
+    )
 
 
 def test_s101_what_was_not_summed_up_counts_as_more_than_may_be_given(
@@ -238,7 +261,9 @@ def test_s101_what_was_not_summed_up_counts_as_more_than_may_be_given(
     monkeypatch.setattr("jobs.bulk_changes.PAGE_LENGTH", 1)
     order = make_order_with_events("paid", now=current_time())
     cents = to_minor_units(order.total)
-    assert bulk_changes.sum_cancellations([order.order_id], cents - 1) == (cents, cents)
+    by_order = {order.order_id: cents}
+    found = bulk_changes.sum_cancellations([order.order_id], cents - 1)
+    assert found == CancellationSum(cents, cents, by_order)
     monkeypatch.setattr(balance, "amount_given_back", lambda order: order.total * 9)
-    noted, in_all = bulk_changes.sum_cancellations([order.order_id, uuid4()], 5 * cents)
-    assert (noted, in_all) == (5 * cents + 1, 10 * cents)
+    found = bulk_changes.sum_cancellations([order.order_id, uuid4()], 5 * cents)
+    assert found == CancellationSum(5 * cents + 1, 10 * cents, by_order)

@@ -53,6 +53,7 @@ RULES_BY_COPY = {
     **dict.fromkeys(("orders_by_status", "order_days_by_status", "order_ids_by_number"), "I3"),
     **dict.fromkeys(("orders_by_search_term", "search_terms_by_order"), "I32"),
     **dict.fromkeys(("users_by_search_term", "search_terms_by_user"), "I32"),
+    "tracking_numbers": "I32",
     **dict.fromkeys(("sales_facts", "daily_sales"), "I7"),
     "users_by_email": "I8",
     "user_stats": "I35",
@@ -73,7 +74,6 @@ RULES_BY_COPY = {
 }
 # Originals; notes for the worker, which are gone when it has looked; and what conditional batches alone write beside its original.
 NO_COPIES = {
-    "tracking_numbers",
     "draft_orders",
     *(
         "leases",

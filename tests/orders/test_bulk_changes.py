@@ -16,6 +16,7 @@ from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.bulk_changes import OrderChange
 from orders.entities import Order
 from orders.operations import resent_mails
+from orders.operations.tracking_numbers import find_tracking_owner, take_tracking_number
 from tests.consistency.test_check_consistency import found as find_violations
 from tests.consistency.test_check_consistency import repair
 from tests.factories import make_order
@@ -123,6 +124,14 @@ def test_x175_a_tracking_number_belongs_to_one_order() -> None:
     assert results(change) == [("refused", seen.reason)]
     assert number in seen.reason
     assert not fresh(other).parcels()
+    # A process takes one and dies, and somebody else changes the order: what is refused then has no number.
+    unused = f"T{uuid4().hex[:12]}"
+    change = start(act, [other], {other.order_id: unused})
+    take_tracking_number(unused, other)
+    bulk_changes.run_change(start(OrderAct("held", ANN), [other]), 100)
+    bulk_changes.run_change(change, 100)
+    assert [each[0] for each in results(change)] == ["changed"]
+    assert find_tracking_owner(unused) is None
 
 
 def test_x172_orders_are_tagged_packed_and_cancelled_and_what_is_so_already_stays() -> None:

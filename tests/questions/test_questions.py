@@ -489,13 +489,17 @@ def test_x265_i40_the_check_takes_what_an_earlier_version_has_left_of_an_erased_
     operations.UPDATE_TEXT.apply(
         if_lost=operations.SEND_AGAIN, **operations._columns(former), seen=question.version
     )
+    # One that everybody read is refused after its person was erased.
+    published = ask(question.product_id)
+    operations.erase_texts(published.user_id, keeps_texts=True)
+    assert act(operations.refuse_text, now_of(published), "No.").body
     finish()
     scope = Scope(products=frozenset({question.product_id}))
     report = check_consistency(scope, RULES, repair=True, recheck_after=())
-    assert len(report.fixed_violations) == 1
+    assert len(report.fixed_violations) == 2
     assert report.is_clean
-    left = now_of(question)
-    assert (left.state, left.body, waits(left)) == (WITHDRAWN, "", None)
+    for left in (now_of(question), now_of(published)):
+        assert (left.state, left.body, waits(left)) == (WITHDRAWN, "", None)
 
 
 def _publishes(text: Text) -> bool:

@@ -340,10 +340,16 @@ def test_x265_i38_the_check_takes_what_an_earlier_version_has_left_of_an_erased_
         now = queries.get_review(product.product_id, former.user_id)
         assert now
         operations._change(now, operations.replace(former, version=now.version + 1))
+    # One that everybody read is refused after its person was erased.
+    published = write(product.product_id)
+    operations.erase_reviews(published.user_id, keeps_texts=True)
+    kept = queries.get_review(product.product_id, operations.erased_id(published.review_id))
+    assert kept
+    assert act(operations.refuse_review, kept, "No.").body
     finish()
     scope = Scope(products=frozenset([product.product_id]))
     report = check_consistency(scope, RULES, repair=True, recheck_after=())
-    assert len(report.fixed_violations) == 2
+    assert len(report.fixed_violations) == 3
     assert report.is_clean
     rows = queries.REVIEWS.all(product_id=product.product_id)
     assert {(row.state, row.body, row.title) for row in rows} == {(WITHDRAWN, "", "")}
