@@ -44,6 +44,12 @@ def apply_events(order: Order, *kinds: str) -> Order:
 def make_details(order: Order, kind: str) -> dict[str, Any]:
     """Return details with which this event can happen to the order, if it can."""
     payment_id = str(uuid4())
+    if kind == "payment_started":
+        return {
+            "payment_id": payment_id,
+            "gateway": order.payment_method,
+            "amount": to_minor_units(order.total),
+        }
     if kind in ("authorized", "paid_late", "paid_too_late"):
         return {"payment_id": payment_id, "amount": to_minor_units(order.total)}
     if kind == "captured":
