@@ -38,16 +38,6 @@ if TYPE_CHECKING:
 MAX_NOTE = 1000
 
 
-class SearchForm(Form):
-    """What staff look for, whatever it is."""
-
-    q = forms.CharField(
-        label=gettext_lazy("Search"),
-        required=False,
-        max_length=100,
-    )
-
-
 def _note(label: StrOrPromise, *, required: bool) -> forms.CharField:
     return forms.CharField(
         label=label,

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from adminpanel.search import views
 from adminpanel.views import (
     audit_log,
     bulk_changes,
@@ -26,7 +27,6 @@ from adminpanel.views import (
     questions,
     reviews,
     sales,
-    search,
     second_factor,
     shop_settings,
     spreadsheets,
@@ -41,7 +41,7 @@ app_name = "adminpanel"
 urlpatterns = [
     path("", orders.order_board, name="board"),
     path("orders/columns/", orders.choose_board_columns, name="board_columns"),
-    path("search/", search.search, name="search"),
+    path("search/", views.search, name="search"),
     path("orders/changes/", order_changes.order_changes, name="order_changes"),
     path("orders/changes/new/", order_changes.order_changes_new, name="order_changes_new"),
     path(

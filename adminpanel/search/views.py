@@ -12,9 +12,9 @@ from accounts.access import current_member, staff_required
 from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
-from adminpanel.forms import SearchForm
 from adminpanel.product_forms import CATALOGUE_STAFF
-from adminpanel.search import SearchAnswers, find_everything, find_order_number
+from adminpanel.search.forms import SearchForm
+from adminpanel.search.pages import SearchAnswers, find_everything, find_order_number
 from cassandra_db import current_time
 from catalogue.words import split_words
 from orders.search_terms import HEAD
@@ -59,7 +59,7 @@ def search(request: HttpRequest) -> HttpResponse:
     }
     return render_page(
         request,
-        "adminpanel/search.html",
+        "adminpanel/search/search.html",
         context,
         part="results",
         status=200 if is_valid else 422,

@@ -18,7 +18,7 @@ from accounts.operations import request_erasure, save_name, search_terms
 from accounts.operations.search_terms import INSERT_TERM, TERMS, floor_to_hour, save_search_terms
 from accounts.queries import list_named_users
 from accounts.roles import ROLES
-from adminpanel.views.search import _unseal
+from adminpanel.search.views import _unseal
 from cassandra_db import count_statements, current_microseconds, current_time, write_batch
 from catalogue.search import build_index
 from consistency.findings import Report, Scope
