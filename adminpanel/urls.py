@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from adminpanel.promotions import views as promotions
 from adminpanel.search import views
 from adminpanel.views import (
     audit_log,
@@ -23,7 +24,6 @@ from adminpanel.views import (
     people,
     pictures,
     products,
-    promotions,
     questions,
     reviews,
     sales,

@@ -3938,17 +3938,17 @@ FAULTS = (
     ),
     _fault(
         "Whoever ends a promotion is told so, though somebody else has ended it",
-        "adminpanel/views/promotions.py",
+        "adminpanel/promotions/views.py",
         "    if operations.end_promotion(trigger, name, now):\n",
         "    if operations.end_promotion(trigger, name, now) is not None:\n",
-        "tests/adminpanel/test_promotions.py",
+        "tests/adminpanel/promotions/test_promotions.py",
     ),
     _fault(
         "An end of a promotion is taken back that another one has set since",
         "promotions/operations.py",
         "IF ended_at = :ended_at AND kind IN :kinds",
         "IF ended_at >= :ended_at AND kind IN :kinds",
-        "tests/adminpanel/test_promotions.py",
+        "tests/adminpanel/promotions/test_promotions.py",
     ),
     _fault(
         "A product that has gone offers one that has gone, too",
@@ -4482,7 +4482,7 @@ FAULTS = (
         "promotions/rules.py",
         "        return last_day(self.ends_at) if self.ends_at else None\n",
         "        return timezone.localdate(self.ends_at) if self.ends_at else None\n",
-        "tests/adminpanel/test_promotions.py",
+        "tests/adminpanel/promotions/test_promotions.py",
     ),
     _fault(
         "An offer ends at some minute of the day until which it holds",

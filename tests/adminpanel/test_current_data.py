@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 
 from adminpanel.bulk_forms import CategoryActForm
-from adminpanel.forms import PromotionForm
 from adminpanel.product_forms import NewProductForm, ProductFilterForm, ProductForm
+from adminpanel.promotions.forms import PromotionForm
 from cassandra_db import current_time
 from cassandra_db.process_copies import ProcessCopy
 from cassandra_db.session import keyspace_name

@@ -10,9 +10,9 @@ from django.http import QueryDict
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from adminpanel.forms import PromotionForm
 from adminpanel.order_selection import OrderFilterForm, list_selected_orders
 from adminpanel.product_forms import ProductFilterForm
+from adminpanel.promotions.forms import PromotionForm
 from catalogue import search
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_product, make_user, sign_in_staff

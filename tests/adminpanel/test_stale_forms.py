@@ -377,7 +377,7 @@ TRIED_ELSEWHERE = {
     "front_page_row": "adminpanel/test_pins.py::test_x110_staff_pin_products_in_the_rows_of_the_front_page",
     "stock_transfer_end": "adminpanel/test_stock.py::test_x151_x153_s90_a_transfer_is_sent_and_ended_by_form_and_the_history_says_by_whom",
     "review_picture_remove": "reviews/test_pictures.py::test_x244_pictures_are_shown_once_the_staff_have_seen_them",
-    "promotion_resume": "adminpanel/test_promotions.py::test_the_list_shows_the_uses_and_a_submit_ends_it",
+    "promotion_resume": "adminpanel/promotions/test_promotions.py::test_the_list_shows_the_uses_and_a_submit_ends_it",
 }
 
 # Forms that overwrite nothing that their page has shown, and why.

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.forms import PromotionForm
-from adminpanel.promotions import list_promotion_lines
+from adminpanel.promotions.forms import PromotionForm
+from adminpanel.promotions.pages import list_promotion_lines
 from cassandra_db import current_time
 from promotions import operations, queries
 from promotions.errors import CodeTaken, PromotionRefused
@@ -91,4 +91,4 @@ def _read_moment(text: str) -> datetime | None:
 
 def _page(request: HttpRequest, form: PromotionForm, status: int = 200) -> HttpResponse:
     context = {"promotions": list_promotion_lines(current_time()), "form": form}
-    return render_page(request, "adminpanel/promotions.html", context, status=status)
+    return render_page(request, "adminpanel/promotions/promotions.html", context, status=status)
