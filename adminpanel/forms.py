@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django import forms
@@ -15,11 +13,7 @@ from django.utils.translation import gettext_lazy
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
 from accounts.forms import email_field
 from accounts.roles import ROLE_DUTIES
-from adminpanel.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.templatetags.roles import role_label
-from adminpanel.visits import MAX_VISITS_PERIOD
-from analytics.figures import ALL_CATEGORIES
-from catalogue.queries import get_category_tree
 from orders.errors import InvalidTag
 from orders.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
@@ -208,83 +202,3 @@ class AuditLogForm(FilterForm):
         clean = self.cleaned_data
         day = min(max(clean.get("day") or today, today - RETENTION), today)
         return clean.get("book") or STAFF, day, clean.get("who"), clean.get("after", "")
-
-
-class SalesForm(FilterForm):
-    """Of which days the sales are shown, both included; by itself the last thirty."""
-
-    first = forms.DateField(
-        label=gettext_lazy("From"),
-        required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-    )
-    last = forms.DateField(
-        label=gettext_lazy("To"),
-        required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-    )
-
-    def parse_selection(self, today: date) -> tuple[date, date]:
-        """Return the first and the last day, in this order, a year apart at most, and none of them to come."""
-        self.is_valid()
-        last = min(self.cleaned_data.get("last") or today, today)
-        first = min(self.cleaned_data.get("first") or last - min(USUAL, last - date.min), last)
-        return max(first, last - min(MAX_REPORT_PERIOD, last - date.min)), last
-
-
-@dataclass(frozen=True)
-class VisitsSelection:
-    """Of which days visits are shown, both included, in which lines, and of what."""
-
-    first: date
-    last: date
-    by_week: bool = False
-    category_id: UUID = ALL_CATEGORIES
-    product_id: UUID | None = None
-
-    def to_initial(self) -> dict[str, Any]:
-        """Return it as the form shows it."""
-        return {
-            "first": self.first,
-            "last": self.last,
-            "by": "week" if self.by_week else "day",
-            "category": "" if self.category_id == ALL_CATEGORIES else str(self.category_id),
-        }
-
-    @property
-    def as_query(self) -> str:
-        """The address's query, without the product."""
-        return urlencode({name: value for name, value in self.to_initial().items() if value})
-
-
-class VisitsForm(SalesForm):
-    """Of which days the visits are shown, and how."""
-
-    by = forms.ChoiceField(
-        label=gettext_lazy("Lines"),
-        required=False,
-        choices=[("day", gettext_lazy("Days")), ("week", gettext_lazy("Weeks"))],
-    )
-    category = forms.ChoiceField(label=gettext_lazy("Products in"), required=False)
-    product = forms.UUIDField(required=False, widget=forms.HiddenInput)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        nodes = sorted(
-            (" › ".join(one.name for one in [*each.ancestors, each]), str(each.category_id))
-            for each in get_category_tree().by_id.values()
-        )
-        choices = [("", _("All categories")), *((category_id, name) for name, category_id in nodes)]
-        cast(forms.ChoiceField, self.fields["category"]).choices = choices
-
-    def parse(self, today: date) -> VisitsSelection:
-        """Return what is asked for, as far as it is kept."""
-        first, last = self.parse_selection(today)
-        found = self.cleaned_data
-        return VisitsSelection(
-            max(first, last - min(MAX_VISITS_PERIOD, last - date.min)),
-            last,
-            found.get("by") == "week",
-            UUID(found["category"]) if found.get("category") else ALL_CATEGORIES,
-            found.get("product"),
-        )

@@ -3,18 +3,17 @@
 from django.urls import path
 
 from adminpanel.promotions import views as promotions
+from adminpanel.reports.views import climate, live, sales, visits
 from adminpanel.search import views
 from adminpanel.views import (
     audit_log,
     bulk_changes,
     categories,
     category_picture,
-    climate,
     customers,
     drafts,
     front_page,
     fulfilment,
-    live,
     mails,
     order_changes,
     order_tags,
@@ -26,14 +25,12 @@ from adminpanel.views import (
     products,
     questions,
     reviews,
-    sales,
     second_factor,
     shop_settings,
     spreadsheets,
     stock,
     stock_items,
     system,
-    visits,
     worker,
 )
 

@@ -3349,7 +3349,7 @@ FAULTS = (
     ),
     _fault(
         "The live page is drawn anew though nothing has happened",
-        "adminpanel/views/live.py",
+        "adminpanel/reports/views/live.py",
         "== live.fingerprint",
         "== live",
         "tests/analytics/test_live.py",
@@ -4948,7 +4948,7 @@ FAULTS = (
     ),
     _fault(
         "A conversion is more than a hundred per cent",
-        "adminpanel/visits.py",
+        "adminpanel/reports/visits.py",
         "        if not self.visitors or self.sales.orders > self.visitors:\n",
         "        if not self.visitors:\n",
         "tests/analytics/test_visits.py",

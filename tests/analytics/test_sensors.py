@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from adminpanel.climate import get_climate_day
+from adminpanel.reports.climate import get_climate_day
 from analytics import sensors
 from analytics.days import shop_today
 from analytics.sensors import (

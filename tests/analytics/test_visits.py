@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from adminpanel.visits import VisitLine
+from adminpanel.reports.visits import VisitLine
 from analytics import batch_writer, event_writer, events, queries
 from analytics.days import shop_day
 from analytics.event_writer import (

@@ -5,7 +5,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ADMIN
-from adminpanel.live import get_live_view
+from adminpanel.reports.live import get_live_view
 from cassandra_db import current_time
 from web.rendering import render_page
 
@@ -17,4 +17,4 @@ def live_visits(request: HttpRequest) -> HttpResponse:
     live = get_live_view(current_time())
     if request.GET.get("seen") == live.fingerprint:
         return HttpResponse(status=204)
-    return render_page(request, "adminpanel/live.html", {"live": live}, part="live")
+    return render_page(request, "adminpanel/reports/live.html", {"live": live}, part="live")

@@ -6,8 +6,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ADMIN
-from adminpanel.forms import SalesForm
-from adminpanel.sales import get_sales_report as sales_of
+from adminpanel.reports.forms import SalesForm
+from adminpanel.reports.sales import get_sales_report as sales_of
 from analytics.days import shop_today
 from web.rendering import render_page
 
@@ -19,10 +19,10 @@ def sales_report(request: HttpRequest) -> HttpResponse:
     form = SalesForm(request.GET)
     first, last = form.parse_selection(shop_today())
     if form.is_refused:
-        return render_page(request, "adminpanel/sales.html", {"form": form}, status=422)
+        return render_page(request, "adminpanel/reports/sales.html", {"form": form}, status=422)
     form = SalesForm(initial={"first": first, "last": last})
     return render_page(
         request,
-        "adminpanel/sales.html",
+        "adminpanel/reports/sales.html",
         {"sales": sales_of(first, last, settings.CURRENCY), "form": form},
     )

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ADMIN
-from adminpanel.forms import VisitsForm
-from adminpanel.visits import VisitsReport, get_visits_report
+from adminpanel.reports.forms import VisitsForm
+from adminpanel.reports.visits import VisitsReport, get_visits_report
 from analytics.days import shop_today
 from catalogue.queries import prefetch_categories
 from web.rendering import render_page
@@ -24,7 +24,7 @@ def visits_report(request: HttpRequest) -> HttpResponse:
     form = VisitsForm(request.GET)
     selection = form.parse(shop_today())
     if form.is_refused:
-        return render_page(request, "adminpanel/visits.html", {"form": form}, status=422)
+        return render_page(request, "adminpanel/reports/visits.html", {"form": form}, status=422)
     report = get_visits_report(
         selection.first,
         selection.last,
@@ -40,7 +40,7 @@ def visits_report(request: HttpRequest) -> HttpResponse:
         "form": VisitsForm(initial=selection.to_initial()),
         "selection": selection,
     }
-    return render_page(request, "adminpanel/visits.html", context)
+    return render_page(request, "adminpanel/reports/visits.html", context)
 
 
 def _csv(report: VisitsReport) -> HttpResponse:

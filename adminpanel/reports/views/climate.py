@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ADMIN
-from adminpanel.climate import KEPT_DAYS, LABELS, UNITS, ClimateDay, get_climate_day
+from adminpanel.reports.climate import KEPT_DAYS, LABELS, UNITS, ClimateDay, get_climate_day
 from analytics.days import shop_today
 from cassandra_db import current_time
 from web.rendering import render_page
@@ -22,7 +22,7 @@ def climate_day(request: HttpRequest) -> HttpResponse:
     climate = get_climate_day(_parse_day(request.GET.get("day", "")), current_time())
     if request.GET.get("format") == "csv":
         return _csv(climate)
-    return render_page(request, "adminpanel/climate.html", {"climate": climate})
+    return render_page(request, "adminpanel/reports/climate.html", {"climate": climate})
 
 
 def _parse_day(typed: str) -> date:
