@@ -3,6 +3,7 @@
 The field stands in the form that was sent, beside all that was typed.
 """
 
+from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -11,7 +12,6 @@ from accounts.access import current_member
 from accounts.models import User
 from accounts.reauthentication import verify_code
 from accounts.second_factor import get_demo_code, has_fresh_code
-from adminpanel.forms import WRONG_CODE, TotpCodeForm
 from cassandra_db import current_time
 from web.errors import TooManyAttempts
 from web.forms import Form
@@ -50,3 +50,28 @@ def _demo_help(user: User) -> str:
         else _(" This is a demo shop: the code is %(code)s.")
     )
     return words % {"code": code, "seconds": wait}
+
+
+WRONG_CODE = gettext_lazy(
+    "This code is wrong, or was already used. Wait for your app to show the next one and enter that."
+)
+
+
+class TotpCodeForm(Form):
+    """The six digits that a telephone shows."""
+
+    code = forms.CharField(
+        label=gettext_lazy("Code"),
+        max_length=20,
+        help_text=gettext_lazy("The six digits that your authenticator app shows for Stoa."),
+        widget=forms.TextInput(
+            {
+                "class": "input--short",
+                "autocomplete": "one-time-code",
+                "inputmode": "numeric",
+                "spellcheck": "false",
+            }
+        ),
+        error_messages={"required": gettext_lazy("Enter the six digits that your app shows")},
+    )
+    next = forms.CharField(required=False, widget=forms.HiddenInput)

@@ -2,11 +2,11 @@
 
 from django.urls import path
 
+from adminpanel.people.views import audit_log, people, second_factor
 from adminpanel.promotions import views as promotions
 from adminpanel.reports.views import climate, live, sales, visits
 from adminpanel.search import views
 from adminpanel.views import (
-    audit_log,
     bulk_changes,
     categories,
     category_picture,
@@ -20,12 +20,10 @@ from adminpanel.views import (
     order_viewers,
     orders,
     papers,
-    people,
     pictures,
     products,
     questions,
     reviews,
-    second_factor,
     shop_settings,
     spreadsheets,
     stock,

@@ -2649,7 +2649,7 @@ FAULTS = (
     # ---- Who may, and what is entered
     _fault(
         "A staff page is open to everybody",
-        "adminpanel/views/people.py",
+        "adminpanel/people/views/people.py",
         "@staff_required((ADMIN,))\n@require_safe\ndef staff_list(",
         "@require_safe\ndef staff_list(",
         "tests/adminpanel/test_access.py",
@@ -2677,10 +2677,10 @@ FAULTS = (
     ),
     _fault(
         "A session that was left open gives roles all day",
-        "adminpanel/views/people.py",
+        "adminpanel/people/views/people.py",
         "    elif form.is_valid() and confirm_by_code(request, form):\n",
         "    elif form.is_valid():\n",
-        "tests/adminpanel/test_people.py",
+        "tests/adminpanel/people/test_people.py",
     ),
     _fault(
         "An edit of a review leaves the stars that it gave before in the product's numbers",
@@ -2946,21 +2946,21 @@ FAULTS = (
         "accounts/second_factor.py",
         "    return bool(current_time().timestamp() - last < FRESH_FOR)\n",
         "    return bool(last)\n",
-        "tests/adminpanel/test_people.py",
+        "tests/adminpanel/people/test_people.py",
     ),
     _fault(
         "The audit log copies a customer's address, before and after",
         "adminpanel/order_pages.py",
         ', personal=["delivery_address"])',
         ")",
-        "tests/adminpanel/test_audit_log.py",
+        "tests/adminpanel/people/test_audit_log.py",
     ),
     _fault(
         "From where something was done is kept for as long as the entry",
         "accounts/audit_log.py",
         "ORIGIN_RETENTION = timedelta(days=90)\n",
         "ORIGIN_RETENTION = RETENTION\n",
-        "tests/adminpanel/test_audit_log.py",
+        "tests/adminpanel/people/test_audit_log.py",
     ),
     _fault(
         "A page that shows a mailed link's address is kept by the browser",
@@ -3000,14 +3000,14 @@ FAULTS = (
     except CassandraUnavailable:
         log.exception("not in the audit log: %s by %s", entry.act, entry.actor_id)
     return entry""",
-        "tests/adminpanel/test_audit_log.py",
+        "tests/adminpanel/people/test_audit_log.py",
     ),
     _fault(
         "A code stands in the audit log",
         "accounts/audit_log.py",
         'r"passw|(?<!bar)code|token|secret|card|cvc|key"',
         'r"passw|token|secret|card|cvc|key"',
-        "tests/adminpanel/test_audit_log.py",
+        "tests/adminpanel/people/test_audit_log.py",
     ),
     _fault(
         "A form counts without its token",
@@ -5221,7 +5221,7 @@ FAULTS = (
         "accounts/operations/staff.py",
         "    if seen is None:\n        is_given",
         "    if True:\n        is_given",
-        "tests/adminpanel/test_people.py",
+        "tests/adminpanel/people/test_people.py",
     ),
     _fault(
         "What is wrong with a list's filter is said in the side bar, too",

@@ -21,7 +21,7 @@ from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
 from adminpanel.customer_forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
 from adminpanel.customers import MAX_LISTED, get_customer_page, list_guest_orders
-from adminpanel.forms import FindPersonForm
+from adminpanel.people.forms import FindPersonForm
 from cassandra_db import current_time
 from web import personal_data
 from web.decorators import post_only

@@ -10,7 +10,7 @@ from pytest_django import Settings
 from accounts import audit_log
 from accounts.models import User
 from accounts.roles import ADMIN
-from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.architecture.routes import ROLES_BY_URL, ROUTES
 from tests.factories import make_user, sign_in_staff
 

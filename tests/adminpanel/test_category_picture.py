@@ -16,7 +16,7 @@ from catalogue import operations, queries
 from catalogue.entities import CategoryNode
 from catalogue.errors import CategoryRefused
 from catalogue.photos import Photo
-from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.catalogue.photo_files import make_file
 from tests.factories import make_category, make_user, sign_in_staff
 from tests.orders.crashes import kill_at_write, record_writes

@@ -41,7 +41,7 @@ from orders.operations import count_user_stats, transition_order, user_stats
 from orders.operations.returns import decide_refund
 from orders.transitions import Transition
 from shop_settings.terms import get_terms
-from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import make_order, make_user, sign_in_staff
 from tests.orders.test_pages import Shopper, make_stocked_product, text
 from web import personal_data

@@ -18,7 +18,7 @@ from orders.entities import Order
 from orders.queries import get_order, list_items
 from spreadsheets import queries
 from spreadsheets.order_files import ORDER_FILES
-from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import (
     make_draft,
     make_order,

@@ -24,7 +24,7 @@ from catalogue.photos import Photo
 from catalogue.rules import MAX_PICTURES
 from catalogue.variants import fingerprint_pictures, fingerprint_variant
 from storefront import choices
-from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.catalogue.photo_files import make_file, make_zip
 from tests.factories import make_product, make_stock, make_user, sign_in_staff
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes

@@ -24,7 +24,7 @@ from catalogue.entities import Product
 from catalogue.previews import make_preview_token
 from catalogue.variants import fingerprint_variant
 from consistency.findings import Scope
-from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 

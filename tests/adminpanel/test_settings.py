@@ -39,7 +39,7 @@ from shop_settings.queries import get_settings_at_quorum
 from shop_settings.terms import TERMS, get_terms
 from spreadsheets.entities import FileRow, PlannedRow
 from spreadsheets.layouts import LAYOUTS
-from tests.adminpanel.audit_entries import list_entries_this_month
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
 from tests.shop_settings.saved import own_settings
 

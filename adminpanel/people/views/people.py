@@ -20,7 +20,7 @@ from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.code_again import confirm_by_code
-from adminpanel.forms import FindPersonForm, StaffRoleForm
+from adminpanel.people.forms import FindPersonForm, StaffRoleForm
 from adminpanel.templatetags.roles import role_label
 from cassandra_db import current_time
 from web.decorators import post_only
@@ -35,7 +35,9 @@ OWN_ACCOUNT = gettext_lazy("You can’t do this to your own account. Ask another
 def staff_list(request: HttpRequest) -> HttpResponse:
     """Show everybody who works here."""
     return render_page(
-        request, "adminpanel/people.html", {"staff": queries.list_staff(), "form": FindPersonForm()}
+        request,
+        "adminpanel/people/people.html",
+        {"staff": queries.list_staff(), "form": FindPersonForm()},
     )
 
 
@@ -51,7 +53,10 @@ def find_person(request: HttpRequest) -> HttpResponse:
             "email", _("No account has this email address. Its owner has to register first.")
         )
     return render_page(
-        request, "adminpanel/people.html", {"staff": queries.list_staff(), "form": form}, status=422
+        request,
+        "adminpanel/people/people.html",
+        {"staff": queries.list_staff(), "form": form},
+        status=422,
     )
 
 
@@ -151,4 +156,4 @@ def _page(
         "now": current_time(),
     }
     status = status or (422 if form or reset_form else 200)
-    return render_page(request, "adminpanel/person.html", context, status=status)
+    return render_page(request, "adminpanel/people/person.html", context, status=status)

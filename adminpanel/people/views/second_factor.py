@@ -16,7 +16,8 @@ from accounts import second_factor as factors
 from accounts.access import current_member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
-from adminpanel.forms import WRONG_CODE, RecoveryCodeForm, TotpCodeForm
+from adminpanel.code_again import WRONG_CODE, TotpCodeForm
+from adminpanel.people.forms import RecoveryCodeForm
 from adminpanel.side_bar import get_staff_home
 from cassandra_db import current_time
 from web.decorators import get_or_post, post_only
@@ -40,7 +41,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
         if request.method == "POST":
             return redirect(_next_url(request, user))
         return render_page(
-            request, "adminpanel/own_factor.html", {"factor": found, "form": TotpCodeForm()}
+            request, "adminpanel/people/own_factor.html", {"factor": found, "form": TotpCodeForm()}
         )
     if request.method != "POST":
         return _ask_for_code(
@@ -81,7 +82,10 @@ def _ask_for_code(
         **_for_demo(user, form),
     }
     return render_page(
-        request, "adminpanel/second_factor.html", context, status=422 if form.is_bound else 200
+        request,
+        "adminpanel/people/second_factor.html",
+        context,
+        status=422 if form.is_bound else 200,
     )
 
 
@@ -105,7 +109,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
     context = {"form": form, "secret": spaced, **_for_demo(user, form)}
     return render_page(
-        request, "adminpanel/enrol.html", context, status=422 if form.is_bound else 200
+        request, "adminpanel/people/enrol.html", context, status=422 if form.is_bound else 200
     )
 
 
@@ -158,14 +162,14 @@ def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
             return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
         form.add_error("code", WRONG_CODE)
     context = {"factor": factors.get_second_factor(user.pk), "form": form}
-    return render_page(request, "adminpanel/own_factor.html", context, status=422)
+    return render_page(request, "adminpanel/people/own_factor.html", context, status=422)
 
 
 def _codes(request: HttpRequest, codes: list[str], to: str) -> HttpResponse:
     # Shown by the answer itself: they are stored nowhere that could show them again.
     return render_page(
         request,
-        "adminpanel/recovery_codes.html",
+        "adminpanel/people/recovery_codes.html",
         {"codes": codes, "to": to, "now": current_time()},
     )
 

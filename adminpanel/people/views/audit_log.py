@@ -9,8 +9,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ADMIN
-from adminpanel import audit_labels
-from adminpanel.forms import AuditLogForm
+from adminpanel.people import audit_labels
+from adminpanel.people.forms import AuditLogForm
 from cassandra_db import (
     InvalidPageToken,
     current_time,
@@ -27,7 +27,7 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
     book, day, who, after = form.parse_selection(today)
     if form.is_refused:
         context = {"form": form, "day": day}
-        return render_page(request, "adminpanel/log.html", context, status=422)
+        return render_page(request, "adminpanel/people/log.html", context, status=422)
     try:
         page = (
             audit_labels.get_actor_page(who, day, after)
@@ -43,7 +43,7 @@ def audit_log_page(request: HttpRequest) -> HttpResponse:
         "earlier": day.replace(day=1) - timedelta(days=1) if who else day - timedelta(days=1),
         "later": _later(day, today, by_month=bool(who)),
     }
-    return render_page(request, "adminpanel/log.html", context)
+    return render_page(request, "adminpanel/people/log.html", context)
 
 
 def _later(day: date, today: date, *, by_month: bool) -> date | None:

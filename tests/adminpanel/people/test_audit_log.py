@@ -15,13 +15,13 @@ from lxml import html
 
 from accounts import audit_log, operations
 from accounts.models import User
-from adminpanel import audit_labels
+from adminpanel.people import audit_labels
 from adminpanel.urls import urlpatterns
 from cassandra_db import REGISTRY, CassandraUnavailable, read
 from cassandra_db.configuration import READ
 from orders import queries
-from tests.adminpanel.audit_entries import list_entries_this_month
 from tests.adminpanel.conftest import make_order_with_events
+from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.architecture.apps import ROOT
 from tests.factories import PASSWORD, make_product, make_user, sign_in_staff
 from web.logs import (
