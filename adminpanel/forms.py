@@ -8,7 +8,6 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.forms import email_field
 from orders.errors import InvalidTag
 from orders.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
@@ -91,9 +90,3 @@ class TagForm(Form):
     def clean(self) -> None:
         if not self.errors and not self.cleaned_data["add"] and not self.cleaned_data["remove"]:
             self.add_error("add", _("Enter a tag, for example gift"))
-
-
-class AllowAddressForm(Form):
-    """Has an address get mail again."""
-
-    email = email_field("off")

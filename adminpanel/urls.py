@@ -6,6 +6,8 @@ from adminpanel.people.views import audit_log, people, second_factor
 from adminpanel.promotions import views as promotions
 from adminpanel.reports.views import climate, live, sales, visits
 from adminpanel.search import views
+from adminpanel.system.views import system, worker
+from adminpanel.system.views.mails import allow_mail, mail_trouble
 from adminpanel.views import (
     bulk_changes,
     categories,
@@ -28,8 +30,6 @@ from adminpanel.views import (
     spreadsheets,
     stock,
     stock_items,
-    system,
-    worker,
 )
 
 app_name = "adminpanel"
@@ -147,8 +147,8 @@ urlpatterns = [
     ),
     path("live/", live.live_visits, name="live"),
     path("visits/", visits.visits_report, name="visits"),
-    path("mail/", mails.mail_trouble, name="mails"),
-    path("mail/allow/", mails.allow_mail, name="mail_allow"),
+    path("mail/", mail_trouble, name="mails"),
+    path("mail/allow/", allow_mail, name="mail_allow"),
     path("climate/", climate.climate_day, name="climate"),
     path("worker/", worker.worker_status, name="worker"),
     path("system/", system.system_status, name="system"),

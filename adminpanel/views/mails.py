@@ -1,12 +1,9 @@
 """Mails: those about an order, as they were and once more; those that failed, and the addresses that get none."""
 
 import re
-from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -14,12 +11,10 @@ from accounts.access import current_member, staff_required
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import MAIL_STAFF
 from adminpanel import queries
-from adminpanel.forms import AllowAddressForm, MailAgainForm
+from adminpanel.forms import MailAgainForm
 from adminpanel.order_pages import ORDER_LOOK, answer_submit, get_order_or_404, order_submit
 from cassandra_db import current_time
 from mail import fates
-from mail.operations import allow_address
-from mail.queries import FAILED_SHOWN_FOR, get_mail_trouble
 from orders.entities import Order
 from orders.errors import MailRefused
 from orders.operations.resent_mails import get_order_mail, resend_mail
@@ -30,39 +25,6 @@ from web.rendering import render_page
 
 # What a link in a mail opens is its reader's.
 _LINK = re.compile(r"https?://\S+")
-
-
-@staff_required(MAIL_STAFF)
-@require_safe
-def mail_trouble(request: HttpRequest) -> HttpResponse:
-    """Show the mails that failed for good in the last 30 days, and the addresses that get none."""
-    return _trouble_page(request)
-
-
-@staff_required(MAIL_STAFF)
-@post_only("adminpanel:mails")
-def allow_mail(request: HttpRequest) -> HttpResponse:
-    """Have an address get mail again."""
-    form = AllowAddressForm(request.POST)
-    if not form.is_valid():
-        return _trouble_page(request, form, status=422)
-    email = form.cleaned_data["email"]
-    allow_address(email)
-    messages.success(request, _("%(email)s gets emails again.") % {"email": email})
-    return redirect("adminpanel:mails")
-
-
-def _trouble_page(
-    request: HttpRequest, form: AllowAddressForm | None = None, status: int = 200
-) -> HttpResponse:
-    found = get_mail_trouble(current_time())
-    context: dict[str, Any] = {
-        "trouble": found,
-        "mails": [(mail, *fates.LABELS[fates.get_fate(mail)]) for mail in found.mails],
-        "form": form or AllowAddressForm(),
-        "days": FAILED_SHOWN_FOR,
-    }
-    return render_page(request, "adminpanel/mails.html", context, status=status)
 
 
 @staff_required(MAIL_STAFF)

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
-from adminpanel import workers
+from adminpanel.system import workers
 from jobs.leases import hold_lease, save_position
 from jobs.registry import Job
 from jobs.worker import Worker

@@ -5,7 +5,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import ORDER_STAFF
-from adminpanel.workers import get_worker_status
+from adminpanel.system.workers import get_worker_status
 from cassandra_db import current_time
 from web.rendering import render_page
 
@@ -15,5 +15,5 @@ from web.rendering import render_page
 def worker_status(request: HttpRequest) -> HttpResponse:
     """Show each job's last run, what it did, and what waits for it."""
     return render_page(
-        request, "adminpanel/worker.html", {"workers": get_worker_status(current_time())}
+        request, "adminpanel/system/worker.html", {"workers": get_worker_status(current_time())}
     )

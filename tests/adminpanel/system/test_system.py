@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from adminpanel.system import QuestionLine, TableLine, get_system_status, summarize_questions
+from adminpanel.system.pages import QuestionLine, TableLine, get_system_status, summarize_questions
 from cassandra_db import current_time, nodes
 from cassandra_db.partitions import MB, PartitionSize
 from consistency.findings import Report, Violation

@@ -1,0 +1,52 @@
+"""Mail that cannot be delivered, and addresses that get mail again."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import staff_required
+from accounts.roles import MAIL_STAFF
+from adminpanel.system.forms import AllowAddressForm
+from cassandra_db import current_time
+from mail import fates
+from mail.operations import allow_address
+from mail.queries import FAILED_SHOWN_FOR, get_mail_trouble
+from web.decorators import post_only
+from web.rendering import render_page
+
+
+@staff_required(MAIL_STAFF)
+@require_safe
+def mail_trouble(request: HttpRequest) -> HttpResponse:
+    """Show the mails that failed for good in the last 30 days, and the addresses that get none."""
+    return _trouble_page(request)
+
+
+@staff_required(MAIL_STAFF)
+@post_only("adminpanel:mails")
+def allow_mail(request: HttpRequest) -> HttpResponse:
+    """Have an address get mail again."""
+    form = AllowAddressForm(request.POST)
+    if not form.is_valid():
+        return _trouble_page(request, form, status=422)
+    email = form.cleaned_data["email"]
+    allow_address(email)
+    messages.success(request, _("%(email)s gets emails again.") % {"email": email})
+    return redirect("adminpanel:mails")
+
+
+def _trouble_page(
+    request: HttpRequest, form: AllowAddressForm | None = None, status: int = 200
+) -> HttpResponse:
+    found = get_mail_trouble(current_time())
+    context: dict[str, Any] = {
+        "trouble": found,
+        "mails": [(mail, *fates.LABELS[fates.get_fate(mail)]) for mail in found.mails],
+        "form": form or AllowAddressForm(),
+        "days": FAILED_SHOWN_FOR,
+    }
+    return render_page(request, "adminpanel/system/mails.html", context, status=status)
