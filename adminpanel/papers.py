@@ -9,7 +9,7 @@ from hashlib import sha256
 from urllib.parse import urlencode
 from uuid import UUID
 
-from adminpanel.spreadsheets import STATE_LABELS
+from adminpanel.files.pages import STATE_LABELS
 from spreadsheets import entities
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import EXPORT_SECONDS

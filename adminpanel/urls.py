@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from adminpanel.files import views as spreadsheets
 from adminpanel.people.views import audit_log, people, second_factor
 from adminpanel.promotions import views as promotions
 from adminpanel.reports.views import climate, live, sales, visits
@@ -27,7 +28,6 @@ from adminpanel.views import (
     questions,
     reviews,
     shop_settings,
-    spreadsheets,
     stock,
     stock_items,
 )

@@ -4137,7 +4137,7 @@ FAULTS = (
         "spreadsheets/jobs.py",
         "            elif task.has_old_files:",
         "            elif task.is_under_way:",
-        "tests/adminpanel/test_spreadsheets.py",
+        "tests/adminpanel/files/test_spreadsheets.py",
     ),
     _fault(
         "A file takes a SKU from another product",
@@ -4169,10 +4169,10 @@ FAULTS = (
     ),
     _fault(
         "A file of stock can be applied by who may not send one",
-        "adminpanel/views/spreadsheets.py",
+        "adminpanel/files/views.py",
         "    _get_layout(request, task.layout)\n",
         "",
-        "tests/adminpanel/test_spreadsheets.py",
+        "tests/adminpanel/files/test_spreadsheets.py",
     ),
     _fault(
         "Options that are made anew give variants that are there another id",

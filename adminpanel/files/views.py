@@ -16,15 +16,9 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, note_changes, staff_required
 from accounts.queries import get_users
 from adminpanel.bulk_forms import list_filter_fields
+from adminpanel.files.forms import ExportForm, ImportForm
+from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
 from adminpanel.product_forms import ProductFilterForm
-from adminpanel.spreadsheet_forms import ExportForm, ImportForm
-from adminpanel.spreadsheets import (
-    describe_task,
-    list_layouts,
-    list_tallies,
-    row_lines,
-    task_line,
-)
 from cassandra_db import current_time
 from catalogue.search import (
     STAFF_DEEPEST,
@@ -52,7 +46,7 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
     gone = _("somebody whose account was deleted")
     names = {user_id: user.name for user_id, user in people.items()}
     lines = [task_line(each, names.get(each.started_by, gone)) for each in tasks]
-    return render_page(request, "adminpanel/spreadsheets.html", {"lines": lines})
+    return render_page(request, "adminpanel/files/spreadsheets.html", {"lines": lines})
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -60,7 +54,7 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
 def spreadsheet_help(request: HttpRequest) -> HttpResponse:
     """Say which columns each file has."""
     layouts = list_layouts(request)
-    return render_page(request, "adminpanel/spreadsheet_help.html", {"layouts": layouts})
+    return render_page(request, "adminpanel/files/spreadsheet_help.html", {"layouts": layouts})
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -120,7 +114,7 @@ def import_new(request: HttpRequest) -> HttpResponse:
 
 def _import_page(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResponse:
     context = {"form": form, "action": upload_url(request, reverse("adminpanel:import_new"))}
-    return render_page(request, "adminpanel/import_new.html", context, status=status)
+    return render_page(request, "adminpanel/files/import_new.html", context, status=status)
 
 
 @staff_required(SPREADSHEET_STAFF)
@@ -147,7 +141,7 @@ def spreadsheet_detail(request: HttpRequest, task_id: UUID) -> HttpResponse:
         "faulty": task.counts.get("faulty", 0),
     }
     part = "progress" if is_polled else ""
-    return render_page(request, "adminpanel/spreadsheet.html", context, part=part)
+    return render_page(request, "adminpanel/files/spreadsheet.html", context, part=part)
 
 
 def _chosen(data: QueryDict, name: str, choices: tuple[str, ...]) -> str:
@@ -218,7 +212,7 @@ def _export_page(
     request: HttpRequest, form: ExportForm, selection: list[tuple[str, str]], status: int = 200
 ) -> HttpResponse:
     context = {"form": form, "selection": selection}
-    return render_page(request, "adminpanel/export_new.html", context, status=status)
+    return render_page(request, "adminpanel/files/export_new.html", context, status=status)
 
 
 @staff_required(SPREADSHEET_STAFF)
