@@ -7,6 +7,7 @@ from adminpanel.people.views import audit_log, people, second_factor
 from adminpanel.promotions import views as promotions
 from adminpanel.reports.views import climate, live, sales, visits
 from adminpanel.search import views
+from adminpanel.settings import views as shop_settings
 from adminpanel.system.views import system, worker
 from adminpanel.system.views.mails import allow_mail, mail_trouble
 from adminpanel.views import (
@@ -27,7 +28,6 @@ from adminpanel.views import (
     products,
     questions,
     reviews,
-    shop_settings,
     stock,
     stock_items,
 )

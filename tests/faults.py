@@ -3567,17 +3567,17 @@ FAULTS = (
     ),
     _fault(
         "What was typed into a setting that somebody has removed is lost",
-        "adminpanel/views/shop_settings.py",
+        "adminpanel/settings/views.py",
         '    if setting is None and request.method != "POST":\n',
         "    if setting is None:\n",
-        "tests/adminpanel/test_settings.py",
+        "tests/adminpanel/settings/test_settings.py",
     ),
     _fault(
         "A heavier parcel may cost less than a lighter one",
         "pricing/weight_settings.py",
         "        if heavier.surcharge < lighter.surcharge:\n",
         "        if heavier.surcharge < 0:\n",
-        "tests/adminpanel/test_settings.py",
+        "tests/adminpanel/settings/test_settings.py",
     ),
     _fault(
         "A page goes on asking how far work is that has ended",
@@ -4264,14 +4264,14 @@ FAULTS = (
         "templates/storefront/product.html",
         "shown today settings_revision user.is_authenticated",
         "shown today user.is_authenticated",
-        "tests/adminpanel/test_settings.py",
+        "tests/adminpanel/settings/test_settings.py",
     ),
     _fault(
         "A method that ends leaves a country without one, and nobody is told",
         "pricing/delivery_settings.py",
         "        days |= {each.valid_until + timedelta(days=1)} if each.valid_until else set()\n",
         "",
-        "tests/adminpanel/test_settings.py",
+        "tests/adminpanel/settings/test_settings.py",
     ),
     _fault(
         "Load more in a list that is sorted anew by age leads nowhere",
@@ -4353,10 +4353,10 @@ FAULTS = (
     ),
     _fault(
         "Invoices issued and returns promised are rewritten without a word",
-        "adminpanel/views/shop_settings.py",
+        "adminpanel/settings/views.py",
         "    return describe_rewritten_terms(before, after, localdate())\n",
         "    return []\n",
-        "tests/adminpanel/test_settings.py",
+        "tests/adminpanel/settings/test_settings.py",
     ),
     _fault(
         "An erased person's name still finds their orders",
@@ -4423,17 +4423,17 @@ FAULTS = (
     ),
     _fault(
         "A stale edit of tax rates drops the lines that were planned",
-        "adminpanel/setting_forms.py",
+        "adminpanel/settings/forms.py",
         "max(min(len(setting.periods) + 2, MAX_PERIODS), *sent, 0)",
         "min(len(setting.periods) + 2, MAX_PERIODS)",
-        "tests/adminpanel/test_settings.py",
+        "tests/adminpanel/settings/test_settings.py",
     ),
     _fault(
         "A product's page shows a pick-up, or what can't take it, as its delivery",
         "storefront/delivery_tables.py",
         "if way.carrier and way.takes(grams)",
         "if way",
-        "tests/adminpanel/test_settings.py",
+        "tests/adminpanel/settings/test_settings.py",
     ),
     _fault(
         "A cart that its owner has deleted is said to hold a product",

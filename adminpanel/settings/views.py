@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.setting_forms import (
+from adminpanel.settings.forms import (
     DeliveryForm,
     ReviewRulesForm,
     SettingForm,
@@ -27,7 +27,7 @@ from adminpanel.setting_forms import (
     WarehouseForm,
     WeightsForm,
 )
-from adminpanel.setting_pages import (
+from adminpanel.settings.pages import (
     describe_closed_warehouses,
     describe_coming_gaps,
     describe_lost_countries,
@@ -67,7 +67,7 @@ def setting_list(request: HttpRequest) -> HttpResponse:
         "warehouses": ", ".join(each.name for each in sort_warehouses(settings)),
         "terms": find_terms(settings, localdate()),
     }
-    return render_page(request, "adminpanel/settings.html", context)
+    return render_page(request, "adminpanel/settings/settings.html", context)
 
 
 # ---- Delivery
@@ -84,7 +84,7 @@ def delivery_methods(request: HttpRequest) -> HttpResponse:
         "gaps": describe_coming_gaps(methods, today),
         "lightest": format_weight(get_bands(snapshot)[0].max_grams),
     }
-    return render_page(request, "adminpanel/delivery_methods.html", context)
+    return render_page(request, "adminpanel/settings/delivery_methods.html", context)
 
 
 def _lost_countries(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -170,7 +170,7 @@ def tax_rates(request: HttpRequest) -> HttpResponse:
     """Show the tax rates of all countries."""
     taxes = get_settings_at_quorum().get_values(TAX)
     context = {"lines": list_tax_lines(taxes.values(), localdate())}
-    return render_page(request, "adminpanel/tax_rates.html", context)
+    return render_page(request, "adminpanel/settings/tax_rates.html", context)
 
 
 @staff_required((ADMIN,), is_about_people=False)
@@ -191,7 +191,7 @@ def warehouses(request: HttpRequest) -> HttpResponse:
     lines = [
         (each, country_name(each.country)) for each in sort_warehouses(get_settings_at_quorum())
     ]
-    return render_page(request, "adminpanel/warehouses.html", {"lines": lines})
+    return render_page(request, "adminpanel/settings/warehouses.html", {"lines": lines})
 
 
 @staff_required((ADMIN,), is_about_people=False)
@@ -233,7 +233,7 @@ def terms_list(request: HttpRequest) -> HttpResponse:
         "current": find_terms(settings, today),
         "today": today,
     }
-    return render_page(request, "adminpanel/terms.html", context)
+    return render_page(request, "adminpanel/settings/terms.html", context)
 
 
 def _rewritten_terms(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -131,7 +131,7 @@ class DeliveryForm(SettingForm[DeliverySetting]):
     """A delivery method: to which countries, at what price, how fast, and when it is offered."""
 
     kind = DELIVERY
-    template = "adminpanel/delivery_method.html"
+    template = "adminpanel/settings/delivery_method.html"
     key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid4)
     name = forms.CharField(
         label=gettext_lazy("Name"),
@@ -254,7 +254,7 @@ class WarehouseForm(SettingForm[Warehouse]):
     """A warehouse: where it is, and when orders take from it. Its key follows from its first name."""
 
     kind = WAREHOUSE
-    template = "adminpanel/warehouse.html"
+    template = "adminpanel/settings/warehouse.html"
     name = forms.CharField(label=gettext_lazy("Name"), max_length=40)
     country = forms.ChoiceField(
         label=gettext_lazy("Country"),
@@ -296,7 +296,7 @@ class TermsForm(SettingForm[Terms]):
     """The shop's terms from a day on: who sells, how long things may be sent back, and its limits."""
 
     kind = TERMS
-    template = "adminpanel/terms_detail.html"
+    template = "adminpanel/settings/terms_detail.html"
     key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid4)
     valid_from = _day(
         gettext_lazy("Valid from"),
@@ -379,7 +379,7 @@ class TaxForm(SettingForm[TaxSetting]):
     """A country's tax rates, a line for each day from which on they hold. A line that is emptied goes."""
 
     kind = TAX
-    template = "adminpanel/country_tax.html"
+    template = "adminpanel/settings/country_tax.html"
     is_added = forms.BooleanField(
         label=gettext_lazy("Prices are net in this country, and tax is added in the cart"),
         required=False,
@@ -454,7 +454,7 @@ class ReviewRulesForm(SettingForm[ReviewRules]):
     """Which words hold a review, what stays of the reviews of somebody who was erased, and whether buyers are asked."""
 
     kind = REVIEW_RULES
-    template = "adminpanel/review_rules.html"
+    template = "adminpanel/settings/review_rules.html"
     words = forms.CharField(
         label=gettext_lazy("Words that hold a review"),
         help_text=gettext_lazy("One on each line."),
@@ -491,7 +491,7 @@ class WeightsForm(SettingForm[ParcelWeights]):
     """What a parcel costs more by its weight, a line for each band. A line that is emptied goes; the heaviest is what a parcel may weigh."""
 
     kind = WEIGHTS
-    template = "adminpanel/parcel_weights.html"
+    template = "adminpanel/settings/parcel_weights.html"
 
     def __init__(self, setting: ParcelWeights, data: Mapping[str, Any] | None = None) -> None:
         super().__init__(setting, data)

@@ -15,7 +15,7 @@ from django.utils.timezone import localdate
 from moneyed import EUR, Money
 
 from accounts.audit_log import STAFF
-from adminpanel.setting_forms import (
+from adminpanel.settings.forms import (
     DeliveryForm,
     SettingForm,
     TaxForm,
