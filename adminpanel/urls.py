@@ -3,6 +3,7 @@
 from django.urls import path
 
 from adminpanel.files import views as spreadsheets
+from adminpanel.moderation.views import questions, reviews
 from adminpanel.people.views import audit_log, people, second_factor
 from adminpanel.promotions import views as promotions
 from adminpanel.reports.views import climate, live, sales, visits
@@ -26,8 +27,6 @@ from adminpanel.views import (
     papers,
     pictures,
     products,
-    questions,
-    reviews,
     stock,
     stock_items,
 )

@@ -14,14 +14,14 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import REVIEW_STAFF
-from adminpanel.review_forms import (
+from adminpanel.moderation.forms import (
     HOLD,
     PUBLISH,
     ReviewAnswerForm,
     ReviewDecisionForm,
     ReviewPictureForm,
 )
-from adminpanel.review_labels import KINDS, REASONS_HELD, STATES
+from adminpanel.moderation.labels import KINDS, REASONS_HELD, STATES
 from cassandra_db import Row, current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from questions.entities import QUESTION
@@ -51,7 +51,7 @@ def review_queue(request: HttpRequest) -> HttpResponse:
         ],
         "has_more": len(rows) > MOST_SHOWN,
     }
-    return render_page(request, "adminpanel/reviews.html", context)
+    return render_page(request, "adminpanel/moderation/reviews.html", context)
 
 
 def _waiting_url(row: Row) -> str:
@@ -189,7 +189,7 @@ def _review_page(
         "can_decide": review.is_waiting,
         "can_undo": review.state in (PUBLISHED, REFUSED) and not review.is_waiting,
     }
-    return render_page(request, "adminpanel/review.html", context, status=status)
+    return render_page(request, "adminpanel/moderation/review.html", context, status=status)
 
 
 def _shown(review: Review) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, staff_required
 from accounts.roles import REVIEW_STAFF
-from adminpanel.review_forms import HOLD, PUBLISH, WITHDRAW, QuestionDecisionForm
-from adminpanel.review_labels import REASONS_HELD, STATES
+from adminpanel.moderation.forms import HOLD, PUBLISH, WITHDRAW, QuestionDecisionForm
+from adminpanel.moderation.labels import REASONS_HELD, STATES
 from cassandra_db import current_time
 from catalogue.queries import prefetch_product, product_from_rows
 from questions import operations, queries
@@ -163,4 +163,4 @@ def _question_page(
         and not text.is_waiting
         and not text.is_shops,
     }
-    return render_page(request, "adminpanel/question.html", context, status=status)
+    return render_page(request, "adminpanel/moderation/question.html", context, status=status)
