@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.utils.timezone import localdate, localtime
 from django.utils.translation import ngettext
 
-from adminpanel.low_stock import queue_low_stock_mails
+from adminpanel.stock.low_stock import queue_low_stock_mails
 from jobs.leases import get_position, save_position
 from jobs.registry import Job, describe_count
 

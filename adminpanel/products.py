@@ -21,8 +21,8 @@ from adminpanel.product_forms import (
     PriceForm,
     VariantForm,
 )
-from adminpanel.stock import StockForm
-from adminpanel.stock_pages import StockLine, get_stock_lines
+from adminpanel.stock.levels import StockForm
+from adminpanel.stock.pages import StockLine, get_stock_lines
 from catalogue import queries
 from catalogue.descriptions import plain_description
 from catalogue.entities import Product, Variant

@@ -9,6 +9,7 @@ from adminpanel.promotions import views as promotions
 from adminpanel.reports.views import climate, live, sales, visits
 from adminpanel.search import views
 from adminpanel.settings import views as shop_settings
+from adminpanel.stock.views import stock, stock_items
 from adminpanel.system.views import system, worker
 from adminpanel.system.views.mails import allow_mail, mail_trouble
 from adminpanel.views import (
@@ -27,8 +28,6 @@ from adminpanel.views import (
     papers,
     pictures,
     products,
-    stock,
-    stock_items,
 )
 
 app_name = "adminpanel"

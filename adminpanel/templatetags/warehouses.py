@@ -2,7 +2,7 @@
 
 from django import template
 
-from adminpanel.stock_forms import warehouse_label
+from adminpanel.stock.forms import warehouse_label
 
 register = template.Library()
 

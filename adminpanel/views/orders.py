@@ -25,7 +25,6 @@ from adminpanel.board import (
     parse_view,
 )
 from adminpanel.forms import NoteForm, TransitionForm
-from adminpanel.low_stock import PendingLowStock
 from adminpanel.order_pages import (
     ORDER_LOOK,
     answer_submit,
@@ -36,6 +35,7 @@ from adminpanel.order_pages import (
 )
 from adminpanel.order_selection import OrderFilterForm
 from adminpanel.refund_permission import confirm_order_refund
+from adminpanel.stock.low_stock import PendingLowStock
 from cassandra_db import (
     InvalidPageToken,
     current_time,

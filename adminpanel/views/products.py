@@ -20,7 +20,6 @@ from moneyed import Money
 from accounts.access import note_changes, staff_required
 from adminpanel.bulk_forms import list_filter_fields
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.low_stock import PendingLowStock
 from adminpanel.product_forms import (
     CATALOGUE_STAFF,
     STATUS_LABELS,
@@ -48,7 +47,8 @@ from adminpanel.products import (
     successor_sku,
     variant_page,
 )
-from adminpanel.stock import book_submitted
+from adminpanel.stock.levels import book_submitted
+from adminpanel.stock.low_stock import PendingLowStock
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import Product, Variant

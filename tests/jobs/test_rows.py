@@ -24,7 +24,7 @@ from cassandra.util import uuid_from_time
 
 from accounts import queries as accounts
 from accounts.operations import search_terms
-from adminpanel.stock_pages import read_listed
+from adminpanel.stock.pages import read_listed
 from analytics.figures import ALL_CATEGORIES
 from cart.operations.transfers import PendingMove
 from cassandra_db import CassandraUnavailable

@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from accounts import queries as accounts
 from accounts.models import User
-from adminpanel import jobs, low_stock
+from adminpanel import jobs
+from adminpanel.stock import low_stock
 from cassandra_db import current_microseconds
 from catalogue.entities import Product
 from inventory import operations

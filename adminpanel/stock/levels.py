@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member, note_changes
 from accounts.models import User
-from adminpanel.stock_forms import units_field, warehouse_label
+from adminpanel.stock.forms import units_field, warehouse_label
 from cassandra_db import Row, current_time
 from catalogue.entities import Product, Variant
 from inventory import operations

@@ -16,9 +16,9 @@ from accounts.access import current_member, has_permission
 from accounts.models import User
 from accounts.queries import list_staff
 from accounts.roles import is_allowed
-from adminpanel.stock import STOCK_STAFF
-from adminpanel.stock_forms import warehouse_label
-from adminpanel.stock_pages import Incoming, StockLine, count_incoming, read_listed
+from adminpanel.stock.forms import warehouse_label
+from adminpanel.stock.levels import STOCK_STAFF
+from adminpanel.stock.pages import Incoming, StockLine, count_incoming, read_listed
 from inventory.entities import LOW, ListedItem
 from inventory.queries import (
     MAX_LOW,

@@ -12,17 +12,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, note_changes, staff_required
-from adminpanel.stock import STOCK_STAFF
-from adminpanel.stock_forms import (
-    PlaceForm,
-    StockTransferForm,
-    ThresholdForm,
-    warehouse_label,
-)
-from adminpanel.stock_pages import (
-    get_stock_item_page,
-    list_transfer_lines,
-)
+from adminpanel.stock.forms import PlaceForm, StockTransferForm, ThresholdForm, warehouse_label
+from adminpanel.stock.levels import STOCK_STAFF
+from adminpanel.stock.pages import get_stock_item_page, list_transfer_lines
 from cassandra_db import InvalidPageToken, current_time
 from catalogue import queries
 from catalogue.entities import Product, Variant
@@ -90,7 +82,7 @@ def _item_page(
         "can_edit": has_permission(current_member(request), "adminpanel.product"),
     }
     return render_page(
-        request, "adminpanel/stock_item.html", context, status=status if refused else 200
+        request, "adminpanel/stock/stock_item.html", context, status=status if refused else 200
     )
 
 
@@ -272,7 +264,7 @@ def _transfers_page(request: HttpRequest, refused: StockTransfer | None = None) 
         "arrived_in": warehouse_label(refused.arrived_in) if refused else "",
     }
     status = 409 if refused else 200
-    return render_page(request, "adminpanel/stock_transfers.html", context, status=status)
+    return render_page(request, "adminpanel/stock/stock_transfers.html", context, status=status)
 
 
 @staff_required(STOCK_STAFF, is_about_people=False)

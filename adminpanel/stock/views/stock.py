@@ -15,17 +15,9 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.operations import save_low_stock_mail
 from adminpanel.product_forms import VARIANTS_A_PAGE
-from adminpanel.stock import STOCK_STAFF, StockForm, book_submitted
-from adminpanel.stock_forms import (
-    LIST_LABELS,
-    StockListForm,
-    warehouse_label,
-)
-from adminpanel.stock_pages import (
-    get_stock_lines,
-    get_stock_page,
-    list_stock_lines,
-)
+from adminpanel.stock.forms import LIST_LABELS, StockListForm, warehouse_label
+from adminpanel.stock.levels import STOCK_STAFF, StockForm, book_submitted
+from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
 from cassandra_db import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import Product
@@ -64,7 +56,7 @@ def stock_list(request: HttpRequest) -> HttpResponse:
         "wants_mail": bool(current_member(request).low_stock_mail),
     }
     status = 422 if form.is_refused else 200
-    return render_page(request, "adminpanel/stock.html", context, status=status)
+    return render_page(request, "adminpanel/stock/stock.html", context, status=status)
 
 
 def _list_query(warehouse: str, show: str) -> str:
@@ -111,7 +103,7 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
     return render_or_redirect(
         request,
         f"{_list_address(request, product_id, query)}#{line.row_id}",
-        "adminpanel/product_stock.html",
+        "adminpanel/stock/product_stock.html",
         {"line": line, "row_query": query},
         part="row",
     )
@@ -163,7 +155,7 @@ def _page(
     }
     return render_page(
         request,
-        "adminpanel/product_stock.html",
+        "adminpanel/stock/product_stock.html",
         context,
         part="row" if submitted else "",
         status=status,
