@@ -2,6 +2,14 @@
 
 from django.urls import path
 
+from adminpanel.catalogue.views import (
+    bulk_changes,
+    categories,
+    category_picture,
+    front_page,
+    pictures,
+    products,
+)
 from adminpanel.files import views as spreadsheets
 from adminpanel.moderation.views import questions, reviews
 from adminpanel.people.views import audit_log, people, second_factor
@@ -13,12 +21,8 @@ from adminpanel.stock.views import stock, stock_items
 from adminpanel.system.views import system, worker
 from adminpanel.system.views.mails import allow_mail, mail_trouble
 from adminpanel.views import (
-    bulk_changes,
-    categories,
-    category_picture,
     customers,
     drafts,
-    front_page,
     fulfilment,
     mails,
     order_changes,
@@ -26,8 +30,6 @@ from adminpanel.views import (
     order_viewers,
     orders,
     papers,
-    pictures,
-    products,
 )
 
 app_name = "adminpanel"

@@ -15,10 +15,10 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
 from accounts.queries import get_users
-from adminpanel.bulk_forms import list_filter_fields
+from adminpanel.catalogue.bulk_forms import list_filter_fields
+from adminpanel.catalogue.product_forms import ProductFilterForm
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
-from adminpanel.product_forms import ProductFilterForm
 from cassandra_db import current_time
 from catalogue.search import (
     STAFF_DEEPEST,

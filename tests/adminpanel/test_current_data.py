@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from adminpanel.bulk_forms import CategoryActForm
-from adminpanel.product_forms import NewProductForm, ProductFilterForm, ProductForm
+from adminpanel.catalogue.bulk_forms import CategoryActForm
+from adminpanel.catalogue.product_forms import NewProductForm, ProductFilterForm, ProductForm
 from adminpanel.promotions.forms import PromotionForm
 from cassandra_db import current_time
 from cassandra_db.process_copies import ProcessCopy

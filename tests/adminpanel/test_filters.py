@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.test import Client, override_settings
 from django.urls import reverse
 
+from adminpanel.catalogue.product_forms import ProductFilterForm
 from adminpanel.order_selection import OrderFilterForm, list_selected_orders
-from adminpanel.product_forms import ProductFilterForm
 from adminpanel.promotions.forms import PromotionForm
 from catalogue import search
 from tests.adminpanel.conftest import make_order_with_events

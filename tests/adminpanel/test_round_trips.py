@@ -14,8 +14,13 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from moneyed import EUR, Money
 
-from adminpanel.product_forms import OptionsForm, PlannedPriceForm, ProductForm, VariantForm
-from adminpanel.products import options_text
+from adminpanel.catalogue.product_forms import (
+    OptionsForm,
+    PlannedPriceForm,
+    ProductForm,
+    VariantForm,
+)
+from adminpanel.catalogue.product_pages import options_text
 from catalogue.entities import CategoryNode, Product
 from catalogue.queries import get_category_tree_at_quorum
 from catalogue.rules import list_refusals

@@ -366,15 +366,15 @@ STALE_FORMS: dict[str, Callable[[], StaleForm]] = {
 
 # Forms whose own tests send a stale one: the file, and the test's name.
 TRIED_ELSEWHERE = {
-    "product_pictures": "adminpanel/test_pictures.py::test_x102_of_two_who_change_the_pictures_the_later_sees_both_states",
+    "product_pictures": "adminpanel/catalogue/test_pictures.py::test_x102_of_two_who_change_the_pictures_the_later_sees_both_states",
     "product_stock": "adminpanel/stock/test_stock.py::test_x111_of_two_who_count_at_once_one_is_asked_to_look_again",
-    "product_price": "adminpanel/test_bulk_changes.py::test_x99_a_price_that_cannot_be_stays_typed_in_its_row",
-    "product_count": "adminpanel/test_bulk_changes.py::test_x147_what_was_counted_is_typed_in_its_row",
-    "bulk_change_new": "adminpanel/test_bulk_changes.py::test_x99_all_that_match_are_changed_and_not_what_matches_later",
+    "product_price": "adminpanel/catalogue/test_bulk_changes.py::test_x99_a_price_that_cannot_be_stays_typed_in_its_row",
+    "product_count": "adminpanel/catalogue/test_bulk_changes.py::test_x147_what_was_counted_is_typed_in_its_row",
+    "bulk_change_new": "adminpanel/catalogue/test_bulk_changes.py::test_x99_all_that_match_are_changed_and_not_what_matches_later",
     "order_changes_new": "adminpanel/test_order_changes.py::test_x172_what_was_not_looked_at_is_not_done",
-    "category_picture": "adminpanel/test_category_picture.py::test_x146_of_two_who_change_a_picture_the_later_sees_both_states",
-    "category_order": "adminpanel/test_pins.py::test_x109_of_two_who_order_at_once_none_loses_what_was_typed",
-    "front_page_row": "adminpanel/test_pins.py::test_x110_staff_pin_products_in_the_rows_of_the_front_page",
+    "category_picture": "adminpanel/catalogue/test_category_picture.py::test_x146_of_two_who_change_a_picture_the_later_sees_both_states",
+    "category_order": "adminpanel/catalogue/test_pins.py::test_x109_of_two_who_order_at_once_none_loses_what_was_typed",
+    "front_page_row": "adminpanel/catalogue/test_pins.py::test_x110_staff_pin_products_in_the_rows_of_the_front_page",
     "stock_transfer_end": "adminpanel/stock/test_stock.py::test_x151_x153_s90_a_transfer_is_sent_and_ended_by_form_and_the_history_says_by_whom",
     "review_picture_remove": "reviews/test_pictures.py::test_x244_pictures_are_shown_once_the_staff_have_seen_them",
     "promotion_resume": "adminpanel/promotions/test_promotions.py::test_the_list_shows_the_uses_and_a_submit_ends_it",

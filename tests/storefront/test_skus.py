@@ -11,8 +11,8 @@ from django.conf import settings
 from django.test import Client, override_settings
 from django.urls import reverse
 
+from adminpanel.catalogue.product_pages import find_related_ids
 from adminpanel.drafts import find_by_sku
-from adminpanel.products import find_related_ids
 from catalogue import operations, search
 from catalogue.entities import Product
 from catalogue.errors import ProductRefused

@@ -18,9 +18,8 @@ from django.views.decorators.http import require_safe
 from moneyed import Money
 
 from accounts.access import note_changes, staff_required
-from adminpanel.bulk_forms import list_filter_fields
-from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.product_forms import (
+from adminpanel.catalogue.bulk_forms import list_filter_fields
+from adminpanel.catalogue.product_forms import (
     CATALOGUE_STAFF,
     STATUS_LABELS,
     NewProductForm,
@@ -33,7 +32,7 @@ from adminpanel.product_forms import (
     fingerprint_product,
     make_slug,
 )
-from adminpanel.products import (
+from adminpanel.catalogue.product_pages import (
     SubmittedCount,
     describe_planned,
     describe_product,
@@ -47,6 +46,7 @@ from adminpanel.products import (
     successor_sku,
     variant_page,
 )
+from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from adminpanel.stock.levels import book_submitted
 from adminpanel.stock.low_stock import PendingLowStock
 from cassandra_db import current_time
@@ -127,7 +127,9 @@ def _list_page(
     part = "row" if product else ""
     if form.is_refused and status == HTTPStatus.OK:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
-    return render_page(request, "adminpanel/products.html", context, part=part, status=status)
+    return render_page(
+        request, "adminpanel/catalogue/products.html", context, part=part, status=status
+    )
 
 
 def _list_parameters(request: HttpRequest, *but: str) -> str:
@@ -168,7 +170,7 @@ def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
     return render_or_redirect(
         request,
         f"{reverse('adminpanel:products')}?{parameters}",
-        "adminpanel/products.html",
+        "adminpanel/catalogue/products.html",
         lambda: {
             "line": list_product_lines([product], current_time())[0],
             "row_parameters": parameters,
@@ -183,7 +185,7 @@ def create_product(request: HttpRequest) -> HttpResponse:
     """Make a draft of a product with one variant; all else is entered on its own page."""
     form = NewProductForm(request.POST or None)
     if request.method != "POST":
-        return render_page(request, "adminpanel/product_new.html", {"form": form})
+        return render_page(request, "adminpanel/catalogue/product_new.html", {"form": form})
     if form.is_valid():
         product = form.build_product()
         try:
@@ -200,7 +202,7 @@ def create_product(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("%(name)s is saved as a draft.") % {"name": product.name})
         if form.is_valid():
             return redirect("adminpanel:product", product_id=product.product_id)
-    return render_page(request, "adminpanel/product_new.html", {"form": form}, status=422)
+    return render_page(request, "adminpanel/catalogue/product_new.html", {"form": form}, status=422)
 
 
 def _save_under_free_address(product: Product) -> Product:
@@ -448,7 +450,7 @@ def _prices_page(
             product, variant, history, PricePoint(current_time(), lowest)
         ),
     }
-    return render_page(request, "adminpanel/product_prices.html", context, status=status)
+    return render_page(request, "adminpanel/catalogue/product_prices.html", context, status=status)
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -494,7 +496,7 @@ def _options_page(
     request: HttpRequest, product: Product, form: OptionsForm, status: int = 200, **more: Any
 ) -> HttpResponse:
     context = {"product": product, "form": form, **more}
-    return render_page(request, "adminpanel/product_options.html", context, status=status)
+    return render_page(request, "adminpanel/catalogue/product_options.html", context, status=status)
 
 
 def _as_seen(request: HttpRequest, product: Product) -> Product:
@@ -541,4 +543,4 @@ def _page(
         "snippet": search_snippet(product, request.get_host()),
         "preview_url": preview_url(product, make_preview_token(product.product_id)),
     }
-    return render_page(request, "adminpanel/product.html", context, status=status)
+    return render_page(request, "adminpanel/catalogue/product.html", context, status=status)

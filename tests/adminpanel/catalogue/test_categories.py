@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from adminpanel.category_forms import CategoryForm
+from adminpanel.catalogue.category_forms import CategoryForm
 from catalogue import operations, queries, search
 from catalogue.entities import CategoryNode
 from consistency.findings import Scope
@@ -203,7 +203,7 @@ def test_products_are_counted_with_those_below_and_not_twice(
     def missing(_nodes: Any) -> None:
         raise search.SearchIndexMissing
 
-    monkeypatch.setattr("adminpanel.categories.count_products_in", missing)
+    monkeypatch.setattr("adminpanel.catalogue.category_pages.count_products_in", missing)
     page = cleo.get(TREE)
     assert (page.status_code, link in page.content.decode()) == (200, False)
     assert cleo.get(address(top)).status_code == 200

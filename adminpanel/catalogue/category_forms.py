@@ -11,7 +11,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.pins import PinsChanged, PinsForm
+from adminpanel.catalogue.pins import PinsChanged, PinsForm
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import (
     MAX_CATEGORY_DESCRIPTION,

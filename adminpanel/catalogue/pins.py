@@ -13,7 +13,7 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.products import find_related_ids, status_badge
+from adminpanel.catalogue.product_pages import find_related_ids, status_badge
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.rules import normalize_sku

@@ -15,15 +15,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes, staff_required
-from adminpanel.conflicts import Conflict, compare_fields
-from adminpanel.picture_forms import PicturesForm, list_new_pictures, rearrange
-from adminpanel.picture_uploads import (
+from adminpanel.catalogue.picture_forms import PicturesForm, list_new_pictures, rearrange
+from adminpanel.catalogue.picture_uploads import (
     refuse_count,
     remove_uploads,
     take_in_files,
     uploads_context,
 )
-from adminpanel.product_forms import CATALOGUE_STAFF
+from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
+from adminpanel.conflicts import Conflict, compare_fields
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import PictureUpload, Product, ProductPicture
@@ -139,7 +139,11 @@ def _page(
         **more,
     }
     return render_page(
-        request, "adminpanel/product_pictures.html", context, part="uploads", status=status
+        request,
+        "adminpanel/catalogue/product_pictures.html",
+        context,
+        part="uploads",
+        status=status,
     )
 
 

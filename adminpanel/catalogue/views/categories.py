@@ -14,7 +14,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.categories import (
+from adminpanel.catalogue.category_forms import CategoryForm, CategoryOrderForm
+from adminpanel.catalogue.category_pages import (
     count_products,
     describe_category,
     describe_consequences,
@@ -22,9 +23,8 @@ from adminpanel.categories import (
     describe_order,
     list_category_lines,
 )
-from adminpanel.category_forms import CategoryForm, CategoryOrderForm
+from adminpanel.catalogue.pins import PinsChanged, list_pin_lines
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.pins import PinsChanged, list_pin_lines
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, CategoryTree, Product
@@ -44,7 +44,7 @@ NEXT_SHOWN = 24
 @require_safe
 def category_tree(request: HttpRequest) -> HttpResponse:
     """Show all categories, each below its parent."""
-    return render_page(request, "adminpanel/categories.html", _tree_context())
+    return render_page(request, "adminpanel/catalogue/categories.html", _tree_context())
 
 
 def _tree_context() -> dict[str, object]:
@@ -75,7 +75,7 @@ def move_category(request: HttpRequest) -> HttpResponse:
     return render_or_redirect(
         request,
         f"{reverse('adminpanel:categories')}#row-{node.category_id}",
-        "adminpanel/categories.html",
+        "adminpanel/catalogue/categories.html",
         _tree_context,
         part="tree",
     )
@@ -110,7 +110,9 @@ def create_category(request: HttpRequest) -> HttpResponse:
             messages.success(request, _("%(name)s is added.") % {"name": node.name})
             return redirect(f"{reverse('adminpanel:categories')}#row-{node.category_id}")
     status = 422 if form.errors else 200
-    return render_page(request, "adminpanel/category_new.html", {"form": form}, status=status)
+    return render_page(
+        request, "adminpanel/catalogue/category_new.html", {"form": form}, status=status
+    )
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -180,7 +182,7 @@ def category_order(request: HttpRequest, category_id: UUID) -> HttpResponse:
     return render_or_redirect(
         request,
         reverse("adminpanel:category_order", args=(category_id,)),
-        "adminpanel/category_order.html",
+        "adminpanel/catalogue/category_order.html",
         lambda: _order_context(saved, CategoryOrderForm.of(saved.order)),
         part="order",
     )
@@ -191,7 +193,7 @@ def _order_page(
 ) -> HttpResponse:
     return render_page(
         request,
-        "adminpanel/category_order.html",
+        "adminpanel/catalogue/category_order.html",
         _order_context(node, form),
         part="order",
         status=status,
@@ -302,4 +304,4 @@ def _page(
         "product_count": count_products([node]).get(node.category_id),
         **more,
     }
-    return render_page(request, "adminpanel/category.html", context, status=status)
+    return render_page(request, "adminpanel/catalogue/category.html", context, status=status)

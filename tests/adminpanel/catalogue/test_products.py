@@ -17,7 +17,7 @@ from moneyed import EUR, Money
 
 from accounts import audit_log
 from accounts.models import User
-from adminpanel.product_forms import ProductForm, VariantForm, fingerprint_product
+from adminpanel.catalogue.product_forms import ProductForm, VariantForm, fingerprint_product
 from cassandra_db import current_time
 from catalogue import operations, queries, search
 from catalogue.entities import Product

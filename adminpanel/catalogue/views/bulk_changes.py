@@ -13,17 +13,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.bulk_changes import (
-    describe_act,
-    preview_line,
-    result_lines,
-)
-from adminpanel.bulk_forms import (
+from adminpanel.catalogue.bulk_forms import (
     ACT_FORMS,
     BulkActForm,
     list_selection_fields,
     list_ticked_ids,
 )
+from adminpanel.catalogue.bulk_pages import describe_act, preview_line, result_lines
+from adminpanel.catalogue.product_forms import CATALOGUE_STAFF, ProductFilterForm
 from adminpanel.change_pages import (
     change_context,
     fingerprint_selection,
@@ -31,7 +28,6 @@ from adminpanel.change_pages import (
     parse_change_id,
     parse_page,
 )
-from adminpanel.product_forms import CATALOGUE_STAFF, ProductFilterForm
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected
@@ -105,7 +101,7 @@ def _choice_page(
         "total": len(ids),
     }
     status = 422 if refused else 200
-    return render_page(request, "adminpanel/bulk_change_new.html", context, status=status)
+    return render_page(request, "adminpanel/catalogue/bulk_change_new.html", context, status=status)
 
 
 def _preview_page(
@@ -139,7 +135,7 @@ def _preview_page(
         "seen": fingerprint_selection(ids),
         "is_stale": is_stale,
     }
-    return render_page(request, "adminpanel/bulk_preview.html", context, status=status)
+    return render_page(request, "adminpanel/catalogue/bulk_preview.html", context, status=status)
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -152,7 +148,7 @@ def change_list(request: HttpRequest) -> HttpResponse:
         {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
         for each in changes
     ]
-    return render_page(request, "adminpanel/bulk_changes.html", {"lines": lines})
+    return render_page(request, "adminpanel/catalogue/bulk_changes.html", {"lines": lines})
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -170,7 +166,7 @@ def change_detail(request: HttpRequest, change_id: UUID) -> HttpResponse:
         "can_undo": not undo and has_done,
     }
     part = "progress" if context["is_polled"] else ""
-    return render_page(request, "adminpanel/bulk_change.html", context, part=part)
+    return render_page(request, "adminpanel/catalogue/bulk_change.html", context, part=part)
 
 
 @staff_required(CATALOGUE_STAFF)

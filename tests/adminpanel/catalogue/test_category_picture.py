@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from adminpanel.picture_forms import CategoryPictureForm
+from adminpanel.catalogue.picture_forms import CategoryPictureForm
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode

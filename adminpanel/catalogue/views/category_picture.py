@@ -15,9 +15,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes, staff_required
-from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.picture_forms import CategoryPictureForm
-from adminpanel.picture_uploads import (
+from adminpanel.catalogue.picture_forms import CategoryPictureForm
+from adminpanel.catalogue.picture_uploads import (
     MAX_FILES,
     list_ready_pictures,
     refuse_count,
@@ -25,7 +24,8 @@ from adminpanel.picture_uploads import (
     take_in_files,
     uploads_context,
 )
-from adminpanel.product_forms import CATALOGUE_STAFF
+from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
+from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, PictureUpload
 from catalogue.errors import CategoryChanged, CategoryRefused
@@ -138,7 +138,11 @@ def _page(
         **more,
     }
     return render_page(
-        request, "adminpanel/category_picture.html", context, part="uploads", status=status
+        request,
+        "adminpanel/catalogue/category_picture.html",
+        context,
+        part="uploads",
+        status=status,
     )
 
 

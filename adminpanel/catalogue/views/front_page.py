@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.pins import PinsChanged, PinsForm, describe_pins, list_pin_lines
-from adminpanel.product_forms import CATALOGUE_STAFF
+from adminpanel.catalogue.pins import PinsChanged, PinsForm, describe_pins, list_pin_lines
+from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import Product
@@ -74,7 +74,7 @@ def pin_on_front_page(request: HttpRequest, row: str) -> HttpResponse:
     return render_or_redirect(
         request,
         f"{reverse('adminpanel:front_page')}#{row}",
-        "adminpanel/front_page.html",
+        "adminpanel/catalogue/front_page.html",
         lambda: {"row": _row_context(row, PinsForm(saved, FEATURED_LENGTH))},
         part="row",
     )
@@ -94,7 +94,9 @@ def _page(
     rows = {name: _row_context(name, form) for name, form in forms.items()}
     context = {"rows": rows.values(), "row": rows.get(submitted_row), "form": submitted}
     part = "row" if submitted else ""
-    return render_page(request, "adminpanel/front_page.html", context, part=part, status=status)
+    return render_page(
+        request, "adminpanel/catalogue/front_page.html", context, part=part, status=status
+    )
 
 
 def _row_context(name: str, form: PinsForm) -> dict[str, object]:

@@ -13,7 +13,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from moneyed import Money
 
-from adminpanel.product_forms import (
+from adminpanel.catalogue.product_forms import (
     AVAILABILITY_LABELS,
     STATUS_LABELS,
     TAX_LABELS,
