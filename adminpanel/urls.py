@@ -10,6 +10,7 @@ from adminpanel.catalogue.views import (
     pictures,
     products,
 )
+from adminpanel.customers.views import customers, drafts
 from adminpanel.files import views as spreadsheets
 from adminpanel.moderation.views import questions, reviews
 from adminpanel.people.views import audit_log, people, second_factor
@@ -21,8 +22,6 @@ from adminpanel.stock.views import stock, stock_items
 from adminpanel.system.views import system, worker
 from adminpanel.system.views.mails import allow_mail, mail_trouble
 from adminpanel.views import (
-    customers,
-    drafts,
     fulfilment,
     mails,
     order_changes,

@@ -12,7 +12,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from adminpanel.catalogue.product_pages import find_related_ids
-from adminpanel.drafts import find_by_sku
+from adminpanel.customers.draft_pages import find_by_sku
 from catalogue import operations, search
 from catalogue.entities import Product
 from catalogue.errors import ProductRefused

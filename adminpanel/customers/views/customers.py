@@ -19,8 +19,8 @@ from accounts.looks import prefetch_looks
 from accounts.models import User
 from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
-from adminpanel.customer_forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
-from adminpanel.customers import MAX_LISTED, get_customer_page, list_guest_orders
+from adminpanel.customers.forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
+from adminpanel.customers.pages import MAX_LISTED, get_customer_page, list_guest_orders
 from adminpanel.people.forms import FindPersonForm
 from cassandra_db import current_time
 from web import personal_data
@@ -59,7 +59,7 @@ def _render_list(
 ) -> HttpResponse:
     looks = queries.list_looks(current_member(request).pk, MAX_LISTED)
     context = {"looks": looks, "form": form, **more}
-    return render_page(request, "adminpanel/customers.html", context, status=status)
+    return render_page(request, "adminpanel/customers/customers.html", context, status=status)
 
 
 @staff_required(CUSTOMER_STAFF)
@@ -216,4 +216,4 @@ def _render_customer(
         "is_stale": status == 409,
         **more,
     }
-    return render_page(request, "adminpanel/customer.html", context, status=status)
+    return render_page(request, "adminpanel/customers/customer.html", context, status=status)

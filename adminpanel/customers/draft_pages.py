@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from adminpanel.draft_forms import DraftForm, DraftLine, check_units
+from adminpanel.customers.draft_forms import DraftForm, DraftLine, check_units
 from catalogue.entities import Product, Variant
 from catalogue.queries import find_variant_by_sku, get_sellable_variant
 from catalogue.rules import normalize_sku

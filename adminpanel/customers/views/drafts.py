@@ -20,8 +20,8 @@ from accounts.access import current_member, note_changes, staff_required
 from accounts.addresses import address_from_fields
 from accounts.looks import prefetch_looks, record_look
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.draft_forms import DraftForm, DraftLine, parse_units, weigh
-from adminpanel.drafts import (
+from adminpanel.customers.draft_forms import DraftForm, DraftLine, parse_units, weigh
+from adminpanel.customers.draft_pages import (
     conflict_values,
     draft_units,
     find_by_sku,
@@ -74,7 +74,7 @@ def draft_list(request: HttpRequest) -> HttpResponse:
         if len(found) > queries.PAGE_LENGTH
         else None,
     }
-    return render_page(request, "adminpanel/drafts.html", context)
+    return render_page(request, "adminpanel/customers/drafts.html", context)
 
 
 def _parse_id(text: str) -> UUID | None:
@@ -358,4 +358,4 @@ def _page(
         "choices": find_choices(words) if words else [],
         **more,
     }
-    return render_page(request, "adminpanel/draft.html", context, status=status)
+    return render_page(request, "adminpanel/customers/draft.html", context, status=status)
