@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from adminpanel.board.views import choose_board_columns, order_board
 from adminpanel.catalogue.views import (
     bulk_changes,
     categories,
@@ -13,6 +14,7 @@ from adminpanel.catalogue.views import (
 from adminpanel.customers.views import customers, drafts
 from adminpanel.files import views as spreadsheets
 from adminpanel.moderation.views import questions, reviews
+from adminpanel.orders.views import changes, fulfilment, mails, orders, papers, tags, viewers
 from adminpanel.people.views import audit_log, people, second_factor
 from adminpanel.promotions import views as promotions
 from adminpanel.reports.views import climate, live, sales, visits
@@ -21,29 +23,20 @@ from adminpanel.settings import views as shop_settings
 from adminpanel.stock.views import stock, stock_items
 from adminpanel.system.views import system, worker
 from adminpanel.system.views.mails import allow_mail, mail_trouble
-from adminpanel.views import (
-    fulfilment,
-    mails,
-    order_changes,
-    order_tags,
-    order_viewers,
-    orders,
-    papers,
-)
 
 app_name = "adminpanel"
 urlpatterns = [
-    path("", orders.order_board, name="board"),
-    path("orders/columns/", orders.choose_board_columns, name="board_columns"),
+    path("", order_board, name="board"),
+    path("orders/columns/", choose_board_columns, name="board_columns"),
     path("search/", views.search, name="search"),
-    path("orders/changes/", order_changes.order_changes, name="order_changes"),
-    path("orders/changes/new/", order_changes.order_changes_new, name="order_changes_new"),
+    path("orders/changes/", changes.order_changes, name="order_changes"),
+    path("orders/changes/new/", changes.order_changes_new, name="order_changes_new"),
     path(
         "orders/changes/preview/",
-        order_changes.order_changes_preview,
+        changes.order_changes_preview,
         name="order_changes_preview",
     ),
-    path("orders/changes/<uuid:change_id>/", order_changes.order_change, name="order_change"),
+    path("orders/changes/<uuid:change_id>/", changes.order_change, name="order_change"),
     path("orders/papers/", papers.paper_list, name="papers"),
     path("orders/papers/new/", papers.paper_new, name="paper_new"),
     path("orders/papers/<uuid:file_id>/", papers.paper_detail, name="paper"),
@@ -51,14 +44,14 @@ urlpatterns = [
     path("orders/<str:number>/", orders.order_detail, name="order"),
     path("orders/<str:number>/move/", orders.change_order_status, name="move"),
     path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
-    path("orders/<str:number>/viewers/", order_viewers.list_order_viewers, name="viewers"),
+    path("orders/<str:number>/viewers/", viewers.list_order_viewers, name="viewers"),
     path("orders/<str:number>/mails/<uuid:mail_id>/", mails.order_mail, name="order_mail"),
     path(
         "orders/<str:number>/mails/<uuid:mail_id>/again/",
         mails.send_mail_again,
         name="mail_again",
     ),
-    path("orders/<str:number>/tags/", order_tags.change_order_tags, name="tags"),
+    path("orders/<str:number>/tags/", tags.change_order_tags, name="tags"),
     path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
     path(
         "orders/<str:number>/pack/<str:warehouse>/scan/",

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.forms import email_field
-from adminpanel.forms import MAX_NOTE
+from adminpanel.orders.forms import MAX_NOTE
 from mail.addresses import email_key
 from web.forms import Form
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from accounts import audit_log, queries
 from accounts.audit_log import AuditLogEntry
 from accounts.models import User
-from adminpanel.queries import EVENTS
+from adminpanel.orders.labels import EVENTS
 from catalogue import queries as catalogue_queries
 
 PAGE_LENGTH = 40

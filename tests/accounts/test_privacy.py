@@ -28,7 +28,8 @@ from accounts.operations import (
 )
 from accounts.operations.erasure import RETRY_AFTER
 from accounts.operations.search_terms import TERMS
-from adminpanel.queries import get_order_page, staff_history
+from adminpanel.orders.history import staff_history
+from adminpanel.orders.queries import get_order_page
 from cart import people
 from cart import queries as carts
 from cart.operations import sharing

@@ -11,7 +11,7 @@ from django.test import Client, override_settings
 from django.urls import reverse
 
 from adminpanel.catalogue.product_forms import ProductFilterForm
-from adminpanel.order_selection import OrderFilterForm, list_selected_orders
+from adminpanel.orders.selection import OrderFilterForm, list_selected_orders
 from adminpanel.promotions.forms import PromotionForm
 from catalogue import search
 from tests.adminpanel.conftest import make_order_with_events

@@ -1,0 +1,380 @@
+"""The board: its columns with their counts, and the orders of one of them that a filter finds, in some order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.timezone import localdate
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.access import has_permission
+from accounts.models import User
+from adminpanel.orders.labels import fulfilment_label, payment_label, payment_tone
+from adminpanel.orders.selection import OrderFilterForm, list_filter_fields
+from cassandra_db import current_time, page_key, page_token
+from cassandra_db.session import keyspace_name
+from jobs.progress import list_progress
+from jobs.registry import list_jobs
+from mail.queries import count_failed_mails
+from orders import queries, states
+from orders.board import OrderFilter
+from orders.entities import BoardOrder, CappedCount
+from payments.gateways import METHODS
+from pricing.delivery import list_all_methods
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+T = TypeVar("T")
+PAGE_LENGTH = 25
+# Columns that only grow show the newest first, and are counted anew once a minute.
+GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
+GROWING_SECONDS = 60.0
+TROUBLE_SECONDS = 15.0
+# So many orders are looked at for a page of what a filter finds; the next page goes on from there.
+MAX_LOOKED_AT = 2_000
+# Of so many, the oldest of a column, those are shown first whose promise ends first.
+MAX_SORTED = 500
+
+NEWEST, OLDEST, PROMISED = "newest", "oldest", "promised"
+SORT_LABELS = {
+    OLDEST: gettext_lazy("Oldest first"),
+    NEWEST: gettext_lazy("Newest first"),
+    PROMISED: gettext_lazy("Late first"),
+}
+# What can be shown of an order beside its number, and what is without anybody's choice.
+CHOICES: dict[str, StrOrPromise] = {
+    "placed": gettext_lazy("Placed"),
+    "customer": gettext_lazy("Customer"),
+    "email": gettext_lazy("Email"),
+    "country": gettext_lazy("Country"),
+    "items": gettext_lazy("Items"),
+    "skus": gettext_lazy("SKUs"),
+    "tags": gettext_lazy("Tags"),
+    "delivery": gettext_lazy("Delivery"),
+    "promised": gettext_lazy("Promised until"),
+    "paid_by": gettext_lazy("Paid by"),
+    "total": gettext_lazy("Total"),
+    "status": gettext_lazy("Status"),
+}
+USUAL_CHOICE = ("placed", "customer", "items", "tags", "total", "status")
+NUMERIC = frozenset(("items", "total"))
+
+
+@dataclass(frozen=True)
+class BoardTab:
+    """A column of the board, for its tab."""
+
+    column: str
+    label: str
+    count: CappedCount | None
+    is_current: bool
+    url: str
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """An order in the board's list."""
+
+    order: BoardOrder
+    is_late: bool
+
+    @property
+    def payment_label(self) -> str:
+        return payment_label(self.order.payment)
+
+    @property
+    def payment_tone(self) -> str:
+        return payment_tone(self.order.payment)
+
+    @property
+    def fulfilment_label(self) -> str:
+        return fulfilment_label(self.order.fulfilment, is_pickup=self.order.is_pickup)
+
+    @property
+    def delivery(self) -> str:
+        """The name of its delivery method as it is today, or its code."""
+        code = self.order.delivery_method
+        return list_all_methods().get(code, code)
+
+    @property
+    def paid_by(self) -> str:
+        found = METHODS.get(self.order.payment_method)
+        return str(found.name) if found else ""
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """What somebody wants to see of the board: which orders, in which order, from where on, and what of them.
+
+    `after` is a page token; `fields` are those of the filter and the order as they stand in addresses.
+    """
+
+    chosen: OrderFilter
+    sort: str
+    after: str = ""
+    shown: tuple[str, ...] = USUAL_CHOICE
+    fields: tuple[tuple[str, str], ...] = ()
+    is_refused: bool = False  # a filter cannot be read, so nothing is listed
+
+    def url(self, **changes: str) -> str:
+        """Return the address of the board like this, with some fields changed; '' leaves one out."""
+        fields = {"column": self.chosen.status, **dict(self.fields), **changes}
+        sent = urlencode({name: value for name, value in fields.items() if value})
+        return f"{reverse('adminpanel:board')}?{sent}"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Something that waits for the staff: in words, how much of it, and where it is done."""
+
+    label: StrOrPromise
+    count: str
+    url: str
+    tone: str = "warn"
+
+
+@dataclass(frozen=True)
+class Board:
+    """The board as it stands, with one of its columns opened. `next` is a page token.
+
+    `looked_at` is how many orders a filter was asked about where it has not found a whole page of them, else 0.
+    """
+
+    view: BoardView
+    tabs: tuple[BoardTab, ...]
+    rows: tuple[BoardRow, ...]
+    next: str
+    now: datetime
+    looked_at: int = 0
+    waits: tuple[Wait, ...] = ()
+
+    @property
+    def column(self) -> str:
+        return self.view.chosen.status
+
+    @property
+    def label(self) -> str:
+        return _(states.BOARD_COLUMNS[self.column])
+
+    @property
+    def sort_label(self) -> str:
+        return str(SORT_LABELS[self.view.sort])
+
+    @property
+    def is_filtered(self) -> bool:
+        return not self.view.chosen.is_empty
+
+    @property
+    def shown(self) -> list[tuple[str, StrOrPromise, bool]]:
+        """What is shown of each order beside its number: name, heading, whether it is a number."""
+        return [(name, CHOICES[name], name in NUMERIC) for name in self.view.shown]
+
+    @property
+    def selection(self) -> tuple[tuple[str, str], ...]:
+        """The filter for the hidden fields of a form about all that it finds."""
+        return (("column", self.column), *(each for each in self.view.fields if each[0] != "sort"))
+
+    @property
+    def first_url(self) -> str:
+        return self.view.url()
+
+    @property
+    def next_url(self) -> str:
+        return self.view.url(after=self.next)
+
+    @property
+    def own_url(self) -> str:
+        return self.view.url(after=self.view.after)
+
+    @property
+    def all_url(self) -> str:
+        return f"{reverse('adminpanel:board')}?column={self.column}"
+
+    @property
+    def fingerprint(self) -> str:
+        """By this a page can see whether it shows the board as it is: the same orders, numbers and, by the minute, ages."""
+        parts = [
+            *(f"{tally.column}={tally.count}" for tally in self.tabs),
+            *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
+            ",".join(self.view.shown),
+            *(f"{wait.label}={wait.count}" for wait in self.waits),
+            self.next and "more",
+            self.now.strftime("%H:%M"),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def parse_view(form: OrderFilterForm, data: QueryDict, shown: tuple[str, ...]) -> BoardView:
+    """Return what an address asks for. Filters that the form refuses stay, and nothing is listed by them."""
+    chosen = form.build_filter()
+    usual = usual_sort(chosen.status)
+    sort = data.get("sort", "")
+    sort = sort if sort in SORT_LABELS else usual
+    fields = [each for each in list_filter_fields(data) if each[0] != "column"]
+    if sort != usual:
+        fields.append(("sort", sort))
+    after = data.get("after", "")[:500]
+    return BoardView(chosen, sort, after, shown, tuple(fields), form.is_refused)
+
+
+def usual_sort(column: str) -> str:
+    """Return how a column is sorted where nobody has said otherwise."""
+    return NEWEST if column in GROWING else OLDEST
+
+
+def parse_choice(text: str) -> tuple[str, ...]:
+    """Return what somebody has chosen to see of the orders ("placed,total"), in the board's order; the usual for nothing."""
+    names = text.split(",")
+    return tuple(name for name in CHOICES if name in names) or USUAL_CHOICE
+
+
+def get_board(view: BoardView, user: User, now: datetime) -> Board:
+    """Return the board as somebody wants to see it, with what waits for them. Raises InvalidPageToken, CassandraUnavailable."""
+    read = _list_promised if view.sort == PROMISED else _list_by_time
+    orders, following, looked_at = ([], "", 0) if view.is_refused else read(view)
+    counts = {**_growing_counts.get(), **queries.count_board_orders()}
+    tabs = tuple(
+        BoardTab(
+            key,
+            _(label),
+            counts.get(key),
+            key == view.chosen.status,
+            BoardView(OrderFilter(key), "", fields=view.fields).url(sort=""),
+        )
+        for key, label in states.BOARD_COLUMNS.items()
+    )
+    rows = tuple(BoardRow(order, is_late(order, now)) for order in orders)
+    waits = _list_waits(counts, user, now)
+    return Board(view, tabs, rows, following, now, looked_at, tuple(waits))
+
+
+def _list_by_time(view: BoardView) -> tuple[list[BoardOrder], str, int]:
+    """Return a page of what the filter finds, the token of the next, and how many were looked at if it is not full."""
+    chosen, after, looked_at = view.chosen, view.after, 0
+    found: list[BoardOrder] = []
+    most = PAGE_LENGTH
+    while True:
+        read, after = queries.list_board_orders(
+            chosen.status,
+            after,
+            most,
+            newest_first=view.sort == NEWEST,
+            has_day=chosen.has_day,
+        )
+        looked_at += len(read)
+        fitting = [order for order in read if chosen.matches(order)]
+        room = PAGE_LENGTH - len(found)
+        found += fitting[:room]
+        if len(fitting) > room:
+            # The next page begins after the last order of this one.
+            return found, queries.board_token(found[-1], newest_first=view.sort == NEWEST), 0
+        if not after or len(found) == PAGE_LENGTH:
+            return found, after, 0
+        if looked_at >= MAX_LOOKED_AT:
+            return found, after, looked_at
+        most = MAX_SORTED
+
+
+def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
+    """Return a page of the oldest orders that the filter finds, by the day until which they were promised."""
+    chosen, list_name = view.chosen, f"Q15:{view.chosen.status}:{PROMISED}"
+    (start,) = page_key(view.after, list_name) if view.after else (0,)
+    read, more = queries.list_board_orders(
+        chosen.status, "", MAX_SORTED, newest_first=False, has_day=chosen.has_day
+    )
+    found = sorted(
+        filter(chosen.matches, read),
+        key=lambda order: (
+            order.estimated_delivery or localdate(order.placed_at),
+            order.placed_at,
+        ),
+    )
+    following = start + PAGE_LENGTH
+    token = page_token([following], list_name) if following < len(found) else ""
+    return found[start:following], token, len(read) if more and not token else 0
+
+
+class _Remembered(Generic[T]):
+    """What was found out at most so many seconds ago. Two threads at once may find it out twice, harmlessly."""
+
+    def __init__(self, seconds: float, find_out: Callable[[], T]) -> None:
+        self._seconds, self._find_out = seconds, find_out
+        self._known: tuple[str, float, T] | None = None
+
+    def get(self) -> T:
+        known = self._known
+        if known and known[0] == keyspace_name() and monotonic() - known[1] < self._seconds:
+            return known[2]
+        found = self._find_out()
+        self._known = keyspace_name(), monotonic(), found
+        return found
+
+
+# How many mails have failed lately, and how many jobs are behind.
+_trouble = _Remembered(TROUBLE_SECONDS, lambda: _count_trouble(current_time()))
+_growing_counts = _Remembered(GROWING_SECONDS, lambda: queries.count_board_orders(tuple(GROWING)))
+
+
+def _count_trouble(now: datetime) -> tuple[int, int]:
+    problems = sum(bool(each.problem) for each in list_progress(list_jobs(), now))
+    return count_failed_mails(now), problems
+
+
+def is_late(order: BoardOrder, now: datetime) -> bool:
+    """Return whether an order has waited to be packed for too long, or is not there on the day it was promised."""
+    if order.status == "to_pack" and now - order.placed_at > states.LATE_AFTER:
+        return True
+    promised = order.estimated_delivery
+    is_open = order.fulfilment != "delivered" and order.status in states.OPEN_BOARD_COLUMNS
+    return bool(promised and is_open and localdate(now) > promised)
+
+
+# ---- What waits
+
+
+def _list_waits(counts: Mapping[str, CappedCount], user: User, now: datetime) -> list[Wait]:
+    """Return what waits for somebody, the order that has waited longest first. Raises CassandraUnavailable."""
+    found = []
+    for column, label, tone in (
+        ("late", _("Late"), "bad"),
+        ("payment_problem", _("Payment problems"), "bad"),
+        ("returns_waiting", _("Returns to answer"), "warn"),
+        ("on_hold", _("On hold"), "warn"),
+    ):
+        if (count := counts[column]).number:
+            url = f"{reverse('adminpanel:board')}?column={column}"
+            found.append(Wait(label, str(count), url, tone))
+    oldest, _following = queries.list_board_orders("to_pack", "", 1)
+    if oldest and (waited := now - oldest[0].placed_at) > timedelta(hours=1):
+        url = reverse("adminpanel:order", args=(oldest[0].number,))
+        found.insert(0, Wait(_("Oldest to pack"), _age(waited), url, "calm"))
+    failed, problems = _trouble.get()
+    for page, label, number in (
+        ("mails", _("Failed mails"), failed),
+        ("worker", _("Jobs behind"), problems),
+    ):
+        if number and has_permission(user, f"adminpanel.{page}"):
+            found.append(Wait(label, str(number), reverse(f"adminpanel:{page}"), "bad"))
+    return found
+
+
+def _age(waited: timedelta) -> str:
+    hours = waited // timedelta(hours=1)
+    if hours < 48:
+        return _("%(count)s h") % {"count": hours}
+    return _("%(count)s days") % {"count": hours // 24}
+
+
+def list_choice(shown: Sequence[str]) -> list[tuple[str, Any, bool]]:
+    """Return all that can be shown of an order: name, heading, whether it is shown."""
+    return [(name, label, name in shown) for name, label in CHOICES.items()]

@@ -1,0 +1,88 @@
+"""The board: orders in columns by their status."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, staff_required
+from accounts.roles import ORDER_STAFF
+from adminpanel.board.pages import (
+    CHOICES,
+    SORT_LABELS,
+    USUAL_CHOICE,
+    Board,
+    BoardView,
+    get_board,
+    list_choice,
+    parse_choice,
+    parse_view,
+)
+from adminpanel.orders.selection import OrderFilterForm
+from adminpanel.stock.low_stock import PendingLowStock
+from cassandra_db import (
+    InvalidPageToken,
+    current_time,
+)
+from web.decorators import post_only
+from web.rendering import render_page
+
+# What of the orders somebody wants to see on the board, on this device.
+CHOICE_COOKIE = "board-columns"
+
+
+CHOICE_DAYS = 400
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def order_board(request: HttpRequest) -> HttpResponse:
+    """Show the board. A page that shows it already as it is, and says so, gets nothing new."""
+    low_stock = PendingLowStock(request)
+    form = OrderFilterForm(request.GET)
+    view = _board_view(request, form)
+    try:
+        found = get_board(view, current_member(request), current_time())
+    except InvalidPageToken:
+        return redirect(view.url())
+    if request.GET.get("seen") == found.fingerprint:
+        return HttpResponse(status=204)
+    context = _board_context(found, form) | {"low_stock": low_stock}
+    status = 422 if form.is_refused else 200
+    return render_page(request, "adminpanel/board/board.html", context, part="board", status=status)
+
+
+@staff_required(ORDER_STAFF)
+@post_only("adminpanel:board")
+def choose_board_columns(request: HttpRequest) -> HttpResponse:
+    """Remember on this device what of the orders somebody wants to see, and show the board they came from."""
+    view = parse_view(OrderFilterForm(request.POST), request.POST, USUAL_CHOICE)
+    answer = redirect(view.url())
+    chosen = ",".join(name for name in CHOICES if request.POST.get(f"show_{name}"))
+    answer.set_cookie(
+        CHOICE_COOKIE,
+        chosen,
+        max_age=timedelta(days=CHOICE_DAYS),
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
+
+
+def _board_view(request: HttpRequest, form: OrderFilterForm) -> BoardView:
+    return parse_view(form, request.GET, parse_choice(request.COOKIES.get(CHOICE_COOKIE, "")))
+
+
+def _board_context(board: Board, form: OrderFilterForm) -> dict[str, Any]:
+    return {
+        "board": board,
+        "filter": form,
+        "filters": [form[name] for name in form.fields if name != "column"],
+        "sorts": SORT_LABELS.items(),
+        "choice": list_choice(board.view.shown),
+        "selection": board.selection,
+    }

@@ -1,0 +1,140 @@
+"""The history of an order, in words for staff."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from adminpanel.orders.labels import actor_label, event_label, name_actor
+from inventory.warehouses import find_warehouse_name
+from orders import returns
+from orders.entities import Order
+from orders.events import Event
+from pricing.money import from_minor_units
+from pricing.templatetags.money import format_money
+
+NUMBERED = {
+    "parcel": gettext_lazy("parcel %(parcel)s"),
+    "return": gettext_lazy("return %(return)s"),
+}
+
+
+@dataclass(frozen=True)
+class StaffHistoryEntry:
+    """An event of an order, in words for staff."""
+
+    label: str
+    actor: str
+    at: datetime
+    note: str
+    is_public: bool  # whether the shopper is shown the event, and
+    is_note_public: bool  # its note
+    details: str = ""  # which parcel, how much
+
+
+def staff_history(order: Order) -> tuple[StaffHistoryEntry, ...]:
+    """Return the whole history of an order, private notes included, the newest first."""
+    return tuple(_line(event, order) for event in order.events)
+
+
+def _line(event: Event, order: Order) -> StaffHistoryEntry:
+    return StaffHistoryEntry(
+        event_label(order, event),
+        actor_label(event),
+        event.at,
+        event.note,
+        event.public,
+        event.public and (event.actor == "system" or event.kind in returns.ANSWERS),
+        _event_details(event, order),
+    )
+
+
+def describe_submitted_event(order: Order, event: Event) -> str:
+    """Return what a member of staff has just done, as the end of a sentence."""
+    details, currency = event.details, order.total.currency.code
+
+    def amount(name: str) -> str:
+        return format_money(from_minor_units(int(details[name]), currency))
+
+    match event.kind:
+        case "packed" if "parcel" in details:
+            return _("parcel %(parcel)s packed") % details
+        case "shipped" | "unpacked" | "delivered" | "lost" | "tracked" if "parcel" in details:
+            return _("parcel %(number)s: %(what)s") % {
+                "number": details["parcel"],
+                "what": event_label(order, event).lower(),
+            }
+        case "return_approved":
+            return _("return %(return)s approved") % details
+        case "return_rejected":
+            return _("return %(return)s declined") % details
+        case "return_received":
+            return _("return %(return)s received") % details
+        case "return_closed":
+            return _("return %(return)s closed without a refund") % details
+        case "refund_owed":
+            return _("%(amount)s will be refunded") % {"amount": amount("amount")}
+        case "refunded":
+            return _("refund sent")
+        case "changed" if "address" in details:
+            return _("delivery address changed")
+        case "changed":
+            return _("the new total is %(total)s") % {"total": format_money(order.total)}
+        case "captured" if int(details["came"]) > int(details["amount"]):
+            extra = format_money(
+                from_minor_units(int(details["came"]) - int(details["amount"]), currency)
+            )
+            return _("%(amount)s recorded; %(extra)s is too much: send it back") % {
+                "amount": amount("amount"),
+                "extra": extra,
+            }
+        case "captured":
+            return _("%(amount)s recorded") % {"amount": amount("amount")}
+        case "tagged":
+            return ", ".join(_tag_changes(event))
+        case "note" if details.get("added_order"):
+            return _("order %(number)s adds to it") % {"number": details["added_order"]}
+        case "note":
+            return _("note added")
+    return event_label(order, event).lower()
+
+
+def _event_details(event: Event, order: Order) -> str:
+    details, currency = event.details, order.total.currency.code
+    parts = [words % details for name, words in NUMBERED.items() if details.get(name)]
+    if event.kind == "packed":
+        parts = [
+            _("parcel %(parcel)s in %(warehouse)s")
+            % {**each, "warehouse": find_warehouse_name(each["warehouse"])}
+            for each in details.get("parcels") or [details]
+            if each
+        ]
+    parts += [str(details[name]) for name in ("carrier", "tracking", "reason") if details.get(name)]
+    if event.kind in ("authorized", "captured", "refund_owed", "refunded") and details.get(
+        "amount"
+    ):
+        parts.insert(0, format_money(from_minor_units(int(details["amount"]), currency)))
+    if event.kind == "tagged":
+        parts = _tag_changes(event)
+    if details.get("added_order"):
+        parts.append(_("order %(number)s adds to this one") % {"number": details["added_order"]})
+    if details.get("offered_by"):
+        parts.append(_("offered by %(name)s") % {"name": name_actor(details["offered_by"])})
+    if event.kind == "changed":
+        parts = [
+            words % {"amount": format_money(from_minor_units(details["sums"][name], currency))}
+            for name, words in (("was", _("%(amount)s before")), ("total", _("%(amount)s now")))
+        ]
+    return ", ".join(parts)
+
+
+def _tag_changes(event: Event) -> list[str]:
+    words = {"added": _("added: %(tags)s"), "removed": _("removed: %(tags)s")}
+    return [
+        text % {"tags": ", ".join(event.details[name])}
+        for name, text in words.items()
+        if event.details[name]
+    ]

@@ -1,0 +1,75 @@
+"""The parcels and returns on an order's page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from adminpanel.orders.fulfilment_forms import AnyForm, line_contents
+from adminpanel.orders.labels import RETURNS, _parcel_words_and_tone, _words_and_tone
+from orders import returns
+from orders.carriers import tracking_url
+from orders.entities import Order
+from orders.items import Item
+from orders.parcels import ItemUnits, Parcel
+from orders.returns import Return
+
+
+@dataclass(frozen=True)
+class ParcelPanel:
+    """A parcel on an order's page; `form` is what can be done with it, `tracking_form` corrects its number; if anything does."""
+
+    parcel: Parcel
+    state_label: str
+    tone: str
+    tracking_url: str
+    form: AnyForm | None
+    tracking_form: AnyForm | None
+
+
+@dataclass(frozen=True)
+class ReturnPanel:
+    """A return on an order's page, and what can be done with it: answered or received, and refunded."""
+
+    order_return: Return
+    contents: Sequence[ItemUnits]
+    state_label: str
+    tone: str
+    form: AnyForm | None
+    refund: AnyForm | None
+
+    @property
+    def is_awaiting_answer(self) -> bool:
+        return self.order_return.state == returns.REQUESTED
+
+
+def parcel_panels(
+    order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
+) -> list[ParcelPanel]:
+    """Return an order's parcels, the first one first; `forms` are those of its page, by their keys."""
+    return [
+        ParcelPanel(
+            each,
+            *_parcel_words_and_tone(order, each),
+            tracking_url(each.carrier, each.tracking),
+            forms.get(f"parcel-{each.parcel_id}"),
+            forms.get(f"tracking-{each.parcel_id}"),
+        )
+        for each in order.parcels(items)
+    ]
+
+
+def return_panels(
+    order: Order, items: Sequence[Item], forms: Mapping[str, AnyForm]
+) -> list[ReturnPanel]:
+    """Return an order's returns, the newest first; `forms` are those of its page, by their keys."""
+    return [
+        ReturnPanel(
+            each,
+            line_contents(items, each.lines),
+            *_words_and_tone(RETURNS[each.state]),
+            forms.get(f"return-{each.return_id}"),
+            forms.get(f"refund-{each.return_id}"),
+        )
+        for each in reversed(order.returns)
+    ]

@@ -1,0 +1,98 @@
+"""All that an order's page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from accounts import queries as accounts
+from accounts.models import User
+from cassandra_db import current_time
+from mail import fates
+from mail.queries import order_mails_from_rows, prefetch_order_mails
+from orders import queries
+from orders import viewers as viewing
+from orders.entities import Order
+from orders.items import Item
+from orders.payment_attempts import PaymentAttempt
+from orders.refunds import Refund
+from orders.viewers import Viewer
+from payments.gateways import MANUAL_METHODS
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the delivery address and, if it is another one, the invoice's, line by line."""
+    delivery, billing = (
+        [*each.lines, *filter(None, [each.phone])]
+        for each in (order.delivery_address, order.billing_address)
+    )
+    return delivery, billing if billing != delivery else []
+
+
+@dataclass(frozen=True)
+class OrderMail:
+    """A mail about an order, in its list: what it was called, since when it is there, and what became of it."""
+
+    mail_id: UUID
+    subject: str
+    queued_at: datetime
+    fate_label: StrOrPromise
+    tone: str
+
+
+@dataclass(frozen=True)
+class OrderPage:
+    """All that an order's page shows."""
+
+    order: Order
+    items: tuple[Item, ...]
+    attempts: tuple[PaymentAttempt, ...]
+    viewers: tuple[Viewer, ...]
+    known_tags: tuple[str, ...]
+    mails: tuple[OrderMail, ...]
+    now: datetime
+    # who has ordered; of a guest's order the account with its e-mail address; None if there is none, or no more
+    customer: User | None = None
+
+
+def get_order_page(order: Order) -> OrderPage:
+    """Return an order with what its page shows beside it, read side by side. Raises CassandraUnavailable.
+
+    The customer of a guest's order is the account that has its e-mail address, if there is one.
+    """
+    items, attempts = (
+        queries.prefetch_items(order.order_id),
+        queries.prefetch_payments(order.order_id),
+    )
+    viewers, known_tags = viewing.prefetch_viewers(order.number), queries.prefetch_recent_tags()
+    mails = prefetch_order_mails(order.number)
+    reading = accounts.prefetch_profile(order.user_id) if order.user_id else None
+    if reading:
+        row = reading.one()
+        customer = accounts.user_from_row(row) if row else None
+    else:
+        customer = accounts.find_user_by_email(order.email) if order.email else None
+    return OrderPage(
+        order,
+        queries.items_from_rows(order, items.rows()),
+        queries.add_payment_references(order, attempts.rows()).payment_attempts,
+        viewing.viewers_from_rows(viewers.rows()),
+        queries.tags_from_rows(known_tags.rows()),
+        tuple(
+            OrderMail(row.mail_id, row.subject, row.queued_at, *fates.LABELS[row.fate])
+            for row in order_mails_from_rows(mails.rows())
+        ),
+        current_time(),
+        customer,
+    )
+
+
+def manual_refunds(order: Order) -> Sequence[Refund]:
+    """Return the refunds that wait for staff to send them: nobody else can."""
+    return order.due_refunds if order.payment_method in MANUAL_METHODS else ()

@@ -1,0 +1,143 @@
+"""Which orders of the board a form is about: the ticked ones, or all that a filter finds."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from adminpanel.orders.labels import PAYMENTS
+from orders.board import OrderFilter, iterate_orders
+from orders.states import BOARD_COLUMNS
+from payments.gateways import METHODS
+from pricing.delivery import list_all_methods, list_delivery_countries
+from pricing.delivery_settings import country_name
+from web.days import validate_shop_day
+from web.forms import FilterForm
+
+DEFAULT_COLUMN = "to_pack"
+# So many can be changed or printed at once.
+MAX_SELECTED_ORDERS = 10_000
+# What stands in the address of a selection: the ticked orders of a page, which from then on are one field (the audit log takes
+# none that is sent twice), or `all` with the filter.
+TICKED, JOINED, ALL = "order", "orders", "all"
+MAX_TICKED = 100
+
+
+class OrderFilterForm(FilterForm):
+    """Which orders of a column are shown."""
+
+    PLACES = frozenset({"column"})
+
+    column = forms.ChoiceField(
+        choices=list(BOARD_COLUMNS.items()), required=False, widget=forms.HiddenInput
+    )
+    country = forms.ChoiceField(label=gettext_lazy("Country"), required=False)
+    delivery = forms.ChoiceField(label=gettext_lazy("Delivery"), required=False)
+    payment = forms.ChoiceField(label=gettext_lazy("Payment"), required=False)
+    method = forms.ChoiceField(label=gettext_lazy("Paid by"), required=False)
+    first_day = forms.DateField(
+        label=gettext_lazy("Placed from"),
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=[validate_shop_day],
+    )
+    last_day = forms.DateField(
+        label=gettext_lazy("Placed until"),
+        required=False,
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        validators=[validate_shop_day],
+    )
+    sku = forms.CharField(label=gettext_lazy("SKU"), required=False, max_length=60)
+    tag = forms.CharField(label=gettext_lazy("Tag"), required=False, max_length=40)
+
+    def __init__(self, data: QueryDict) -> None:
+        super().__init__(data, auto_id="filter-%s")
+        anything = [("", _("All"))]
+        choices: dict[str, list[tuple[str, Any]]] = {
+            "country": [(code, country_name(code)) for code in list_delivery_countries()],
+            "delivery": [(code, name) for code, name in list_all_methods().items()],
+            "payment": [(status, label) for status, (label, _tone) in PAYMENTS.items()],
+            "method": [(code, each.name) for code, each in METHODS.items()],
+        }
+        for name, found in choices.items():
+            self.fields[name].choices = [*anything, *found]  # type: ignore[attr-defined]
+
+    def build_filter(self) -> OrderFilter:
+        """Return what the fields ask for, unless the form `is_refused`."""
+        self.is_valid()
+        clean = self.cleaned_data
+
+        def text(name: str) -> str:
+            return clean.get(name) or ""
+
+        def day(name: str) -> date | None:
+            return clean.get(name)
+
+        return OrderFilter(
+            text("column") or DEFAULT_COLUMN,
+            country=text("country"),
+            delivery_method=text("delivery"),
+            payment=text("payment"),
+            payment_method=text("method"),
+            first_day=day("first_day"),
+            last_day=day("last_day"),
+            sku=text("sku"),
+            tag=text("tag"),
+        )
+
+
+def parse_order_filter(data: QueryDict) -> OrderFilter:
+    """Return the filter that stands in an address or a form."""
+    return OrderFilterForm(data).build_filter()
+
+
+def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
+    """Return the filter's fields that are set, the column first, for hidden fields and addresses."""
+    return [(name, str(data[name])) for name in OrderFilterForm.base_fields if data.get(name)]
+
+
+def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
+    """Return the fields that say which orders are selected, for hidden fields and addresses."""
+    if data.get(ALL):
+        return [(ALL, "1"), *list_filter_fields(data)]
+    return [(JOINED, ",".join(str(each) for each in list_ticked_ids(data)))]
+
+
+def list_ticked_ids(data: QueryDict) -> list[UUID]:
+    """Return the orders that are ticked, a page of the board at most. What is no id is left out."""
+    sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
+    found = dict.fromkeys(_id(text) for text in sent[:MAX_TICKED])
+    return [each for each in found if each]
+
+
+def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
+    """Return the selected orders, 10,000 at most, and how many there are, as far as they were counted: one more than that.
+
+    Raises CassandraUnavailable.
+    """
+    if not data.get(ALL):
+        ticked = list_ticked_ids(data)
+        return ticked, len(ticked)
+    found: list[UUID] = []
+    form = OrderFilterForm(data)
+    # The board shows its first column instead of one that it does not have; nothing is done to the orders of another one.
+    if form.errors:
+        return [], 0
+    for order in iterate_orders(form.build_filter()):
+        if len(found) == MAX_SELECTED_ORDERS:
+            return found, len(found) + 1
+        found.append(order.order_id)
+    return found, len(found)
+
+
+def _id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,79 @@
+"""Mails: those about an order, as they were and once more; those that failed, and the addresses that get none."""
+
+import re
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, staff_required
+from accounts.looks import prefetch_looks, record_look
+from accounts.roles import MAIL_STAFF
+from adminpanel.orders.forms import MailAgainForm
+from adminpanel.orders.labels import staff_actor
+from adminpanel.orders.pages import ORDER_LOOK, answer_submit, get_order_or_404, order_submit
+from cassandra_db import current_time
+from mail import fates
+from orders.entities import Order
+from orders.errors import MailRefused
+from orders.operations.resent_mails import get_order_mail, resend_mail
+from orders.presentation import last_event_id
+from orders.submits import derive_submit_id
+from web.decorators import post_only
+from web.rendering import render_page
+
+# What a link in a mail opens is its reader's.
+_LINK = re.compile(r"https?://\S+")
+
+
+@staff_required(MAIL_STAFF)
+@require_safe
+def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse:
+    """Show a mail about an order as it was, without what its links open."""
+    staff, now = current_member(request), current_time()
+    looks, found = prefetch_looks(staff, now), get_order_or_404(number)
+    record_look(staff, ORDER_LOOK, found.number, looks, now)
+    return _mail_page(request, found, mail_id)
+
+
+@staff_required(MAIL_STAFF)
+@post_only("adminpanel:order_mail", "number", "mail_id")
+@order_submit
+def send_mail_again(request: HttpRequest, found: Order, mail_id: UUID) -> HttpResponse:
+    """Send a mail about an order again, with the same words, to the order's present address."""
+    try:
+        changed = resend_mail(
+            found,
+            mail_id,
+            actor=staff_actor(current_member(request)),
+            submit_id=derive_submit_id(request, found),
+            now=current_time(),
+        )
+    except MailRefused as error:
+        form = MailAgainForm(request.POST)
+        form.add_error(None, str(error))
+        return _mail_page(request, found, mail_id, form, status=422)
+    return answer_submit(request, changed, before=found)
+
+
+def _mail_page(
+    request: HttpRequest,
+    order: Order,
+    mail_id: UUID,
+    form: MailAgainForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    mail = get_order_mail(order, mail_id)
+    if mail is None:
+        raise Http404(f"no mail {mail_id} about order {order.number}")
+    label, tone = fates.LABELS[fates.get_fate(mail)]
+    context = {
+        "order": order,
+        "mail": mail,
+        "label": label,
+        "tone": tone,
+        "text": _LINK.sub(_("[link]"), mail.text) if mail.text else "",
+        "form": form or MailAgainForm(initial={"seen": last_event_id(order)}),
+    }
+    return render_page(request, "adminpanel/orders/order_mail.html", context, status=status)

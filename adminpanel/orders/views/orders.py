@@ -1,0 +1,97 @@
+"""The board of orders, an order's page, and the submits on it."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, staff_required
+from accounts.looks import prefetch_looks, record_look
+from accounts.roles import ORDER_STAFF
+from adminpanel.orders import operations
+from adminpanel.orders.forms import NoteForm, TransitionForm
+from adminpanel.orders.labels import staff_actor
+from adminpanel.orders.pages import (
+    ORDER_LOOK,
+    answer_submit,
+    get_order_or_404,
+    order_submit,
+    render_conflict,
+    render_order_page,
+)
+from adminpanel.orders.queries import get_order_page
+from adminpanel.orders.refund_permission import confirm_order_refund
+from cassandra_db import (
+    current_time,
+)
+from orders import balance
+from orders.entities import Order
+from orders.errors import OrderChanged, TransitionRefused
+from orders.operations import add_note
+from orders.viewers import record_viewer
+from web.decorators import post_only
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def order_detail(request: HttpRequest, number: str) -> HttpResponse:
+    """Show an order with its whole history."""
+    found = get_order_or_404(number)
+    if found.number != number:
+        return redirect("adminpanel:order", found.number)
+    staff, now = current_member(request), current_time()
+    viewing, looks = record_viewer(found.number, staff), prefetch_looks(staff, now)
+    page_data = get_order_page(found)
+    viewing.rows()
+    record_look(staff, ORDER_LOOK, found.number, looks, now)
+    return render_order_page(request, page_data)
+
+
+@sensitive_post_parameters("code")
+@staff_required(ORDER_STAFF)
+@post_only("adminpanel:order", "number")
+@order_submit
+def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
+    """Move an order on, if it still is what the page showed."""
+    form = TransitionForm(request.POST)
+    if not form.is_valid():
+        if {"event", "version"} & form.errors.keys():
+            # Nobody types these: the page is older than its buttons.
+            return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
+        return render_order_page(request, get_order_page(found), move_form=form, status=422)
+    sent = form.cleaned_data
+    # Of an order that has changed since, nothing happens below.
+    is_cancelling = sent["event"] == "cancelled" and sent["version"] == found.version
+    if is_cancelling and not confirm_order_refund(
+        request, form, found, balance.amount_to_give_up(found)
+    ):
+        return render_order_page(request, get_order_page(found), move_form=form, status=422)
+    try:
+        changed = operations.apply_staff_transition(
+            found,
+            sent["event"],
+            seen_version=sent["version"],
+            actor=staff_actor(current_member(request)),
+            note=sent["note"],
+            now=current_time(),
+        )
+    except (OrderChanged, TransitionRefused) as error:
+        return render_conflict(request, error, note=form["note"].value() or "")
+    return answer_submit(request, changed, before=found)
+
+
+@staff_required(ORDER_STAFF)
+@post_only("adminpanel:order", "number")
+@order_submit
+def add_staff_note(request: HttpRequest, found: Order) -> HttpResponse:
+    """Write a note among the staff into an order's history."""
+    form = NoteForm(request.POST)
+    if not form.is_valid():
+        return render_order_page(request, get_order_page(found), note_form=form, status=422)
+    noted = add_note(
+        found,
+        form.cleaned_data["note"],
+        actor=staff_actor(current_member(request)),
+        now=current_time(),
+    )
+    return answer_submit(request, noted, before=found)

@@ -1,0 +1,161 @@
+"""Papers and tables of many orders: chosen, made, fetched for an hour."""
+
+from __future__ import annotations
+
+from typing import cast
+from uuid import UUID
+
+from cassandra.util import uuid_from_time
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_safe
+
+from accounts.access import current_member, note_changes, staff_required
+from accounts.queries import get_users
+from accounts.roles import ORDER_STAFF
+from adminpanel.code_again import confirm_by_code
+from adminpanel.orders.paper_forms import PaperForm
+from adminpanel.orders.papers import can_be_fetched, file_id_of, list_kinds, needs_code, paper_line
+from adminpanel.orders.selection import (
+    MAX_SELECTED_ORDERS,
+    list_selected_orders,
+    list_selection_fields,
+    parse_order_filter,
+)
+from cassandra_db import current_time
+from jobs.bulk_changes import is_usable_id
+from spreadsheets import operations, queries
+from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.order_files import ORDER_FILES, list_order_files
+from web.decorators import get_or_post, post_only
+from web.forms import Form
+from web.rendering import render_page
+
+# So few are made at once, by the same function as the worker's, which finishes what this process leaves.
+MAX_IN_REQUEST = 25
+_CONTENT_TYPES = {"pdf": "application/pdf", "csv": "text/csv; charset=utf-8"}
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def paper_list(request: HttpRequest) -> HttpResponse:
+    """List the papers and tables that were made last, or are being made."""
+    now = current_time()
+    tasks = queries.list_tasks(now, list_order_files(current_member(request).role))
+    people = get_users({each.started_by for each in tasks})
+    gone = _("somebody whose account was deleted")
+    names = {each.started_by: gone for each in tasks} | {
+        user_id: user.name for user_id, user in people.items()
+    }
+    lines = [paper_line(each, names, now) for each in tasks]
+    return render_page(request, "adminpanel/orders/papers.html", {"lines": lines})
+
+
+@sensitive_post_parameters("code")
+@staff_required(ORDER_STAFF, lists=("order",))
+@get_or_post
+def paper_new(request: HttpRequest) -> HttpResponse:
+    """Choose what is printed or written of the selected orders, and have it made."""
+    role = current_member(request).role
+    data = request.POST if request.method == "POST" else request.GET
+    now = current_time()
+    ids, total = list_selected_orders(data)
+    if not ids:
+        messages.error(request, _("Tick the orders first, or choose all that are listed."))
+        return redirect("adminpanel:board")
+    if request.method != "POST":
+        initial = {"file_id": uuid_from_time(now), "kind": request.GET.get("kind", "")}
+        return _choice_page(request, PaperForm(total, role, initial=initial), data)
+    form = PaperForm(total, role, data)
+    if not form.is_valid():
+        return _choice_page(request, form, data, status=422)
+    kind = ORDER_FILES[form.cleaned_data["kind"]]
+    if needs_code(kind, total) and not confirm_by_code(request, form):
+        return _choice_page(request, form, data, status=422)
+    form_id: UUID = form.cleaned_data["file_id"]
+    task = operations.start_order_file(
+        file_id_of(
+            # One that was open for days has an id of a time that nobody looks at any more.
+            form_id if is_usable_id(form_id, now) else uuid_from_time(now),
+            kind.name,
+            list_selection_fields(data),
+        ),
+        kind,
+        parse_order_filter(data) if data.get("all") and not kind.draw else ids,
+        UUID(str(current_member(request).pk)),
+        now,
+    )
+    note_changes(request, {}, {"file": task.file_name, "orders": total})
+    if total <= MAX_IN_REQUEST and task.total and task.is_under_way:
+        operations.run_task(task, MAX_IN_REQUEST)
+    return redirect("adminpanel:paper", file_id=task.task_id)
+
+
+def _choice_page(
+    request: HttpRequest, form: PaperForm, data: QueryDict, status: int = 200
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "total": form.total,
+        "has_more": form.total > MAX_SELECTED_ORDERS,
+        "kinds": list_kinds(
+            form.total, str(form["kind"].value() or ""), current_member(request).role
+        ),
+        "selection": list_selection_fields(data),
+    }
+    return render_page(request, "adminpanel/orders/paper_new.html", context, status=status)
+
+
+@staff_required(ORDER_STAFF)
+@require_safe
+def paper_detail(request: HttpRequest, file_id: UUID) -> HttpResponse:
+    """Show how far a paper or a table is, and let it be fetched."""
+    return _paper_page(request, _get_task(request, file_id))
+
+
+def _paper_page(
+    request: HttpRequest, task: SpreadsheetTask, form: Form | None = None
+) -> HttpResponse:
+    is_polled = "X-Refreshes-Itself" in request.headers
+    context = {
+        "line": paper_line(task, {}, current_time()),
+        "task": task,
+        "is_polled": is_polled,
+        "form": form,
+    }
+    part = "progress" if is_polled else ""
+    status = 422 if form else 200
+    return render_page(request, "adminpanel/orders/paper.html", context, part=part, status=status)
+
+
+def _get_task(request: HttpRequest, file_id: UUID) -> SpreadsheetTask:
+    task = queries.get_task(file_id)
+    if task is None or task.layout not in list_order_files(current_member(request).role):
+        raise Http404("no such paper")
+    return task
+
+
+# A submit, though it changes nothing: who has fetched names and addresses stands in the audit log.
+@sensitive_post_parameters("code")
+@staff_required(ORDER_STAFF)
+@post_only("adminpanel:paper", "file_id")
+def paper_file(request: HttpRequest, file_id: UUID) -> HttpResponse:
+    """Send the file of a paper or a table, in pieces."""
+    task, form = _get_task(request, file_id), Form({}, auto_id="fetch-%s")
+    if not can_be_fetched(task, current_time()):
+        messages.error(request, _("The file was kept for an hour. Have it made again."))
+        return redirect("adminpanel:paper", file_id=file_id)
+    if needs_code(ORDER_FILES[task.layout], task.total) and not (
+        form.is_valid() and confirm_by_code(request, form)
+    ):
+        return _paper_page(request, task, form)
+    note_changes(request, {}, {"file": task.file_name, "orders": task.total})
+    response = StreamingHttpResponse(
+        operations.iterate_export(task), content_type=_CONTENT_TYPES[task.format]
+    )
+    name = f"{task.layout}-{task.started_at:%Y-%m-%d-%H%M}.{task.format}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return cast(HttpResponse, response)  # Django's two kinds of answers share no type that says so

@@ -1,1 +1,0 @@
-"""The staff's screens, by topic."""
