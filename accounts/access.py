@@ -1,7 +1,7 @@
 """Who may see a page. Each view that is not for everybody says so by one of these decorators."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import timedelta
 from functools import wraps
 from typing import cast, overload
@@ -12,7 +12,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import resolve_url
-from django.urls import URLPattern, get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts import audit_log
@@ -157,9 +157,18 @@ def _roles_by_page(app: str) -> dict[str, Collection[str]]:
     _, found = get_resolver().namespace_dict.get(app, ("", None))
     return {
         each.name: each.callback.roles
-        for each in (found.url_patterns if found else ())
-        if isinstance(each, URLPattern) and each.name and hasattr(each.callback, "roles")
+        for each in (_iterate_patterns(found) if found else ())
+        if each.name and hasattr(each.callback, "roles")
     }
+
+
+def _iterate_patterns(resolver: URLResolver) -> Iterator[URLPattern]:
+    """Yield the addresses of an app, those of its included packages too."""
+    for each in resolver.url_patterns:
+        if isinstance(each, URLPattern):
+            yield each
+        else:
+            yield from _iterate_patterns(each)
 
 
 def _log_refusal(request: HttpRequest, user: User, why: str) -> None:

@@ -4071,7 +4071,7 @@ FAULTS = (
     ),
     _fault(
         "What stands before the shop takes no file of an import",
-        "adminpanel/urls.py",
+        "adminpanel/files/urls.py",
         '"spreadsheets/import/upload/"',
         '"spreadsheets/import/"',
         "tests/web/test_uploads.py",

@@ -20,7 +20,7 @@ from tests.factories import make_user, sign_in_staff
 from tests.rules import for_each
 
 SHOPS = ".header, .footer, .menu, #q, #cart-link, #cart-badge, #cart-menu"
-PAGES = sorted((ROOT / "templates" / "adminpanel").glob("[!_]*.html"))
+PAGES = sorted((ROOT / "templates" / "adminpanel").rglob("[!_]*.html"))
 
 
 def parse(answer: Any) -> html.HtmlElement:

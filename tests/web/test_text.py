@@ -87,7 +87,7 @@ def test_s78_an_order_and_a_search_are_stored_and_shown_clean() -> None:
 
 def test_s78_the_staffs_pages_put_peoples_words_apart() -> None:
     violations, seen = [], 0
-    for path in sorted((ROOT / "templates" / "adminpanel").glob("*.html")):
+    for path in sorted((ROOT / "templates" / "adminpanel").rglob("*.html")):
         text = _TITLE.sub("", path.read_text())
         for printed in _PRINTED.finditer(text):
             for words in _PEOPLES_WORDS.finditer(printed["printed"] or printed["handed"]):

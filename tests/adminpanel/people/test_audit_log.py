@@ -16,7 +16,7 @@ from lxml import html
 from accounts import audit_log, operations
 from accounts.models import User
 from adminpanel.people import audit_labels
-from adminpanel.urls import urlpatterns
+from adminpanel.people.urls import urlpatterns
 from cassandra_db import REGISTRY, CassandraUnavailable, read
 from cassandra_db.configuration import READ
 from orders import queries

@@ -1,0 +1,10 @@
+"""Addresses of the staff's pages: the board."""
+
+from django.urls import path
+
+from adminpanel.board import views
+
+urlpatterns = [
+    path("", views.order_board, name="board"),
+    path("orders/columns/", views.choose_board_columns, name="board_columns"),
+]

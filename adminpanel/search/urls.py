@@ -1,0 +1,9 @@
+"""Addresses of the staff's pages: search."""
+
+from django.urls import path
+
+from adminpanel.search import views
+
+urlpatterns = [
+    path("search/", views.search, name="search"),
+]

@@ -1,0 +1,27 @@
+"""Addresses of the staff's pages: settings."""
+
+from django.urls import path
+
+from adminpanel.settings import views
+
+urlpatterns = [
+    path("settings/", views.setting_list, name="settings"),
+    path("settings/delivery/", views.delivery_methods, name="delivery_methods"),
+    path("settings/delivery/new/", views.create_delivery_method, name="delivery_method_new"),
+    path("settings/delivery/<slug:key>/", views.delivery_method, name="delivery_method"),
+    path(
+        "settings/delivery/<slug:key>/remove/",
+        views.remove_delivery_method,
+        name="delivery_method_remove",
+    ),
+    path("settings/warehouses/", views.warehouses, name="warehouses"),
+    path("settings/warehouses/new/", views.create_warehouse, name="warehouse_new"),
+    path("settings/warehouses/<slug:key>/", views.warehouse_detail, name="warehouse"),
+    path("settings/terms/", views.terms_list, name="terms"),
+    path("settings/terms/new/", views.create_terms, name="terms_new"),
+    path("settings/terms/<slug:key>/", views.terms_detail, name="terms_detail"),
+    path("settings/weights/", views.parcel_weights, name="parcel_weights"),
+    path("settings/reviews/", views.review_rules, name="review_rules"),
+    path("settings/taxes/", views.tax_rates, name="tax_rates"),
+    path("settings/taxes/<slug:key>/", views.country_tax, name="country_tax"),
+]

@@ -1,0 +1,33 @@
+"""Addresses of the staff's pages: stock."""
+
+from django.urls import path
+
+from adminpanel.stock.views import stock, stock_items
+
+urlpatterns = [
+    path("products/<uuid:product_id>/stock/", stock.product_stock, name="product_stock"),
+    path("stock/", stock.stock_list, name="stock"),
+    path("stock/mail/", stock.set_stock_mail, name="stock_mail"),
+    path("stock/transfers/", stock_items.stock_transfers, name="stock_transfers"),
+    path(
+        "stock/transfers/<uuid:transfer_id>/",
+        stock_items.end_stock_transfer,
+        name="stock_transfer_end",
+    ),
+    path("stock/<uuid:product_id>/<uuid:variant_id>/", stock_items.stock_item, name="stock_item"),
+    path(
+        "stock/<uuid:product_id>/<uuid:variant_id>/threshold/",
+        stock_items.set_stock_threshold,
+        name="stock_threshold",
+    ),
+    path(
+        "stock/<uuid:product_id>/<uuid:variant_id>/place/",
+        stock_items.set_stock_place,
+        name="stock_place",
+    ),
+    path(
+        "stock/<uuid:product_id>/<uuid:variant_id>/transfer/",
+        stock_items.start_stock_transfer,
+        name="stock_transfer_new",
+    ),
+]
