@@ -28,13 +28,13 @@ from catalogue.queries import product_card
 from demo.loader import former_prices
 from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation
-from orders.entities import Order
-from orders.events import Event
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
+from orders.lifecycle.payment_attempts import derive_payment_id
+from orders.lifecycle.states import TRANSITION_RULES, NextStatus, board_column
 from orders.numbers import derive_order_number
 from orders.operations import copies, placement, transitions
 from orders.operations.placement import OrderDraft
-from orders.payment_attempts import derive_payment_id
-from orders.states import TRANSITION_RULES, NextStatus, board_column
 from pricing import delivery, tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine

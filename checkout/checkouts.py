@@ -13,8 +13,8 @@ from django.utils.crypto import salted_hmac
 
 from cart.entities import Cart
 from orders import queries
-from orders.entities import Order
-from orders.states import ABANDONED, PENDING
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import ABANDONED, PENDING
 
 _SALT = "orders.checkouts"
 

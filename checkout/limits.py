@@ -10,7 +10,7 @@ from checkout.orderable_carts import CheckoutSnapshot
 from checkout.visit import CheckoutVisit
 from inventory.errors import OutOfStock
 from mail.addresses import email_key
-from orders.errors import OrderError
+from orders.lifecycle.errors import OrderError
 from promotions.errors import VoucherRefused
 from web.rate_limits import hit_local_rate_limit, hit_rate_limit
 

@@ -17,6 +17,7 @@ from cart.priced_cart import PriceConsent, PricedLine, get_priced_cart
 from inventory.entities import Backorder
 from inventory.shortages import get_known_shortages, read_clock, remember_shortages
 from payments import gateways
+from payments.methods import CASH_ON_DELIVERY
 from pricing import delivery, quotes, tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
@@ -364,5 +365,5 @@ def list_payment_methods(country: str) -> tuple[gateways.PaymentMethod, ...]:
     return tuple(
         method
         for method in gateways.list_enabled_methods()
-        if method.code != gateways.CASH_ON_DELIVERY or country in CASH_COUNTRIES
+        if method.code != CASH_ON_DELIVERY or country in CASH_COUNTRIES
     )

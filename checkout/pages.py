@@ -19,8 +19,8 @@ from checkout.steps import DETAILS, REVIEW, step_url
 from checkout.visit import CheckoutVisit
 from orders import operations
 from orders.access import remember_guest_order
-from orders.entities import Order
-from payments import gateways
+from orders.lifecycle.entities import Order
+from payments.methods import CARD
 from pricing.delivery_words import describe_delivery_price
 from pricing.money import to_minor_units
 from pricing.quotes import lines_weight
@@ -141,7 +141,7 @@ def _orderable_context(
         "arrives": form.delivery_method.delivery_estimate(now),
         "pays": form.payment_method,
         "confirm_within": settings.EMAIL_CONFIRMATION_MINUTES if needs_confirmation else 0,
-        "by_card": form.payment_method is None or form.payment_method.code == gateways.CARD,
+        "by_card": form.payment_method is None or form.payment_method.code == CARD,
         "addresses": accounts.list_addresses(visit.visitor) if visit.visitor else [],
         "typed": {name: visit.typed_fields.get(name, "") for name in FIELD_NAMES}
         if step == REVIEW

@@ -11,8 +11,8 @@ from checkout.orderable_carts import CheckoutSnapshot, OrderableCart
 from checkout.steps import REVIEW
 from checkout.visit import CheckoutVisit
 from orders import operations
-from orders.entities import Order
-from orders.errors import CustomerRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CustomerRefused
 from payments import gateways
 from shop_settings.terms import get_terms
 

@@ -53,8 +53,8 @@ from checkout.steps import (
 from checkout.visit import CheckoutVisit
 from inventory.errors import OutOfStock
 from orders import operations, queries
-from orders.entities import Order
-from orders.errors import (
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import (
     CartOrdered,
     CheckoutAbandoned,
     CheckoutBusy,

@@ -15,7 +15,7 @@ from checkout.steps import DELIVERY, REVIEW, STEPS
 from mail.addresses import email_key
 from orders.operations import OrderDraft
 from orders.voucher_customers import list_voucher_customer_keys
-from payments import gateways
+from payments.methods import is_paid_afterwards
 from pricing import quotes
 from pricing.quotes import lines_weight
 
@@ -74,7 +74,7 @@ class CheckoutVisit:
     def is_paid_afterwards(self, total: int) -> bool:
         """Return whether whoever orders this risks nothing (gateways.is_paid_afterwards); `total` is in minor units."""
         method = self.form.payment_method
-        return gateways.is_paid_afterwards(method.code if method else "", total)
+        return is_paid_afterwards(method.code if method else "", total)
 
     def get_orderable_cart(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""

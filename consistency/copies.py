@@ -11,7 +11,8 @@ from cassandra_db import PendingResult, Row, read, scan
 from consistency.findings import Check, Fix, Scope, Violation
 from mail.addresses import email_key
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import BOARD_COLUMNS
 from orders.operations import write_copies
 from orders.operations.copies import board_columns
 from orders.operations.erasure import ANY_WITH_EMAIL
@@ -21,7 +22,6 @@ from orders.operations.repair import (
     delete_from_email_list,
     delete_from_user_list,
 )
-from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
 BY_STATUS = read(

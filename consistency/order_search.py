@@ -9,7 +9,7 @@ from uuid import UUID
 from cassandra_db import Row, read, scan
 from consistency.findings import Check, Scope, Violation
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.operations import write_copies
 from orders.operations.copies import OFF_SEARCH, OFF_TERM
 from orders.operations.tracking_numbers import list_tracking_numbers, release_taken_number

@@ -14,12 +14,12 @@ from consistency.stock import compare_reserved_units
 from jobs.models import BULK_CHANGE_TTL
 from jobs.months import list_months
 from orders import bulk_changes, queries
-from orders.entities import Order
-from orders.items import Item
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.operations import apply_effects
 from orders.operations.sales import build_sale, record_order_sale
 from orders.queries import ORDER_IDS
-from orders.states import CANCELLED, EXPIRED
 from pricing.money import to_minor_units
 
 

@@ -36,13 +36,13 @@ from inventory.operations.ledger import write_ledger_entries
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
 from inventory.warehouses import list_stock_locations
 from jobs.minutes import floor_to_minute
-from orders import parcels
 from orders import queries as orders
-from orders.entities import Order
-from orders.items import Item
 from orders.jobs import expire_reservations
+from orders.lifecycle import parcels
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.states import CANCELLED, EXPIRED, PENDING
 from orders.operations import apply_effects
-from orders.states import CANCELLED, EXPIRED, PENDING
 
 # The worker looks at a minute's reservations two minutes later, every quarter of a minute, and takes its time for them.
 ONE_SWEEP = timedelta(minutes=5)

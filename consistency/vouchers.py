@@ -15,9 +15,9 @@ from consistency.findings import Check, Fix, Scope, Violation
 from consistency.stock import ONE_SWEEP
 from inventory.operations import RESERVATION_DURATION
 from orders import queries as orders
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.operations import apply_effects
-from orders.states import CANCELLED, EXPIRED
 from promotions import queries
 from promotions.operations import has_voucher_use, release_vouchers
 from promotions.queries import CODE, UNLIMITED

@@ -27,8 +27,10 @@ from inventory.entities import BACKORDER_WAREHOUSE
 from inventory.errors import OutOfStock
 from inventory.operations import receive_stock
 from orders import queries as orders
-from orders.entities import Order
-from orders.errors import OrderError
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderError
+from orders.lifecycle.parcels import PACKED
+from orders.lifecycle.transitions import Transition
 from orders.operations import (
     OrderDraft,
     add_note,
@@ -38,8 +40,6 @@ from orders.operations import (
     start_payment,
     transition_order,
 )
-from orders.parcels import PACKED
-from orders.transitions import Transition
 from pricing import delivery, tax
 from pricing.money import to_minor_units
 from pricing.quotes import QuotedLine

@@ -46,12 +46,13 @@ from jobs.rows import guard_row
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from orders import operations as orders
-from orders.entities import Order
-from orders.errors import CustomerRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CustomerRefused
 from orders.numbers import normalize_order_number
 from orders.operations import OrderDraft
 from orders.queries import get_order_by_number
 from payments import gateways
+from payments.methods import TRANSFER
 from pricing.delivery import DeliveryMethod
 from pricing.quotes import Quote, QuotedLine, compute_quote
 from pricing.tax import TaxRates, get_tax_rates
@@ -163,7 +164,7 @@ def order_draft(
         offer=_make_offer(draft, method, now),
         order_id=_next_order_id(draft, seen),
     )
-    return _place(_save(accepted, seen, actor, now), gateways.TRANSFER, now, placed_by=actor)
+    return _place(_save(accepted, seen, actor, now), TRANSFER, now, placed_by=actor)
 
 
 def accept_offer(

@@ -16,15 +16,15 @@ from drafts.errors import DraftChanged, OfferOutdated
 from drafts.links import is_offer_link_expired, parse_offer_token
 from inventory.errors import OutOfStock
 from orders.access import remember_guest_order
-from orders.entities import Order
-from orders.errors import (
+from orders.expired_link import expired_link_page
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import (
     CheckoutAbandoned,
     CheckoutBusy,
     CheckoutUsed,
     CustomerRefused,
     TooManyUnpaidUnits,
 )
-from orders.expired_link import expired_link_page
 from orders.payment_redirect import redirect_to_payment
 from orders.queries import get_order
 from payments.errors import GatewayUnavailable

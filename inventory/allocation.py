@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from uuid import UUID
 
-from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
-from inventory.queries import make_reservation_id
+from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine, make_reservation_id
 from inventory.warehouses import list_open_warehouses, list_warehouses
 
 

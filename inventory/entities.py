@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.utils.formats import date_format
 from django.utils.timezone import localdate
@@ -182,3 +182,13 @@ class StockTransfer:
             other.destination,
             other.units,
         )
+
+
+def make_reservation_id(
+    order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0
+) -> UUID:
+    """Return the id that a reservation always has, so that a repeated one is recognised by its own row.
+
+    `take` numbers the times an order reserves its stock: a paid order that had expired reserves once more.
+    """
+    return uuid5(order_id, f"{take}:{line_number}:{variant_id}:{warehouse_id}")

@@ -25,6 +25,7 @@ from inventory.entities import (
     Stock,
     StockNumbers,
     StockTransfer,
+    make_reservation_id,
 )
 from inventory.warehouses import list_open_warehouses, list_stock_locations, list_warehouses
 
@@ -155,16 +156,6 @@ def get_stock_numbers(variant_id: UUID, warehouse_id: str) -> StockNumbers:
     Raises CassandraUnavailable.
     """
     return stock_numbers_from_row(prefetch_stock_numbers(variant_id, warehouse_id).one())
-
-
-def make_reservation_id(
-    order_id: UUID, line_number: int, variant_id: UUID, warehouse_id: str, take: int = 0
-) -> UUID:
-    """Return the id that a reservation always has, so that a repeated one is recognised by its own row.
-
-    `take` numbers the times an order reserves its stock: a paid order that had expired reserves once more.
-    """
-    return uuid5(order_id, f"{take}:{line_number}:{variant_id}:{warehouse_id}")
 
 
 def get_reserved_units(order_id: UUID, lines: Mapping[UUID, int]) -> dict[UUID, int]:

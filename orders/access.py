@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from accounts.access import redirect_to_login_page
 from cassandra_db import current_time
 from orders import numbers, queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 
 _SALT = "orders.cookie"
 # A browser remembers this many orders, the last ones.

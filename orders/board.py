@@ -9,8 +9,8 @@ from datetime import date, timedelta
 from django.utils.timezone import localdate
 
 from orders import queries
-from orders.entities import BoardOrder
-from orders.states import BOARD_COLUMNS
+from orders.lifecycle.entities import BoardOrder
+from orders.lifecycle.states import BOARD_COLUMNS
 
 ONE_DAY = timedelta(days=1)
 
@@ -19,7 +19,7 @@ ONE_DAY = timedelta(days=1)
 class OrderFilter:
     """Orders in a column of the board that are like this; what is empty asks for nothing.
 
-    `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` a status of orders.states. From
+    `country` is an ISO 3166 code, `delivery_method` and `payment_method` are codes, `payment` a status of orders.lifecycle.states. From
     `first_day` to `last_day` they were placed (the shop's days, both included). `sku` is a whole SKU and `tag` a whole tag, however written.
     """
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from orders import balance, parcels
-from orders.entities import Order
-from orders.errors import OrderError, TooManyTags, TransitionRefused
-from orders.states import TRANSITION_RULES
+from orders.lifecycle import balance, parcels
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderError, TooManyTags, TransitionRefused
+from orders.lifecycle.states import TRANSITION_RULES
+from orders.lifecycle.transitions import Transition
 from orders.tags import MAX_TAGS
-from orders.transitions import Transition
 from pricing.money import to_minor_units
 
 # By the event that an order gets; an order may be tagged or untagged, and "mailed" makes a note (orders.operations.resent_mails).
@@ -97,7 +97,7 @@ def _is_packed(order: Order) -> bool:
 
 
 def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any] | None:
-    """What is packed is shipped; or, if nothing is, all that can be packed (orders.parcels)."""
+    """What is packed is shipped; or, if nothing is, all that can be packed (orders.lifecycle.parcels)."""
     packed = [each for each in order.parcels() if each.state == parcels.PACKED]
     count = len(packed) or len(order.units_to_pack)
     if not count:

@@ -16,10 +16,12 @@ from django.utils.translation import gettext as _
 from cassandra_db import SEND_AGAIN, Row, conditional_write, current_time
 from jobs import bulk_changes as shared
 from jobs.bulk_changes import ChangeStore, row_key
-from orders import balance, queries
+from orders import queries
 from orders.bulk_acts import DISPATCH, OrderAct, plan_event, unpack_act
-from orders.entities import Order
-from orders.errors import OrderChanged, OrderError, TrackingNumberTaken
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, OrderError, TrackingNumberTaken
+from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.operations.parcels import transition_with_number
 from orders.operations.resent_mails import (
     check_resend,
@@ -29,7 +31,6 @@ from orders.operations.resent_mails import (
 )
 from orders.operations.tracking_numbers import find_tracking_owner, release_unused_numbers
 from orders.operations.transitions import submit_under_way
-from orders.states import CANCELLED, EXPIRED
 from pricing.money import to_minor_units
 
 MAX_SAVE_TRIES = 5

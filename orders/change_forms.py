@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.addresses import COUNTRIES, Address, address_from_fields
 from accounts.forms import AddressFields
-from orders.items import Item
-from orders.parcels import ItemUnits
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import ItemUnits
 from web.forms import Form
 
 REASONS = {

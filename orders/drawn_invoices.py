@@ -8,8 +8,8 @@ import threading
 from collections.abc import Sequence
 from hashlib import sha256
 
-from orders.entities import Order
-from orders.items import Item
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
 from shop_settings.queries import get_settings
 from shop_settings.terms import list_terms
 

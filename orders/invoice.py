@@ -20,11 +20,11 @@ from django.utils.translation import gettext_noop
 from fpdf.enums import XPos, YPos
 from moneyed import Money
 
-from orders.entities import Order
-from orders.events import Event
-from orders.items import Item
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
+from orders.lifecycle.items import Item
+from orders.lifecycle.states import CANCELLED, EXPIRED
 from orders.sheets import MARGIN, SOFT, Sheet
-from orders.states import CANCELLED, EXPIRED
 from pricing.money import from_minor_units as amount_of
 from pricing.sum_rows import TOTAL, list_sum_rows
 from pricing.templatetags.money import format_money

@@ -24,13 +24,13 @@ from jobs.registry import Job, describe_count, make_sharded_jobs
 from jobs.rows import guard_row
 from jobs.shards import Shard
 from orders import bulk_changes, operations, queries
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
+from orders.lifecycle.transitions import Transition
 from orders.operations import user_stats
 from orders.operations.abandonment import allocation_from_expiry, release_orphaned_reservations
 from orders.operations.pending_effects import PendingEffect
-from orders.states import CANCELLED, EXPIRED, LATE_AFTER, PENDING
-from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from promotions.operations import release_vouchers

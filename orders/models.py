@@ -80,11 +80,11 @@ class Order(Model):
     voucher = columns.Text(static=True)  # the code that was used
     # JSON: a list of {name, amount} in minor units, which add up to the discount
     discounts = columns.Text(static=True)
-    kind = columns.Text()  # one of orders.states.EVENT_KINDS
+    kind = columns.Text()  # one of orders.lifecycle.states.EVENT_KINDS
     actor = columns.Text()  # shopper, system, or a member of staff by name
     note = columns.Text()
     public = columns.Boolean()  # the shopper may read it
-    # JSON: what the event is about, such as a parcel's lines; see orders.states
+    # JSON: what the event is about, such as a parcel's lines; see orders.lifecycle.states
     details = columns.Text()
     request_id = columns.UUID()  # of the request that caused it; null for the worker's
     # of the form that made it, the same if it is sent again (orders.submits); null for what the shop itself does
@@ -315,7 +315,7 @@ class OrderByStatus(Model):
         "on_erase": "pseudonymised",
         "why": "a copy of the order",
     }
-    # one of orders.states.BOARD_COLUMNS
+    # one of orders.lifecycle.states.BOARD_COLUMNS
     status = columns.Text(partition_key=True)
     order_date = columns.Date(partition_key=True)
     placed_at = columns.DateTime(primary_key=True, clustering_order="DESC")

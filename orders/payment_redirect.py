@@ -7,8 +7,8 @@ from django.shortcuts import redirect
 from cassandra_db import current_time
 from orders import operations
 from orders.access import remember_guest_order
-from orders.entities import Order
-from orders.errors import NotPayable, OrderError
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import NotPayable, OrderError
 from payments.errors import GatewayUnavailable
 
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from cassandra_db import current_time
 from orders import operations
-from orders.entities import Order
-from orders.errors import OrderChanged
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
 from payments.errors import GatewayUnavailable
 
 log = logging.getLogger(__name__)

@@ -10,14 +10,14 @@ from django.utils.translation import gettext, gettext_noop
 from moneyed import Money
 
 from inventory.entities import BACKORDER_WAREHOUSE
-from orders import balance, parcels, returns
 from orders.carriers import tracking_url
-from orders.entities import Order
-from orders.events import Event
-from orders.items import Item
-from orders.parcels import ItemUnits, Parcel
-from orders.returns import Return
-from orders.states import (
+from orders.lifecycle import balance, parcels, returns
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import ItemUnits, Parcel
+from orders.lifecycle.returns import Return
+from orders.lifecycle.states import (
     CANCELLED,
     CLOSED,
     CONFIRMED,
@@ -27,7 +27,8 @@ from orders.states import (
     PICKUP_LABELS,
     TRANSITION_RULES,
 )
-from payments.gateways import CARD, CASH_ON_DELIVERY, METHODS, TRANSFER
+from payments.gateways import METHODS
+from payments.methods import CARD, CASH_ON_DELIVERY, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms

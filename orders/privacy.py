@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 from accounts import queries as accounts
 from cassandra_db import current_time
 from orders import operations, queries
-from orders.entities import Order
-from orders.payment_attempts import PaymentAttempt
+from orders.lifecycle.entities import Order
+from orders.lifecycle.payment_attempts import PaymentAttempt
+from orders.lifecycle.states import CANCELLED, CLOSED, EXPIRED, PENDING
+from orders.lifecycle.transitions import Transition
 from orders.presentation import event_label
-from orders.states import CANCELLED, CLOSED, EXPIRED, PENDING
-from orders.transitions import Transition
-from payments.gateways import MANUAL_METHODS
+from payments.methods import MANUAL_METHODS
 from web.personal_data import DataSubject, ErasureRefused
 
 # How far back a person's orders may go: longer than any law requires them to be stored.

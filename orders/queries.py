@@ -15,10 +15,10 @@ from moneyed import Money
 from accounts.addresses import address_from_fields
 from cassandra_db import QUORUM, PendingResult, Row, page_key, page_token, read, scan
 from mail.addresses import email_key
-from orders import states
-from orders.entities import BoardOrder, CappedCount, Order, OrderSummary
-from orders.events import Event
-from orders.items import Item
+from orders.lifecycle import states
+from orders.lifecycle.entities import BoardOrder, CappedCount, Order, OrderSummary
+from orders.lifecycle.events import Event
+from orders.lifecycle.items import Item
 from pricing.delivery import PromisedDelivery, former_promise
 from pricing.money import from_minor_units
 from pricing.quotes import Discount, snapshot_columns

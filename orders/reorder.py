@@ -9,7 +9,7 @@ from moneyed import Money
 from catalogue.entities import Product, Variant
 from catalogue.queries import get_sellable_variant
 from inventory.products_with_stock import get_products_with_stock
-from orders.items import Item
+from orders.lifecycle.items import Item
 from pricing.templatetags.money import format_money
 
 

@@ -8,7 +8,7 @@ from catalogue.words import name_words
 from orders.numbers import normalize_order_number
 
 if TYPE_CHECKING:
-    from orders.entities import Order
+    from orders.lifecycle.entities import Order
 
 NUMBER, NAME, SKU, TRACKING = "number", "name", "sku", "tracking"
 # What goes when the person is erased.

@@ -14,8 +14,8 @@ from uuid import UUID, uuid5
 from django.http import HttpRequest, HttpResponse
 
 from orders import queries
-from orders.entities import Order
-from orders.events import Event
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
 from orders.operations.transitions import submit_under_way
 
 P = ParamSpec("P")

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from orders.errors import InvalidTag
+from orders.lifecycle.errors import InvalidTag
 
 MAX_TAGS = 20
 MAX_TAG_LENGTH = 30

@@ -6,7 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-from payments.gateways import METHODS, NONE, STRIPE, TRANSFER, load_gateway
+from payments.gateways import METHODS, NONE, STRIPE, load_gateway
+from payments.methods import TRANSFER
 
 _METHODS_HINT = f"PAYMENT_METHODS: some of {', '.join(METHODS)}, comma separated."
 

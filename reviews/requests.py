@@ -21,7 +21,7 @@ from jobs.rows import guard_row
 from mail.operations import queue_mail
 from mail.queries import get_undeliverable_address, list_unmailed_events
 from orders import queries as orders
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from reviews import queries
 from reviews.links import guest_url, stop_token
 from reviews.rules import get_review_rules

@@ -32,7 +32,7 @@ from catalogue.queries import (
     uploads_from_rows,
 )
 from mail.one_click import confirm_one_click, is_one_click
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.queries import get_order, list_items
 from reviews import links, operations, queries
 from reviews.crowds import find_crowd_or_copy

@@ -18,11 +18,11 @@ from django.utils.translation import gettext_lazy
 
 from accounts.roles import MONEY_STAFF, ORDER_STAFF, is_allowed
 from inventory.queries import get_places
-from orders import parcels
-from orders.entities import Order
-from orders.items import Item
+from orders.lifecycle import parcels
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.states import CLOSED, CONFIRMED
 from orders.queries import items_from_rows, order_from_rows, prefetch_items, prefetch_order
-from orders.states import CLOSED, CONFIRMED
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

@@ -36,7 +36,7 @@ from inventory.operations.ledger import ENTRY, HISTORY_ENTRY
 from inventory.operations.receipts import seed_stock_item
 from inventory.operations.stock_copies import COPY
 from inventory.queries import get_stock_numbers, ledger_shard, prefetch_stock_numbers
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.operations import OrderDraft, place_order, settle_payment, start_payment
 from pricing import delivery, tax
 

@@ -924,8 +924,8 @@ FAULTS = (
     _fault(
         "Each command loads what draws an invoice, with its typefaces",
         "orders/views/order.py",
-        "from orders.items import",
-        "from orders.invoice import render_invoice as render_invoice\nfrom orders.items import",
+        "from orders.lifecycle.items import",
+        "from orders.invoice import render_invoice as render_invoice\nfrom orders.lifecycle.items import",
         "tests/orders/test_invoice.py",
     ),
     _fault(
@@ -1185,7 +1185,7 @@ FAULTS = (
     # ---- Orders that nobody pays in advance
     _fault(
         "An order on delivery is confirmed though nobody has confirmed its address",
-        "orders/projection.py",
+        "orders/lifecycle/projection.py",
         '    if event.kind == "confirmed" and order.needs_email_confirmation:',
         '    if event.kind == "confirmed" and order.is_erased:',
         "tests/orders/test_confirmation.py",
@@ -1410,7 +1410,7 @@ FAULTS = (
     ),
     _fault(
         "More is packed than is left",
-        "orders/parcels.py",
+        "orders/lifecycle/parcels.py",
         '                count < 0 or count > available.get(line, 0)\n                for line, count in parse_line_units(each["lines"]).items()\n',
         '                count < 0 for line, count in parse_line_units(each["lines"]).items()\n',
         "tests/orders/test_parcels.py",
@@ -1480,7 +1480,7 @@ FAULTS = (
     ),
     _fault(
         "An order of which nothing but the tags has changed is news",
-        "orders/entities.py",
+        "orders/lifecycle/entities.py",
         'skipped = ("note", "tagged", ',
         'skipped = ("note", ',
         "tests/adminpanel/orders/test_order_tags.py",
@@ -1575,7 +1575,7 @@ FAULTS = (
     ),
     _fault(
         "A withdrawn order is sent all the same",
-        "orders/states.py",
+        "orders/lifecycle/states.py",
         "    if order.has_open_withdrawal:",
         "    if False:",
         "tests/orders/test_withdrawal.py",
@@ -1589,7 +1589,7 @@ FAULTS = (
     ),
     _fault(
         "What arrived long ago may still be sent back",
-        "orders/returns.py",
+        "orders/lifecycle/returns.py",
         "if each.delivered_at and (arrived_since is None or each.delivered_at >= arrived_since)",
         "if each.delivered_at",
         "tests/orders/test_returns.py",
@@ -1688,14 +1688,14 @@ FAULTS = (
     ),
     _fault(
         "A transfer of which all is there counts as captured before it has confirmed the order",
-        "orders/payment_attempts.py",
+        "orders/lifecycle/payment_attempts.py",
         "is_complete = has_money >= total and not is_undecided",
         "is_complete = has_money >= total",
         "tests/orders/test_payment_attempts.py",
     ),
     _fault(
         "A payment of an order of former days is not known",
-        "orders/entities.py",
+        "orders/lifecycle/entities.py",
         "            former=former,\n",
         "",
         "tests/orders/test_payment_attempts.py",
@@ -1738,7 +1738,7 @@ FAULTS = (
     ),
     _fault(
         "The second attempt to pay an order of former days is not known",
-        "orders/entities.py",
+        "orders/lifecycle/entities.py",
         'for number, state in enumerate([*causes, "started"])',
         'for number, state in enumerate(["started"])',
         "tests/orders/test_payment_attempts.py",
@@ -1759,7 +1759,7 @@ FAULTS = (
     ),
     _fault(
         "More is given back than was taken",
-        "orders/balance.py",
+        "orders/lifecycle/balance.py",
         "            or amount > refundable_amount(order)\n",
         "            or amount > order.captured\n",
         "tests/orders/test_payments.py",
@@ -1796,7 +1796,7 @@ FAULTS = (
     ),
     _fault(
         "A return is closed while its refund is under way",
-        "orders/returns.py",
+        "orders/lifecycle/returns.py",
         """    if event.kind == "return_closed" and found.refund_id:
 """,
         """    if False:
@@ -1805,7 +1805,7 @@ FAULTS = (
     ),
     _fault(
         "An order that was sent before its payment failed stays on hold for ever",
-        "orders/states.py",
+        "orders/lifecycle/states.py",
         """            _("Close"),
             "",
             (CONFIRMED, ON_HOLD),
@@ -1818,7 +1818,7 @@ FAULTS = (
     ),
     _fault(
         "What waits for stock is shipped as an empty parcel",
-        "orders/parcels.py",
+        "orders/lifecycle/parcels.py",
         """        if event.kind == "shipped" and not is_there and""",
         """        if not parcels and not is_there and""",
         "tests/adminpanel/orders/test_waiting_states.py",
@@ -1895,7 +1895,7 @@ FAULTS = (
     ),
     _fault(
         "What a bank has approved does not count as money that goes back",
-        "orders/balance.py",
+        "orders/lifecycle/balance.py",
         """if order.payment == "authorized" else order.total * 0
     return refundable_amount(order) + approved""",
         """if order.payment == "authorized" else order.total * 0
@@ -3597,7 +3597,7 @@ FAULTS = (
         "The stock asks the orders",
         "inventory/operations/stock_copies.py",
         "        read_at = current_microseconds()\n",
-        "        from orders.states import PENDING as PENDING\n\n        read_at = current_microseconds()\n",
+        "        from orders.lifecycle.states import PENDING as PENDING\n\n        read_at = current_microseconds()\n",
         "tests/architecture/test_apps.py",
     ),
     _fault(
@@ -4500,7 +4500,7 @@ FAULTS = (
     ),
     _fault(
         "A return is refused on the last day on which it may be requested",
-        "orders/entities.py",
+        "orders/lifecycle/entities.py",
         "            start_of_day(localdate(now) - timedelta(days=self.return_days)) if now else None\n",
         "            now - timedelta(days=self.return_days) if now else None\n",
         "tests/orders/test_returns.py",
@@ -4521,7 +4521,7 @@ FAULTS = (
     ),
     _fault(
         "Lists say of an order that is picked up that it is on its way",
-        "orders/states.py",
+        "orders/lifecycle/states.py",
         "    if order.is_pickup:\n",
         "    if order.fulfilment == 'unfulfilled':\n",
         "tests/orders/test_promises.py",

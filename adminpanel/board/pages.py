@@ -25,9 +25,10 @@ from cassandra_db.session import keyspace_name
 from jobs.progress import list_progress
 from jobs.registry import list_jobs
 from mail.queries import count_failed_mails
-from orders import queries, states
+from orders import queries
 from orders.board import OrderFilter
-from orders.entities import BoardOrder, CappedCount
+from orders.lifecycle import states
+from orders.lifecycle.entities import BoardOrder, CappedCount
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods
 

@@ -17,7 +17,7 @@ from catalogue.search import SearchIndexMissing, find_products_for_staff
 from drafts.entities import ACCEPTED, OPEN, SENT, DraftOrder
 from drafts.operations import compute_sums
 from inventory.products_with_stock import get_products_with_stock
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.queries import order_from_rows, prefetch_order
 from pricing.quotes import Quote
 from pricing.tax import get_tax_rates

@@ -16,7 +16,7 @@ from cassandra_db import Row
 from mail import fates
 from mail import queries as mail
 from orders import queries
-from orders.entities import Order, OrderSummary
+from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
 
 if TYPE_CHECKING:

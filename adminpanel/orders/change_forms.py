@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.orders.fulfilment_forms import TRACKING
 from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
-from orders.errors import InvalidTag
+from orders.lifecycle.errors import InvalidTag
 from orders.numbers import derive_order_number, normalize_order_number
 from orders.queries import get_order_by_number
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags

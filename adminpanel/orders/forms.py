@@ -8,8 +8,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from orders.errors import InvalidTag
-from orders.states import STAFF_TRANSITIONS
+from orders.lifecycle.errors import InvalidTag
+from orders.lifecycle.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from web.forms import Form
 

@@ -18,14 +18,14 @@ from moneyed import Money
 
 from catalogue.queries import MAX_SKU_LENGTH
 from inventory.entities import BACKORDER_WAREHOUSE
-from orders import balance, parcels, returns
 from orders.change_forms import DeliveryAddressForm
-from orders.entities import Order
-from orders.items import Item
-from orders.parcels import ItemUnits, Parcel
-from orders.returns import Return
-from orders.states import CLOSED, CONFIRMED, ON_HOLD, TRANSITION_RULES
-from payments.gateways import MANUAL_METHODS, TRANSFER
+from orders.lifecycle import balance, parcels, returns
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import ItemUnits, Parcel
+from orders.lifecycle.returns import Return
+from orders.lifecycle.states import CLOSED, CONFIRMED, ON_HOLD, TRANSITION_RULES
+from payments.methods import MANUAL_METHODS, TRANSFER
 from pricing.money import to_minor_units
 from pricing.templatetags.money import format_money
 from web.forms import Form

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.orders.labels import actor_label, event_label, name_actor
 from inventory.warehouses import find_warehouse_name
-from orders import returns
-from orders.entities import Order
-from orders.events import Event
+from orders.lifecycle import returns
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 

@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
-from orders import parcels, returns
-from orders.entities import Order
-from orders.events import Event
-from orders.parcels import Parcel
-from orders.states import PICKUP_LABELS
+from orders.lifecycle import parcels, returns
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
+from orders.lifecycle.parcels import Parcel
+from orders.lifecycle.states import PICKUP_LABELS
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from orders import operations
-from orders.entities import Order
-from orders.errors import OrderChanged
-from orders.transitions import Transition
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
+from orders.lifecycle.transitions import Transition
 
 
 def apply_staff_transition(

@@ -27,9 +27,9 @@ from adminpanel.orders.queries import OrderPage, address_lines, get_order_page, 
 from adminpanel.orders.refund_permission import may_refund
 from adminpanel.orders.viewers import viewers_context
 from adminpanel.templatetags.ages import ago
-from orders import balance, states
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders.lifecycle import balance, states
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.numbers import normalize_order_number
 from orders.presentation import delivery_estimate, last_event_id
 from orders.queries import get_order_by_number

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from adminpanel.orders.fulfilment_forms import AnyForm, line_contents
 from adminpanel.orders.labels import RETURNS, _parcel_words_and_tone, _words_and_tone
-from orders import returns
 from orders.carriers import tracking_url
-from orders.entities import Order
-from orders.items import Item
-from orders.parcels import ItemUnits, Parcel
-from orders.returns import Return
+from orders.lifecycle import returns
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import ItemUnits, Parcel
+from orders.lifecycle.returns import Return
 
 
 @dataclass(frozen=True)

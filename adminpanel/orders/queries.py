@@ -15,12 +15,12 @@ from mail import fates
 from mail.queries import order_mails_from_rows, prefetch_order_mails
 from orders import queries
 from orders import viewers as viewing
-from orders.entities import Order
-from orders.items import Item
-from orders.payment_attempts import PaymentAttempt
-from orders.refunds import Refund
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.payment_attempts import PaymentAttempt
+from orders.lifecycle.refunds import Refund
 from orders.viewers import Viewer
-from payments.gateways import MANUAL_METHODS
+from payments.methods import MANUAL_METHODS
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

@@ -8,8 +8,8 @@ from moneyed import Money
 from accounts.access import current_member, has_permission, note_money
 from accounts.models import User
 from adminpanel.code_again import confirm_by_code
-from orders import balance
-from orders.entities import Order
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
 from pricing.money import to_minor_units
 from shop_settings.terms import get_terms
 from web.forms import Form

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.orders.labels import PAYMENTS
 from orders.board import OrderFilter, iterate_orders
-from orders.states import BOARD_COLUMNS
+from orders.lifecycle.states import BOARD_COLUMNS
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods, list_delivery_countries
 from pricing.delivery_settings import country_name

@@ -14,7 +14,7 @@ from jobs.progress import TOO_LATE, JobProgress, list_progress
 from jobs.registry import list_jobs
 from mail import jobs as mail
 from mail.queries import list_due_mail_minutes
-from orders.entities import CappedCount
+from orders.lifecycle.entities import CappedCount
 from orders.queries import MAX_COUNTED
 from web.rate_limits import list_alarms
 from web.text_cache import FRAGMENTS, WHOLE_PAGES, TextCache

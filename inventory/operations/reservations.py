@@ -15,15 +15,12 @@ from cassandra_db import (
     write_batch,
 )
 from inventory.allocation import needed_units, plan_allocations, sort_allocations
-from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
+from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine, make_reservation_id
 from inventory.errors import OutOfStock
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
 from inventory.operations.movements import release_stock
 from inventory.operations.stock_copies import copy_allocated_stock
-from inventory.queries import (
-    make_reservation_id,
-    prefetch_stock_numbers,
-)
+from inventory.queries import prefetch_stock_numbers
 from inventory.shortages import read_clock, remember_shortages
 from inventory.warehouses import list_stock_locations, list_warehouses
 from jobs.minutes import floor_to_minute

@@ -17,7 +17,7 @@ from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation
 from inventory.operations import RESERVATION_DURATION
 from jobs.minutes import MINUTE, minutes_between
-from orders.states import ABANDONED
+from orders.lifecycle.states import ABANDONED
 from promotions.operations import release_vouchers
 
 # How long the mark of an abandoned checkout stays: longer than the checkout page's id is valid.

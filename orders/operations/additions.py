@@ -4,7 +4,7 @@ from cassandra.util import uuid_from_time
 
 from cassandra_db import applied_if, apply_batch
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.operations.transitions import event_statement, make_event
 
 _NODE_BITS = 48

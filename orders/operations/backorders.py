@@ -17,11 +17,11 @@ from inventory.entities import BACKORDER_WAREHOUSE, Allocation, WantedLine
 from inventory.errors import OutOfStock
 from jobs.rows import guard_row
 from orders import queries
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.states import CONFIRMED, ON_HOLD
+from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_order
-from orders.states import CONFIRMED, ON_HOLD
-from orders.transitions import Transition
 
 log = logging.getLogger(__name__)
 

@@ -17,13 +17,14 @@ from moneyed import Money
 
 from accounts.addresses import Address
 from inventory.entities import BACKORDER_WAREHOUSE
-from orders import balance, queries
-from orders.entities import Order
-from orders.errors import TransitionRefused
-from orders.items import Item, prorate_discount
+from orders import queries
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TransitionRefused
+from orders.lifecycle.items import Item, prorate_discount
+from orders.lifecycle.parcels import units_to_pack
+from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_order
-from orders.parcels import units_to_pack
-from orders.transitions import Transition
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.proration import prorate_amount

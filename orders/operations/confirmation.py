@@ -8,13 +8,14 @@ from datetime import datetime
 from jobs.minutes import floor_to_minute
 from mail.operations import allow_address, queue_mail
 from orders import queries
-from orders.entities import Order
-from orders.errors import AlreadyConfirmed, ConfirmationTooLate
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import AlreadyConfirmed, ConfirmationTooLate
+from orders.lifecycle.states import CANCELLED, EXPIRED
+from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_as_planned
 from orders.operations.emails import compose_confirmation_mail, has_plain_mail, mail_context
-from orders.states import CANCELLED, EXPIRED
-from orders.transitions import Transition
-from payments.gateways import METHODS, TRANSFER
+from payments.gateways import METHODS
+from payments.methods import TRANSFER
 from pricing.money import to_minor_units
 
 

@@ -9,10 +9,10 @@ from cassandra.util import Date
 from cassandra_db import current_microseconds, read, write, write_batch
 from mail.addresses import email_key
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import BOARD_COLUMNS
 from orders.operations.user_stats import mark_statement
 from orders.search_terms import TRACKING, find_head, list_former_terms, list_terms
-from orders.states import BOARD_COLUMNS
 from pricing.money import to_minor_units
 
 # All of them carry "placed + version" as their timestamp: of two that are applied out of order, the later event's stays.

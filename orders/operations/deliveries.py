@@ -3,8 +3,8 @@
 from datetime import UTC, timedelta
 
 from cassandra_db import current_time, write
-from orders.entities import Order
-from orders.parcels import DELIVERED
+from orders.lifecycle.entities import Order
+from orders.lifecycle.parcels import DELIVERED
 
 INSERT_DELIVERED = write(
     "Q15", "INSERT INTO delivered_orders_by_day (day, order_id) VALUES (:day, :order_id)"

@@ -17,10 +17,13 @@ from cassandra_db import (
 )
 from inventory import operations as inventory
 from inventory.allocation import sort_allocations
-from orders import parcels, queries, returns
-from orders.entities import Order
-from orders.errors import OrderChanged, SettlementUnstable
-from orders.items import Item
+from orders import queries
+from orders.lifecycle import parcels, returns
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, SettlementUnstable
+from orders.lifecycle.items import Item
+from orders.lifecycle.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
+from orders.lifecycle.transitions import Transition
 from orders.operations.additions import note_addition
 from orders.operations.copies import write_copies
 from orders.operations.deliveries import note_delivery
@@ -32,11 +35,9 @@ from orders.operations.tracking_numbers import release_unused_numbers
 from orders.operations.transitions import append_event
 from orders.operations.unpaid_units import sync_unpaid_units
 from orders.operations.withdrawals import follow_withdrawal
-from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
-from orders.transitions import Transition
 from orders.voucher_customers import find_voucher_customer_keys
 from payments.errors import GatewayUnavailable
-from payments.gateways import TRANSFER
+from payments.methods import TRANSFER
 from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
 from promotions.operations import has_voucher_use, redeem_voucher, release_voucher

@@ -21,12 +21,12 @@ from mail.queries import list_unmailed_events
 from mail.words import quote_words
 from orders import links
 from orders.carriers import tracking_url
-from orders.entities import Order
-from orders.events import Event, parse_line_units
-from orders.items import Item
-from orders.parcels import ItemUnits
-from orders.states import CONFIRMING_EVENTS, PENDING
-from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event, parse_line_units
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import ItemUnits
+from orders.lifecycle.states import CONFIRMING_EVENTS, PENDING
+from payments.methods import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms

@@ -14,13 +14,13 @@ from cassandra.query import BoundStatement
 from cassandra_db import applied_if, apply_batch, conditional_write, read, write, write_batch
 from mail.addresses import email_key
 from orders import queries
-from orders.entities import Order
-from orders.errors import OrderChanged
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
+from orders.lifecycle.states import ERASED
 from orders.operations.copies import OFF_SEARCH, copy_timestamp, write_copies
 from orders.operations.tracking_numbers import release_tracking_numbers
 from orders.operations.transitions import event_statement, make_event, new_event_id
 from orders.search_terms import PERSONAL_KINDS, find_head, list_terms
-from orders.states import ERASED
 
 BLANK_ORDER = conditional_write(
     "Q12",

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from orders.entities import Order
-from orders.errors import OrderChanged
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
+from orders.lifecycle.states import PENDING
+from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_order
 from orders.operations.payments import settle_payment
-from orders.states import PENDING
-from orders.transitions import Transition
 from payments.errors import GatewayMissing
 
 log = logging.getLogger(__name__)

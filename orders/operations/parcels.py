@@ -7,13 +7,13 @@ write was faster, CassandraUnavailable; times are in UTC.
 from collections.abc import Mapping
 from datetime import datetime
 
-from orders.entities import Order
-from orders.errors import OrderChanged
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
+from orders.lifecycle.parcels import TRACKED
+from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_order
 from orders.operations.tracking_numbers import release_unused_numbers, take_tracking_number
 from orders.operations.transitions import check_transition
-from orders.parcels import TRACKED
-from orders.transitions import Transition
 
 
 def pack_parcel(

@@ -6,22 +6,22 @@ from cassandra_db import SEND_AGAIN
 from inventory import operations as inventory
 from inventory.operations import RESERVATION_DURATION
 from orders import queries
-from orders.entities import Order
-from orders.errors import NotPayable
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import NotPayable
+from orders.lifecycle.states import PENDING
 from orders.operations.payments import (
     EXTEND_DEADLINE,
     MAX_RESERVATION_DURATION,
     MIN_EXTENSION,
 )
-from orders.states import PENDING
-from payments import gateways
+from payments.methods import MANUAL_METHODS
 
 
 def next_payment_deadline(order: Order, now: datetime) -> datetime | None:
     """Return until when an extension now would reserve the order's units, None if there is none: an hour is the most."""
     if (
         order.state != PENDING
-        or order.payment_method in gateways.MANUAL_METHODS
+        or order.payment_method in MANUAL_METHODS
         or order.needs_email_confirmation
         or order.pay_until <= now
     ):

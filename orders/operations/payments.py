@@ -19,10 +19,15 @@ from inventory import operations as inventory
 from inventory.entities import WantedLine
 from inventory.errors import OutOfStock
 from inventory.operations import RESERVATION_DURATION
-from orders import balance, queries
-from orders.entities import Order
-from orders.errors import CheckoutBusy, NotPayable, OrderChanged, TooManyPaymentAttempts
-from orders.items import Item
+from orders import queries
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CheckoutBusy, NotPayable, OrderChanged, TooManyPaymentAttempts
+from orders.lifecycle.items import Item
+from orders.lifecycle.payment_attempts import PaymentAttempt, derive_payment_id, started_details
+from orders.lifecycle.payment_failures import PAYMENT_FAILURES
+from orders.lifecycle.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
+from orders.lifecycle.transitions import Transition
 from orders.operations.abandonment import abandon_checkout
 from orders.operations.effects import apply_effects, transition_as_planned, transition_order
 from orders.operations.pending_effects import ASK_AFTER, record_payment_inquiry
@@ -33,13 +38,10 @@ from orders.operations.placement import (
 )
 from orders.operations.refunds import record_refund, reverse_payment
 from orders.operations.transitions import add_note
-from orders.payment_attempts import PaymentAttempt, derive_payment_id, started_details
-from orders.payment_failures import PAYMENT_FAILURES
-from orders.states import CANCELLED, CONFIRMING_EVENTS, EXPIRED, PENDING
-from orders.transitions import Transition
 from orders.voucher_customers import find_voucher_customer_keys
 from payments import gateways
 from payments.gateways import PaymentOutcome
+from payments.methods import CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import to_minor_units
 from promotions.errors import VoucherRefused
 from promotions.operations import redeem_voucher
@@ -85,8 +87,8 @@ def start_payment(order: Order, origin: str, now: datetime) -> PaymentRedirect:
     if order.state != PENDING:
         raise NotPayable
     order, attempt = _start_attempt(order, now)
-    if attempt.gateway in gateways.MANUAL_METHODS:
-        if attempt.gateway == gateways.CASH_ON_DELIVERY and not order.needs_email_confirmation:
+    if attempt.gateway in MANUAL_METHODS:
+        if attempt.gateway == CASH_ON_DELIVERY and not order.needs_email_confirmation:
             confirm_order(order, attempt.payment_id, "shopper", now)
         return PaymentRedirect(attempt.payment_id, own_page)
     _extend_deadline(order, now)
@@ -194,7 +196,7 @@ def settle_order_payment(
     attempt = next((each for each in order.payment_attempts if each.payment_id == payment_id), None)
     if attempt is None:
         return order
-    if attempt.gateway in gateways.MANUAL_METHODS:
+    if attempt.gateway in MANUAL_METHODS:
         return _settle_manual_payment(order, attempt, now)
     if (
         attempt.state != "started"
@@ -392,9 +394,7 @@ def _late_payment_obstacle(order: Order, items: Sequence[Item]) -> str:
     Empty if nothing prevents it; a transfer's lines have left the cart long ago. Raises CheckoutBusy while another
     checkout of the cart is being placed, CassandraUnavailable.
     """
-    if order.cart_id is None or (
-        order.payment_method == gateways.TRANSFER and order.is_email_confirmed
-    ):
+    if order.cart_id is None or (order.payment_method == TRANSFER and order.is_email_confirmed):
         return ""
     cart = carts.get_cart(order.cart_id)
     if cart.checkout_id not in (None, order.order_id):
@@ -444,7 +444,7 @@ def record_manual_payment(
     if key in balance.capture_keys(order):
         return order, zero
     taken = min(amount, balance.amount_to_capture(order))
-    if order.payment_method not in gateways.MANUAL_METHODS or order.is_erased or taken <= zero:
+    if order.payment_method not in MANUAL_METHODS or order.is_erased or taken <= zero:
         raise NotPayable
     attempt = order.payment_attempts[0]
     details = {
@@ -485,7 +485,7 @@ def record_manual_refund(
     Raises NotPayable if staff are not the ones to send it, OrderChanged, CassandraUnavailable.
     """
     refund = next((each for each in order.due_refunds if each.refund_id == refund_id), None)
-    if refund is None or order.payment_method not in gateways.MANUAL_METHODS:
+    if refund is None or order.payment_method not in MANUAL_METHODS:
         raise NotPayable
     record_refund(order, refund, actor=actor, now=now, note=note)
     return apply_effects(order.order_id, now) or order

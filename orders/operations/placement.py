@@ -40,15 +40,17 @@ from inventory import operations as inventory
 from inventory.entities import Allocation, WantedLine
 from inventory.errors import OutOfStock
 from orders import numbers, queries
-from orders.entities import Order
-from orders.errors import (
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import (
     CartOrdered,
     CheckoutAbandoned,
     CheckoutBusy,
     CheckoutUsed,
     TooManyUnpaidUnits,
 )
-from orders.events import Event
+from orders.lifecycle.events import Event
+from orders.lifecycle.payment_attempts import derive_payment_id, started_details
+from orders.lifecycle.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from orders.operations.abandonment import ABANDONED_SECONDS, DELETE_ITEMS, abandon_checkout
 from orders.operations.effects import (
     apply_effects,
@@ -66,11 +68,10 @@ from orders.operations.unpaid_units import (
     list_buckets,
     release_unpaid_units,
 )
-from orders.payment_attempts import derive_payment_id, started_details
-from orders.states import ABANDONED, CANCELLED, EXPIRED, PENDING
 from orders.voucher_customers import find_voucher_customer_keys
 from payments import gateways
 from payments.errors import GatewayUnavailable
+from payments.methods import MANUAL_METHODS, is_paid_afterwards
 from pricing import delivery, quotes, tax
 from pricing.money import to_minor_units
 from pricing.quotes import snapshot_columns
@@ -128,7 +129,7 @@ class OrderDraft:
     @property
     def is_paid_afterwards(self) -> bool:
         """Whether whoever places it risks nothing (gateways.is_paid_afterwards)."""
-        return gateways.is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
+        return is_paid_afterwards(self.payment_method, to_minor_units(self.sums.total))
 
     def pay_until(self, now: datetime) -> datetime:
         """Return until when its units stay reserved without a payment, or without the confirmation of its e-mail address."""
@@ -419,7 +420,7 @@ def _close_payment_pages(order: Order) -> None:
         if (
             attempt.state == "started"
             and attempt.reference
-            and attempt.gateway not in gateways.MANUAL_METHODS
+            and attempt.gateway not in MANUAL_METHODS
         ):
             try:
                 gateways.get_gateway(attempt.gateway).void(attempt.reference)

@@ -11,16 +11,18 @@ from uuid import uuid5
 
 from moneyed import Money
 
-from orders import balance, queries
-from orders.entities import Order
-from orders.errors import OrderChanged, SettlementUnstable, TransitionRefused
+from orders import queries
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, SettlementUnstable, TransitionRefused
+from orders.lifecycle.payment_attempts import PaymentAttempt
+from orders.lifecycle.refunds import Refund
+from orders.lifecycle.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
+from orders.lifecycle.transitions import Transition
 from orders.operations.transitions import append_event
-from orders.payment_attempts import PaymentAttempt
-from orders.refunds import Refund
-from orders.states import CANCELLED, CLOSED, CONFIRMED, EXPIRED, ON_HOLD
-from orders.transitions import Transition
 from payments import gateways
 from payments.gateways import CaptureRefused, Gateway, PaymentOutcome
+from payments.methods import MANUAL_METHODS
 from pricing.money import from_minor_units, to_minor_units
 
 log = logging.getLogger(__name__)
@@ -55,7 +57,7 @@ def _next_step(order: Order) -> Callable[[Order, datetime], Order] | None:
             return _void_payment
     if order.state in (CANCELLED, EXPIRED) and to_minor_units(balance.refundable_amount(order)) > 0:
         return _decide_full_refund
-    if order.due_refunds and order.payment_method not in gateways.MANUAL_METHODS:
+    if order.due_refunds and order.payment_method not in MANUAL_METHODS:
         return _refund_next
     return None
 

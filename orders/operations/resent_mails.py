@@ -9,11 +9,11 @@ from cassandra_db import Row
 from mail import queries as mails
 from mail.operations import queue_mail_again
 from mail.queries import derive_mail_id
-from orders.entities import Order
-from orders.errors import MailRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import MailRefused
+from orders.lifecycle.states import CONFIRMING_EVENTS
 from orders.operations.emails import mail_event_key
 from orders.operations.transitions import add_note, submit_under_way
-from orders.states import CONFIRMING_EVENTS
 
 
 def get_order_mail(order: Order, mail_id: UUID) -> Row | None:

@@ -11,11 +11,11 @@ from uuid import uuid5
 from django.utils.translation import gettext as _
 from moneyed import Money
 
-from orders.entities import Order
-from orders.errors import TransitionRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TransitionRefused
+from orders.lifecycle.returns import has_all_units
+from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_order
-from orders.returns import has_all_units
-from orders.transitions import Transition
 from pricing.money import to_minor_units
 
 

@@ -12,10 +12,10 @@ from decimal import Decimal
 from analytics import operations as analytics
 from analytics.figures import SoldLine
 from analytics.operations import Sale
-from orders import balance
-from orders.entities import Order
-from orders.items import Item
-from orders.refunds import Refund
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.refunds import Refund
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.proration import prorate_amount

@@ -6,13 +6,13 @@ from datetime import datetime
 from uuid import UUID
 
 from cassandra_db import write
-from orders.entities import Order
-from orders.errors import TooManyTags
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TooManyTags
+from orders.lifecycle.transitions import Transition
 from orders.operations.effects import transition_as_planned
 from orders.operations.transitions import submit_under_way
 from orders.queries import ALL_TAGS
 from orders.tags import MAX_TAGS, normalize_tag
-from orders.transitions import Transition
 
 INSERT_RECENT_TAG = write("Q15", "INSERT INTO recent_order_tags (scope, tag) VALUES (:scope, :tag)")
 

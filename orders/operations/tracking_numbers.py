@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from cassandra_db import SEND_AGAIN, Row, applied_if, conditional_write, read, retry_attempts
-from orders.entities import Order
-from orders.errors import OrderChanged, TrackingNumberTaken
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TrackingNumberTaken
 
 _TRIES = 5
 

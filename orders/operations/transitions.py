@@ -13,18 +13,19 @@ from cassandra.query import BoundStatement
 from cassandra.util import uuid_from_time
 
 from cassandra_db import applied_if, apply_batch, conditional_write
-from orders import projection, queries
-from orders.entities import Order
-from orders.errors import OrderChanged
-from orders.events import Event
+from orders import queries
+from orders.lifecycle import projection
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
+from orders.lifecycle.events import Event
+from orders.lifecycle.parcels import plan_packing
+from orders.lifecycle.states import TRANSITION_RULES
+from orders.lifecycle.transitions import Transition
 from orders.operations.pending_effects import (
     PendingEffect,
     ensure_pending_effects,
     forget_pending_effects,
 )
-from orders.parcels import plan_packing
-from orders.states import TRANSITION_RULES
-from orders.transitions import Transition
 from pricing.money import to_minor_units
 from pricing.quotes import Discount
 from pricing.tax import TaxPart

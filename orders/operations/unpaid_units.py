@@ -24,9 +24,9 @@ from cassandra_db import (
     retry_attempts,
 )
 from mail.addresses import email_key
-from orders.entities import Order
-from orders.errors import CheckoutBusy, TooManyUnpaidUnits
-from orders.states import CANCELLED, EXPIRED
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CheckoutBusy, TooManyUnpaidUnits
+from orders.lifecycle.states import CANCELLED, EXPIRED
 from payments.gateways import METHODS
 from shop_settings.terms import get_terms
 

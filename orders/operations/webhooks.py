@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from cassandra_db import REFUSED_MEANS_DONE, applied_if, conditional_write
 from orders import queries
-from orders.errors import WebhookBusy
+from orders.lifecycle.errors import WebhookBusy
 from orders.operations.payments import settle_order_payment
 from orders.operations.transitions import add_note
 from payments.gateways import WebhookEvent

@@ -13,13 +13,13 @@ from cassandra_db import retry_attempts
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from orders import queries
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.returns import REJECTED
+from orders.lifecycle.states import TRANSITION_RULES
+from orders.lifecycle.transitions import Transition
 from orders.operations.emails import withdrawal_paragraphs
 from orders.operations.transitions import append_event
-from orders.returns import REJECTED
-from orders.states import TRANSITION_RULES
-from orders.transitions import Transition
 from shop_settings.terms import get_terms
 
 _STATEMENTS = UUID("5b4b1d0e-6a0c-4a57-9d6f-3d6f0b7a2c11")

@@ -6,8 +6,8 @@ from django import template
 
 from cassandra_db import current_time
 from orders import presentation
-from orders.entities import Order
-from orders.events import Event
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
 from shop_settings.terms import get_terms
 
 register = template.Library()

@@ -15,10 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from cassandra_db import current_time
-from orders import access, operations, parcels, presentation, queries
+from orders import access, operations, presentation, queries
 from orders.change_forms import ChangeForm, DeliveryAddressForm, ReturnForm
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders.lifecycle import parcels
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.submits import Answer, handle_once
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page

@@ -8,9 +8,9 @@ from django.utils.translation import gettext as _
 from cassandra_db import current_time
 from mail.addresses import email_key
 from orders import access, links, operations, queries
-from orders.entities import Order
-from orders.errors import OrderError
 from orders.expired_link import expired_link_page
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderError
 from web.decorators import get_or_post, owner_only, post_only
 from web.rate_limits import hit_rate_limit
 from web.rendering import render_page

@@ -15,12 +15,12 @@ from cart.errors import CartError
 from cart.middleware import without_badge_prefetch
 from cassandra_db import current_time
 from orders import access, operations
-from orders.entities import Order
-from orders.errors import NotPayable, OrderChanged, OrderError, WebhookBusy
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import NotPayable, OrderChanged, OrderError, WebhookBusy
+from orders.lifecycle.transitions import Transition
 from orders.payment_redirect import redirect_to_payment
 from orders.payment_status import poll_open_payment, poll_payment
 from orders.submits import find_submitted_event, handle_once
-from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from web.decorators import no_store, owner_only, post_only, public

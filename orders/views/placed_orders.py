@@ -24,13 +24,13 @@ from cassandra_db import (
     current_time,
 )
 from orders import access, operations, presentation, queries
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
-from orders.events import Event
 from orders.forms import HistoryForm, ReorderForm
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.events import Event
+from orders.lifecycle.transitions import Transition
 from orders.reorder import list_reorder_items
 from orders.submits import handle_once
-from orders.transitions import Transition
 from web.days import end_of_day, start_of_day
 from web.decorators import get_or_post, owner_only
 from web.rendering import render_page

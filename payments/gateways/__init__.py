@@ -22,6 +22,7 @@ from moneyed import Money
 from cassandra_db import count_statements
 from inventory.operations import RESERVATION_DURATION
 from payments.errors import GatewayMissing, GatewayUnavailable
+from payments.methods import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from web.days import end_after_days
 
 
@@ -133,7 +134,6 @@ class PaymentMethod:
         return end_after_days(now, days) if days else now + self.pay_within
 
 
-CARD, TRANSFER, CASH_ON_DELIVERY = "card", "transfer", "cod"
 METHODS = {
     method.code: method
     for method in (
@@ -156,16 +156,6 @@ METHODS = {
 
 # As stored with each payment; a gateway that is no longer used for new ones stays for old ones (PAYMENT_GATEWAYS).
 STRIPE, NONE = "stripe", "none"
-# Without a provider: staff record what was paid, and send refunds themselves.
-MANUAL_METHODS = (TRANSFER, CASH_ON_DELIVERY)
-
-
-def is_paid_afterwards(payment_method: str, total: int) -> bool:
-    """Return whether no bank is asked before an order is sent, or its units are reserved for days: whoever places it risks nothing.
-
-    `total` is in minor units; for nothing to pay no bank is asked, either.
-    """
-    return payment_method in MANUAL_METHODS or not total
 
 
 def list_enabled_methods() -> tuple[PaymentMethod, ...]:

@@ -43,7 +43,9 @@ from mail.queries import get_mail, list_recipient_mails
 from notifications.operations import subscribe
 from notifications.queries import Subscription, list_subscriptions
 from orders import queries as orders
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import BOARD_COLUMNS
+from orders.lifecycle.transitions import Transition
 from orders.links import order_access_token
 from orders.operations import (
     apply_effects,
@@ -55,8 +57,6 @@ from orders.operations import (
     transition_order,
 )
 from orders.privacy import _is_under_way
-from orders.states import BOARD_COLUMNS
-from orders.transitions import Transition
 from tests.cart.shared_carts import (
     as_cart_user,
     get_row_count,

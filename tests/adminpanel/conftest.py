@@ -10,9 +10,9 @@ from django.test import Client
 from accounts.addresses import Address
 from accounts.models import User
 from orders import operations
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft
-from orders.transitions import Transition
 from pricing import tax
 from tests.factories import (
     find_delivery_method,

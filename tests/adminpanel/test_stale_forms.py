@@ -18,8 +18,8 @@ from moneyed import Money
 
 from catalogue.queries import get_product_at_quorum
 from orders import operations
-from orders.entities import Order
-from orders.transitions import Transition
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from questions.entities import QUESTION
 from questions.operations import ask_question
 from reviews.operations import write_review

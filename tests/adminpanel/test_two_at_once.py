@@ -8,7 +8,7 @@ from pathlib import Path
 from django.test import Client
 
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
 from tests.journeys.connection import CSRF, ShopConnection

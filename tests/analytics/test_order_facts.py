@@ -6,8 +6,8 @@ from analytics import queries
 from analytics.days import shop_day
 from analytics.figures import SoldLine
 from orders import operations
-from orders.entities import Order
-from orders.transitions import Transition
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from pricing.money import from_minor_units
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.consistency_checks import assert_order_consistent

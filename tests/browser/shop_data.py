@@ -60,7 +60,8 @@ from notifications.queries import Subscription, unsubscribe_token
 from orders import bulk_changes as orders_at_once
 from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from orders.links import confirmation_url
 from orders.operations import (
     OrderDraft,
@@ -69,8 +70,7 @@ from orders.operations import (
     start_payment,
     transition_order,
 )
-from orders.transitions import Transition
-from payments.gateways import CASH_ON_DELIVERY
+from payments.methods import CASH_ON_DELIVERY
 from promotions.rules import PERCENTAGE
 from questions.entities import Text
 from questions.operations import answer_question, ask_question

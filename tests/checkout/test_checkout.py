@@ -33,8 +33,8 @@ from demo.testbank import queries as bank_queries
 from jobs.minutes import floor_to_minute
 from mail import queries as mails
 from orders import jobs, operations, queries
-from orders.entities import Order
-from orders.errors import CartOrdered
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CartOrdered
 from orders.operations import payments, placement
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms, create_promotion

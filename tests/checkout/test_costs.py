@@ -5,7 +5,7 @@ import pytest
 from benchmarks.guest_checkout import BANK, Cost, GuestCheckout
 from catalogue.entities import Product
 from catalogue.queries import CURRENT_TREE
-from payments.gateways import TRANSFER
+from payments.methods import TRANSFER
 from promotions.queries import AUTOMATIC_PROMOTIONS
 from tests.factories import make_product, make_stock
 

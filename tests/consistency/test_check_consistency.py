@@ -24,12 +24,12 @@ from consistency.runner import check_consistency
 from inventory import queries as stock
 from jobs.minutes import floor_to_minute
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from orders.operations import apply_effects, place_order, transition_order
 from orders.operations.copies import copy_timestamp
 from orders.operations.pending_effects import clear_pending_effects
 from orders.operations.transitions import append_event
-from orders.transitions import Transition
 from promotions.operations import release_voucher
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key

@@ -53,7 +53,7 @@ from inventory.queries import get_stock
 from orders import queries as orders
 from orders.operations.pending_effects import clear_pending_effects
 from orders.operations.transitions import append_event
-from orders.transitions import Transition
+from orders.lifecycle.transitions import Transition
 from consistency.runner import RULES, check_consistency
 from demo.orders import plan_orders
 

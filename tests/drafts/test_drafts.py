@@ -32,8 +32,8 @@ from drafts.errors import DraftChanged, DraftOrdered, OfferOutdated
 from drafts.links import offer_url
 from mail.queries import derive_mail_id, get_mail
 from orders import queries as orders
-from orders.entities import Order
-from orders.errors import CustomerRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CustomerRefused
 from orders.operations import anonymize_order, placement, settle_payment
 from orders.operations.effects import apply_effects
 from orders.operations.emails import compose_mail

@@ -31,7 +31,7 @@ from jobs.worker import Worker
 from mail.operations import queue_mail
 from mail.queries import get_mail
 from orders import queries
-from orders.states import PENDING
+from orders.lifecycle.states import PENDING
 from tests.environment import ROOT
 from tests.factories import make_order
 

@@ -14,7 +14,7 @@ from typing import Any
 from uuid import UUID
 
 from cassandra_db import CassandraUnavailable
-from orders.errors import CheckoutBusy
+from orders.lifecycle.errors import CheckoutBusy
 
 # What an answer of these says: nobody knows whether it was done.
 UNKNOWN = (CassandraUnavailable, CheckoutBusy)

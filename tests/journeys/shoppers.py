@@ -19,15 +19,16 @@ from demo.testbank import cards
 from demo.testbank import operations as bank
 from inventory import operations as inventory
 from inventory import queries as stock
+from inventory.entities import make_reservation_id
 from inventory.errors import OutOfStock
 from inventory.operations import RESERVATION_DURATION
 from jobs.minutes import MINUTE, minutes_between
 from orders import jobs, operations, queries
-from orders.entities import Order
-from orders.errors import CheckoutBusy
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CheckoutBusy
+from orders.lifecycle.states import CONFIRMED
+from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft
-from orders.states import CONFIRMED
-from orders.transitions import Transition
 from tests.factories import FEW, make_draft
 from tests.journeys.notebook import Note, Notebook
 from tests.orders.crashes import expire_claim
@@ -121,7 +122,7 @@ class Shop:
         held = []
         for line, sku in enumerate(units, 1):
             variant_id, warehouse_id = articles[sku].variant_id, articles[sku].warehouse_id
-            id_ = stock.make_reservation_id(order_id, line, variant_id, warehouse_id)
+            id_ = make_reservation_id(order_id, line, variant_id, warehouse_id)
             rows = stock.prefetch_stock_numbers(variant_id, warehouse_id, id_).rows()
             held.append(any(row.reservation_id == id_ and row.quantity for row in rows))
         return held

@@ -29,7 +29,7 @@ from mail.operations import (
     send_due_mails,
 )
 from mail.privacy import erase_personal_data, export_personal_data
-from orders.errors import MailRefused
+from orders.lifecycle.errors import MailRefused
 from orders.operations.resent_mails import resend_mail
 from tests.factories import make_order
 from tests.web_server import find_free_port

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from orders import queries
-from orders.payment_attempts import PaymentAttempt
+from orders.lifecycle.payment_attempts import PaymentAttempt
 
 
 def list_attempts(order_id: UUID) -> tuple[PaymentAttempt, ...]:

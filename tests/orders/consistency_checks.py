@@ -8,7 +8,7 @@ from consistency.runner import check_consistency
 from inventory import queries as stock
 from inventory.warehouses import list_warehouses
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 
 
 def assert_stock_adds_up(variant_id: UUID) -> dict[str, int]:

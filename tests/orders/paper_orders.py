@@ -9,12 +9,12 @@ from uuid import uuid4
 from cassandra.util import uuid_from_time
 
 from accounts.addresses import Address
-from orders import projection
-from orders.entities import Order
-from orders.events import Event
-from orders.items import Item
+from orders.lifecycle import projection
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import plan_packing
 from orders.operations.changes import plan_change
-from orders.parcels import plan_packing
 from pricing import tax
 from pricing.money import from_minor_units
 from pricing.quotes import Discount

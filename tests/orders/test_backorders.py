@@ -13,7 +13,8 @@ from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import BACKORDER_WAREHOUSE, PREORDER, Backorder, StockNumbers
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from orders.operations import (
     allocate_backorders,
     apply_effects,
@@ -21,7 +22,6 @@ from orders.operations import (
     place_order,
     transition_order,
 )
-from orders.transitions import Transition
 from tests.factories import make_draft, make_payment, make_product, make_stock
 
 SOON = (datetime.now(UTC) + timedelta(days=40)).date()

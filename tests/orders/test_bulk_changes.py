@@ -14,7 +14,7 @@ from mail.queries import order_mails_from_rows, prefetch_order_mails
 from orders import bulk_changes, jobs, queries
 from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.bulk_changes import OrderChange
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.operations import resent_mails
 from orders.operations.tracking_numbers import find_tracking_owner, take_tracking_number
 from tests.consistency.test_check_consistency import found as find_violations

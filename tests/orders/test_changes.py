@@ -14,7 +14,7 @@ from django.utils.timezone import localdate
 from lxml import html
 
 from orders import operations, queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.links import order_access_token
 from pricing.money import to_minor_units
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user

@@ -14,7 +14,7 @@ from inventory import queries as stock
 from inventory.operations import RESERVATION_DURATION
 from jobs.minutes import minutes_between
 from orders import jobs, operations, queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from tests.factories import make_draft, make_payment, make_product, make_stock, make_user
 from tests.orders.consistency_checks import assert_order_consistent, assert_stock_adds_up
 

@@ -25,16 +25,16 @@ from demo.testbank import cards
 from inventory import operations as inventory
 from mail.queries import list_mail_ids_about, list_recipient_mails
 from orders import links, operations, privacy, queries
-from orders.entities import Order
-from orders.errors import (
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import (
     ConfirmationTooLate,
     OrderChanged,
     TooManyUnpaidUnits,
     TransitionRefused,
 )
+from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft, unpaid_units
 from orders.operations.emails import compose_mail
-from orders.transitions import Transition
 from pricing.money import to_minor_units
 from tests.checkout.test_checkout import get_cart, list_orders, make_email
 from tests.factories import (

@@ -20,10 +20,10 @@ from demo.testbank import operations as bank
 from demo.testbank import queries as bank_queries
 from mail import queries as mails
 from orders import operations, queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import ABANDONED, BOARD_COLUMNS
+from orders.lifecycle.transitions import Transition
 from orders.operations import OrderDraft, PaymentRedirect
-from orders.states import ABANDONED, BOARD_COLUMNS
-from orders.transitions import Transition
 from promotions.queries import CODE, get_promotion
 from promotions.rules import code_key
 from tests.factories import make_draft, make_product, make_stock

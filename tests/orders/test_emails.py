@@ -13,7 +13,7 @@ from cassandra_db import Row
 from mail.queries import list_recipient_mails
 from orders import operations, queries
 from orders.carriers import tracking_url
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.links import order_id_from_access_token
 from orders.operations.emails import MailContent, compose_mail, queue_order_mails
 from pricing.delivery_settings import list_first_settings

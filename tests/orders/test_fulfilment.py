@@ -12,11 +12,12 @@ from moneyed import Money
 
 from inventory import operations as inventory
 from jobs.minutes import minutes_between
-from orders import balance, jobs, operations, queries
-from orders.entities import BoardOrder, Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders import jobs, operations, queries
+from orders.lifecycle import balance
+from orders.lifecycle.entities import BoardOrder, Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.transitions import Transition
 from orders.operations import effects, transitions
-from orders.transitions import Transition
 from pricing.money import from_minor_units
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.consistency_checks import (

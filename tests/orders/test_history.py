@@ -27,10 +27,10 @@ from demo.testbank import operations as bank
 from jobs.minutes import floor_to_minute
 from mail.queries import list_recipient_mails
 from orders import links, operations, queries
-from orders.entities import Order
 from orders.jobs import claim_guest_orders_in_minutes
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from orders.operations import guest_orders
-from orders.transitions import Transition
 from orders.views import placed_orders
 from tests.factories import (
     make_draft,

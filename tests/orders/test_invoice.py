@@ -18,10 +18,10 @@ from pypdf import PdfReader
 
 from accounts.addresses import Address
 from orders import drawn_invoices, operations, queries
-from orders.entities import Order
-from orders.events import Event
 from orders.invoice import render_invoice
-from orders.items import Item
+from orders.lifecycle.entities import Order
+from orders.lifecycle.events import Event
+from orders.lifecycle.items import Item
 from orders.links import order_access_token
 from pricing.money import from_minor_units
 from pricing.quotes import Discount

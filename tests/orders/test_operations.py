@@ -32,8 +32,8 @@ from jobs.minutes import floor_to_minute, minutes_between
 from jobs.shards import Shard
 from mail import queries as mails
 from orders import jobs, operations, queries
-from orders.entities import Order
-from orders.errors import (
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import (
     CheckoutAbandoned,
     CheckoutBusy,
     CheckoutUsed,
@@ -42,6 +42,7 @@ from orders.errors import (
     TooManyPaymentAttempts,
     TransitionRefused,
 )
+from orders.lifecycle.transitions import Transition
 from orders.operations import (
     copies,
     effects,
@@ -50,7 +51,6 @@ from orders.operations import (
     refunds,
     transitions,
 )
-from orders.transitions import Transition
 from payments.errors import GatewayMissing, GatewayUnavailable
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.lost_answers import AnswerLosingSession

@@ -36,8 +36,8 @@ from inventory import operations as inventory
 from inventory.entities import PREORDER, WantedLine
 from mail.queries import list_recipient_mails
 from orders import links, operations, queries
-from orders.entities import Order
-from orders.transitions import Transition
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from pricing.templatetags.money import format_money
 from promotions.operations import PromotionTerms, create_promotion
 from promotions.rules import PERCENTAGE

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orders.errors import TransitionRefused
+from orders.lifecycle.errors import TransitionRefused
 from tests.orders import paper_orders
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order
 

@@ -13,13 +13,13 @@ from cassandra_db import write
 from demo.testbank import cards
 from jobs.minutes import floor_to_minute
 from orders import operations, queries
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
-from orders.events import Event
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.events import Event
+from orders.lifecycle.payment_attempts import derive_payment_id, started_details
+from orders.lifecycle.transitions import Transition
 from orders.operations import PendingEffect, effects, refunds, transitions
 from orders.operations.pending_effects import effects_under_way, ensure_pending_effects
-from orders.payment_attempts import derive_payment_id, started_details
-from orders.transitions import Transition
 from pricing.money import to_minor_units
 from tests.factories import make_order, make_payment
 from tests.orders.consistency_checks import assert_order_consistent

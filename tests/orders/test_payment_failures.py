@@ -9,8 +9,8 @@ from demo.testbank import cards
 from demo.testbank import operations as bank
 from mail.queries import list_recipient_mails
 from orders import operations
-from orders.entities import Order
-from orders.errors import OrderChanged
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
 from orders.operations import effects
 from orders.payment_status import poll_open_payment
 from tests.factories import make_order

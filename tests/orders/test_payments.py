@@ -22,14 +22,16 @@ from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from jobs.minutes import floor_to_minute
-from orders import balance, jobs, operations, queries
-from orders.entities import Order
-from orders.errors import NotPayable, OrderChanged, SettlementUnstable, TransitionRefused
+from orders import jobs, operations, queries
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import NotPayable, OrderChanged, SettlementUnstable, TransitionRefused
+from orders.lifecycle.transitions import Transition
 from orders.operations import payments, refunds
-from orders.transitions import Transition
 from payments import gateways
 from payments.errors import GatewayUnavailable
 from payments.gateways import CaptureRefused
+from payments.methods import MANUAL_METHODS
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import LineDiscounts, QuotedLine
 from tests.accounts.mails import list_mails_to
@@ -759,7 +761,7 @@ def test_each_way_to_pay_names_who_takes_the_money() -> None:
         "transfer",
         "cod",
     ]
-    assert set(gateways.METHODS) == {"card", *gateways.MANUAL_METHODS}
+    assert set(gateways.METHODS) == {"card", *MANUAL_METHODS}
 
 
 def test_events_carry_what_the_money_is_about() -> None:

@@ -14,7 +14,8 @@ from pypdf import PdfReader
 from cassandra_db import current_time
 from cassandra_db.session import get_session
 from orders import operations, queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from orders.links import order_access_token
 from orders.operations import write_copies
 from orders.operations.changes import recalculate_sums
@@ -22,8 +23,7 @@ from orders.operations.copies import copy_timestamp
 from orders.operations.emails import compose_mail
 from orders.presentation import cash_on_delivery_text
 from orders.privacy import export_personal_data
-from orders.transitions import Transition
-from payments.gateways import CASH_ON_DELIVERY
+from payments.methods import CASH_ON_DELIVERY
 from pricing.delivery import DeliveryMethod
 from pricing.tax import TaxRates
 from tests.accounts.mails import list_mails_to

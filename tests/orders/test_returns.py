@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.utils.timezone import localdate
 
-from orders import balance
-from orders.errors import TransitionRefused
+from orders.lifecycle import balance
+from orders.lifecycle.errors import TransitionRefused
 from orders.presentation import return_deadline
 from tests.orders.paper_orders import apply_event, make_items, make_paid_order
 from web.days import end_of_day

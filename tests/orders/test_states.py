@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from moneyed import Money
 
-from orders import balance, parcels, states
-from orders.entities import Order
-from orders.errors import TransitionRefused
-from orders.items import Item
+from orders.lifecycle import balance, parcels, states
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TransitionRefused
+from orders.lifecycle.items import Item
+from orders.lifecycle.states import TRANSITION_RULES, allowed_transitions
 from orders.operations.changes import plan_change, recalculate_sums
 from orders.operations.sales import build_sale
-from orders.states import TRANSITION_RULES, allowed_transitions
 from pricing import tax
 from pricing.money import from_minor_units, to_minor_units
 from tests.orders import paper_orders

@@ -12,9 +12,9 @@ from django.urls import reverse
 from accounts.roles import ADMIN
 from mail.queries import derive_mail_id
 from orders import operations
-from orders.entities import Order
-from orders.refusals import describe_refusal
-from orders.transitions import Transition
+from orders.lifecycle.entities import Order
+from orders.lifecycle.refusals import describe_refusal
+from orders.lifecycle.transitions import Transition
 from tests.adminpanel.orders.test_fulfilment import by_transfer
 from tests.architecture.routes import ROUTES
 from tests.factories import make_order, make_user, sign_in_staff

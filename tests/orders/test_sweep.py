@@ -12,8 +12,7 @@ from cassandra_db.session import get_session
 from demo.testbank.gateway import TestBank
 from inventory import operations as inventory
 from inventory import queries as stock
-from inventory.entities import Allocation, WantedLine
-from inventory.queries import make_reservation_id
+from inventory.entities import Allocation, WantedLine, make_reservation_id
 from jobs.leases import hold_lease
 from jobs.minutes import minutes_between
 from jobs.shards import Shard

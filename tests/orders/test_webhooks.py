@@ -24,10 +24,10 @@ from inventory import operations as inventory
 from inventory.entities import WantedLine
 from jobs.minutes import floor_to_minute, minutes_between
 from orders import operations, queries
-from orders.entities import Order
-from orders.errors import WebhookBusy
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import WebhookBusy
+from orders.lifecycle.transitions import Transition
 from orders.operations import webhooks
-from orders.transitions import Transition
 from payments.gateways import WebhookEvent
 from tests.factories import make_order
 from tests.orders.attempts import list_attempts

@@ -13,10 +13,10 @@ from pytest_django import Settings
 
 from mail.queries import list_recipient_mails
 from orders import operations
-from orders.entities import Order
-from orders.errors import OrderChanged
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged
+from orders.lifecycle.transitions import Transition
 from orders.operations import apply_effects, withdrawals
-from orders.transitions import Transition
 from tests.factories import make_order, make_user
 from tests.orders.test_changes import (
     deliver_parcel,

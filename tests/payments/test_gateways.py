@@ -16,7 +16,7 @@ from demo.testbank import cards
 from demo.testbank import operations as bank
 from demo.testbank import queries as books
 from orders import operations
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from payments import gateways
 from payments.errors import GatewayMissing, GatewayUnavailable
 from payments.gateways import CaptureRefused, Gateway, PaymentRequest

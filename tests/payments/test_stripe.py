@@ -19,8 +19,8 @@ from stripe import HTTPClient
 from inventory import operations as inventory
 from inventory.entities import WantedLine
 from orders import jobs, operations, queries
-from orders.entities import Order
-from orders.transitions import Transition
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from payments import gateways
 from payments.checks import check_payment_settings
 from payments.errors import GatewayMissing, GatewayUnavailable

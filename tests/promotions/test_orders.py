@@ -18,9 +18,9 @@ from demo.testbank import cards
 from demo.testbank import operations as bank
 from inventory import queries as stock
 from orders import operations, queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from orders.operations import effects, placement
-from orders.transitions import Transition
 from promotions import queries as promotions
 from promotions.errors import VoucherRefused
 from promotions.operations import has_voucher_use, redeem_voucher, release_voucher

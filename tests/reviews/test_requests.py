@@ -17,7 +17,7 @@ from jobs.leases import get_position, hold_lease, save_position
 from mail.messages import build_message
 from mail.operations import GETS_NO_MAIL, address_bucket, email_key
 from mail.queries import derive_mail_id, get_mail
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.operations import (
     anonymize_order,
     mark_parcel_delivered,

@@ -15,7 +15,7 @@ from pypdf import PdfReader
 
 from orders import operations as orders
 from orders.board import OrderFilter
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from spreadsheets import jobs, operations, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.order_files import ORDER_FILES

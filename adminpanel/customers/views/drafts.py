@@ -39,13 +39,8 @@ from drafts.errors import AdditionRefused, DraftChanged, DraftOrdered
 from inventory.errors import OutOfStock
 from jobs.bulk_changes import is_usable_id
 from jobs.months import made_at
-from orders.entities import Order
-from orders.errors import (
-    CheckoutAbandoned,
-    CheckoutBusy,
-    CheckoutUsed,
-    CustomerRefused,
-)
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import CheckoutAbandoned, CheckoutBusy, CheckoutUsed, CustomerRefused
 from orders.numbers import normalize_order_number
 from orders.queries import get_order, get_order_by_number
 from payments.errors import GatewayUnavailable

@@ -41,10 +41,10 @@ from adminpanel.orders.queries import get_order_page
 from adminpanel.orders.refund_permission import confirm_order_refund
 from cassandra_db import current_time
 from orders import operations
-from orders.entities import Order
-from orders.errors import NotPayable, OrderChanged, TrackingNumberTaken, TransitionRefused
-from orders.items import Item
-from orders.parcels import TRACKED
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import NotPayable, OrderChanged, TrackingNumberTaken, TransitionRefused
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import TRACKED
 from orders.queries import list_items
 from pricing.money import to_minor_units
 from web.decorators import post_only

@@ -15,8 +15,8 @@ from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.pages import ORDER_LOOK, answer_submit, get_order_or_404, order_submit
 from cassandra_db import current_time
 from mail import fates
-from orders.entities import Order
-from orders.errors import MailRefused
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import MailRefused
 from orders.operations.resent_mails import get_order_mail, resend_mail
 from orders.presentation import last_event_id
 from orders.submits import derive_submit_id

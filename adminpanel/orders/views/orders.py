@@ -24,9 +24,9 @@ from adminpanel.orders.refund_permission import confirm_order_refund
 from cassandra_db import (
     current_time,
 )
-from orders import balance
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
 from orders.operations import add_note
 from orders.viewers import record_viewer
 from web.decorators import post_only

@@ -10,8 +10,8 @@ from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.pages import answer_submit, order_submit, render_conflict, render_order_page
 from adminpanel.orders.queries import get_order_page
 from cassandra_db import current_time
-from orders.entities import Order
-from orders.errors import OrderChanged, TooManyTags
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TooManyTags
 from orders.operations import change_tags
 from web.decorators import post_only
 

@@ -37,9 +37,9 @@ from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from mail.queries import derive_mail_id
 from orders import queries as orders
 from orders.jobs import count_user_stats_in_minutes
+from orders.lifecycle.transitions import Transition
 from orders.operations import count_user_stats, transition_order, user_stats
 from orders.operations.returns import decide_refund
-from orders.transitions import Transition
 from shop_settings.terms import get_terms
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import make_order, make_user, sign_in_staff

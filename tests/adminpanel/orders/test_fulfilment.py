@@ -21,9 +21,11 @@ from accounts.sessions import PASSED_AT
 from adminpanel.orders.labels import actor_label
 from consistency import order_search
 from consistency.findings import Violation
-from orders import balance, links, operations, queries
-from orders.entities import Order
-from orders.errors import OrderChanged, TransitionRefused
+from orders import links, operations, queries
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.transitions import Transition
 from orders.operations import effects
 from orders.operations.erasure import anonymize_order
 from orders.operations.tracking_numbers import (
@@ -33,7 +35,6 @@ from orders.operations.tracking_numbers import (
 )
 from orders.presentation import list_history
 from orders.search import found_orders, prefetch_order_search
-from orders.transitions import Transition
 from promotions.rules import BUY_GET, PERCENTAGE, Promotion
 from tests.accounts.mails import list_mails_to
 from tests.adminpanel.conftest import make_order_with_events

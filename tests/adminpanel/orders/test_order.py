@@ -10,8 +10,8 @@ from lxml import html
 from accounts.models import User
 from adminpanel.orders.labels import actor_label
 from orders import operations, queries
-from orders.entities import Order
-from orders.transitions import Transition
+from orders.lifecycle.entities import Order
+from orders.lifecycle.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
 

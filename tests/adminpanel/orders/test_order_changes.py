@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from orders import queries
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from tests.factories import make_order, make_user, sign_in_staff
 
 NEW, PREVIEW = reverse("adminpanel:order_changes_new"), reverse("adminpanel:order_changes_preview")

@@ -9,11 +9,11 @@ from django.urls import reverse
 
 from adminpanel.orders.history import staff_history
 from orders import operations, queries
-from orders.entities import Order
-from orders.errors import InvalidTag, TooManyTags
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import InvalidTag, TooManyTags
+from orders.lifecycle.transitions import Transition
 from orders.operations import change_tags
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, normalize_tag
-from orders.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
 
 STAFF = "staff:1:Ann"

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from cassandra_db import read
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_user, sign_in_staff
 

@@ -14,7 +14,7 @@ from pypdf import PdfReader
 
 from adminpanel.orders.papers import needs_code
 from orders import operations
-from orders.entities import Order
+from orders.lifecycle.entities import Order
 from orders.queries import get_order, list_items
 from spreadsheets import queries
 from spreadsheets.order_files import ORDER_FILES

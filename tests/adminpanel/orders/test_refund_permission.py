@@ -17,11 +17,12 @@ from accounts.second_factor import CODE_AT
 from accounts.sessions import PASSED_AT
 from adminpanel.orders.change_forms import ACT_FORMS
 from cassandra_db import current_time
-from orders import balance, bulk_changes, operations, queries
+from orders import bulk_changes, operations, queries
 from orders.bulk_acts import ActRefused, OrderAct, plan_event
 from orders.bulk_changes import CancellationSum
-from orders.entities import Order
-from orders.states import STAFF_TRANSITIONS
+from orders.lifecycle import balance
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import STAFF_TRANSITIONS
 from pricing.money import from_minor_units, to_minor_units
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_order, make_payment, make_user, sign_in_staff

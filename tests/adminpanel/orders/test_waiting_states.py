@@ -8,12 +8,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from adminpanel.orders.fulfilment_forms import RefundForm, build_order_forms
-from orders import returns, states
-from orders.entities import Order
-from orders.errors import TransitionRefused
-from orders.items import Item
-from orders.states import TRANSITION_RULES
-from payments.gateways import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
+from orders.lifecycle import returns, states
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TransitionRefused
+from orders.lifecycle.items import Item
+from orders.lifecycle.states import TRANSITION_RULES
+from payments.methods import CARD, CASH_ON_DELIVERY, MANUAL_METHODS, TRANSFER
 from pricing.money import from_minor_units, to_minor_units
 from tests.orders import paper_orders
 from tests.orders.paper_orders import apply_event, change_order, make_items

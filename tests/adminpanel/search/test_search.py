@@ -25,13 +25,13 @@ from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
 from jobs.leases import hold_lease
 from jobs.minutes import MINUTE
+from orders.lifecycle.transitions import Transition
 from orders.operations import ship_parcel, transition_order, write_copies
 from orders.operations.copies import TERM, copy_timestamp
 from orders.operations.erasure import anonymize_order, off_search_statement
 from orders.queries import list_order_ids_by_email, list_order_years_by_email
 from orders.search import found_orders, prefetch_order_search
 from orders.search_terms import NAME, list_terms
-from orders.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_product, make_user, sign_in_staff
 

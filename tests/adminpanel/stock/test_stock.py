@@ -14,13 +14,8 @@ from catalogue import queries
 from catalogue.entities import Product
 from consistency.findings import Scope
 from inventory import operations
-from inventory.entities import WantedLine
-from inventory.queries import (
-    get_stock_numbers,
-    list_stock_history,
-    make_reservation_id,
-    prefetch_open_transfers,
-)
+from inventory.entities import WantedLine, make_reservation_id
+from inventory.queries import get_stock_numbers, list_stock_history, prefetch_open_transfers
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_product, make_stock, make_user, sign_in_staff
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from orders.entities import Order
-from orders.refusals import describe_refusal
+from orders.lifecycle.entities import Order
+from orders.lifecycle.refusals import describe_refusal
 
 
 class OrderError(Exception):

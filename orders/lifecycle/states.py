@@ -6,8 +6,8 @@ Three statuses and one label for the shopper. Only `state` is set by transitions
            an order that nobody pays before it is sent is confirmed only after its e-mail address (decision 023);
            confirmed, on_hold > cancelled while nothing is shipped; expired > confirmed when it was paid late;
            confirmed, closed > on_hold when its payment cannot be captured: then it is cancelled, or closed if it was sent
-    payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed; with the sums of orders.balance
-    fulfilment: unfulfilled, partially_shipped, shipped, delivered; it follows from the parcels (orders.parcels)
+    payment: unpaid, authorized, paid, partially_refunded, refunded, voided, failed; with the sums of orders.lifecycle.balance
+    fulfilment: unfulfilled, partially_shipped, shipped, delivered; it follows from the parcels (orders.lifecycle.parcels)
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class TransitionRule:
         )
 
     def next_status(self, order: OrderState) -> NextStatus:
-        """Return what the order is after this has happened to all of it (what happens to a parcel: orders.projection)."""
+        """Return what the order is after this has happened to all of it (what happens to a parcel: orders.lifecycle.projection)."""
         payment = self.payment or order.payment
         if self.next_state in (CANCELLED, EXPIRED) and payment in ("unpaid", "failed"):
             payment = "voided"
@@ -214,7 +214,7 @@ TRANSITION_RULES = {
             _("Payment received"),
             _ANY,
             payment="paid",
-            # Also after a partial refund: orders.balance says what is still to be captured.
+            # Also after a partial refund: orders.lifecycle.balance says what is still to be captured.
             when_payment=(
                 "unpaid",
                 "authorized",
@@ -246,12 +246,12 @@ TRANSITION_RULES = {
         ),
         # Details: payment_id, gateway, amount. The first one is placed with the order.
         TransitionRule("payment_started", "", "", (PENDING,)),
-        # Details: payment_id, cause (orders.payment_failures).
+        # Details: payment_id, cause (orders.lifecycle.payment_failures).
         TransitionRule("payment_failed", "", _("Payment failed"), (PENDING,), payment="failed"),
         # A payment that does not pay the order, whatever has become of it. Details: payment_id, amount, outcome.
         TransitionRule("payment_closed", "", "", _ANY),
         TransitionRule("expired", "", _("Not paid in time"), (PENDING,), next_state=EXPIRED),
-        # Of a parcel each, or of all that is left (orders.parcels).
+        # Of a parcel each, or of all that is left (orders.lifecycle.parcels).
         TransitionRule("packed", _("Pack"), _("Packed"), (CONFIRMED,), when_to_pack=True),
         TransitionRule(
             "shipped",
@@ -340,7 +340,7 @@ TRANSITION_RULES = {
         ),
         # Details: name, as it was typed. What follows from it: orders.operations.withdrawals.
         TransitionRule("withdrawn", "", _("Withdrawal received"), _ANY),
-        # Of a return each (orders.returns).
+        # Of a return each (orders.lifecycle.returns).
         TransitionRule(
             "return_requested",
             "",

@@ -1,8 +1,8 @@
 """What an event makes of an order. Pure: nothing here reads or writes, so what is true after each event can be tried out.
 
-`apply_event` is the only way in which an order changes: the state says whether an event may happen at all (orders.states),
-the folds whether it may happen to these parcels (orders.parcels), these returns (orders.returns), this money
-(orders.balance). The write of the event is guarded by the version of the order that was read.
+`apply_event` is the only way in which an order changes: the state says whether an event may happen at all (orders.lifecycle.states),
+the folds whether it may happen to these parcels (orders.lifecycle.parcels), these returns (orders.lifecycle.returns), this money
+(orders.lifecycle.balance). The write of the event is guarded by the version of the order that was read.
 """
 
 from dataclasses import replace
@@ -13,11 +13,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accounts.addresses import address_from_fields
-from orders import balance, parcels, returns
-from orders.entities import Order
-from orders.errors import TransitionRefused
-from orders.events import Event
-from orders.states import TRANSITION_RULES
+from orders.lifecycle import balance, parcels, returns
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TransitionRefused
+from orders.lifecycle.events import Event
+from orders.lifecycle.states import TRANSITION_RULES
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
 from pricing.tax import TaxPart

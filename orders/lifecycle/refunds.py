@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from moneyed import Money
 
-from orders.events import Event
+from orders.lifecycle.events import Event
 from pricing.money import from_minor_units
 
 

@@ -11,8 +11,8 @@ from uuid import UUID
 class Transition:
     """An event that an order's state has to allow, and what it changes in the order's header.
 
-    `kind` is one of orders.states.TRANSITION_RULES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
-    `details` are the event's (orders.parcels, orders.returns, orders.balance); `companion_events` are events, by their kind,
+    `kind` is one of orders.lifecycle.states.TRANSITION_RULES, `actor` is "shopper", "system" or "staff:<user id>:<name>", `at` is in UTC.
+    `details` are the event's (orders.lifecycle.parcels, orders.lifecycle.returns, orders.lifecycle.balance); `companion_events` are events, by their kind,
     that happen with it or not at all. `payment_id` is the payment that pays the order from then on, `allocations_json` which
     units are reserved for it, as its header stores them; None and '' leave them. `claim` is the one under which the order's
     units were reserved; this ends it. Without one, no process may have a claim.

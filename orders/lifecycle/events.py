@@ -9,7 +9,7 @@ from uuid import UUID
 
 from cassandra.util import datetime_from_uuid1
 
-from orders import states
+from orders.lifecycle import states
 
 
 @dataclass(frozen=True)

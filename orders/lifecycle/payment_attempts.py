@@ -13,8 +13,8 @@ from uuid import UUID, uuid5
 
 from moneyed import Money
 
-from orders.events import Event
-from payments.gateways import MANUAL_METHODS
+from orders.lifecycle.events import Event
+from payments.methods import MANUAL_METHODS
 from pricing.money import from_minor_units, to_minor_units
 
 

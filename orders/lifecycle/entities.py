@@ -15,17 +15,20 @@ from django.utils.translation import gettext
 from moneyed import Money
 
 from accounts.addresses import Address
-from inventory.entities import Allocation
-from inventory.queries import make_reservation_id
-from orders import parcels, refunds, returns, states
-from orders.events import Event
-from orders.items import Item, prorate_discount
-from orders.parcels import ItemUnits, Parcel
-from orders.payment_attempts import PaymentAttempt, derive_payment_id, fold_payment_attempts
-from orders.payment_failures import PAYMENT_FAILURES, PaymentFailure
-from orders.refunds import Refund
-from orders.returns import Return
-from payments.gateways import MANUAL_METHODS, TRANSFER, is_paid_afterwards
+from inventory.entities import Allocation, make_reservation_id
+from orders.lifecycle import parcels, refunds, returns, states
+from orders.lifecycle.events import Event
+from orders.lifecycle.items import Item, prorate_discount
+from orders.lifecycle.parcels import ItemUnits, Parcel
+from orders.lifecycle.payment_attempts import (
+    PaymentAttempt,
+    derive_payment_id,
+    fold_payment_attempts,
+)
+from orders.lifecycle.payment_failures import PAYMENT_FAILURES, PaymentFailure
+from orders.lifecycle.refunds import Refund
+from orders.lifecycle.returns import Return
+from payments.methods import MANUAL_METHODS, TRANSFER, is_paid_afterwards
 from pricing.delivery import PromisedDelivery
 from pricing.money import to_minor_units
 from pricing.quotes import Discount, added_tax_by_line
@@ -340,7 +343,7 @@ class Order:
 
     @property
     def is_paid_afterwards(self) -> bool:
-        """Whether whoever placed it risks nothing (payments.gateways.is_paid_afterwards)."""
+        """Whether whoever placed it risks nothing (payments.methods.is_paid_afterwards)."""
         return is_paid_afterwards(self.payment_method, to_minor_units(self.total))
 
     @property

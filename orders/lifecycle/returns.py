@@ -13,8 +13,8 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from orders.events import Event, parse_line_units
-from orders.parcels import Parcel, delivered_units, units_by_line
+from orders.lifecycle.events import Event, parse_line_units
+from orders.lifecycle.parcels import Parcel, delivered_units, units_by_line
 
 REQUESTED, APPROVED, REJECTED, RECEIVED, REFUNDED, CLOSED = (
     "requested",

@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext, gettext_noop
 
-from orders.entities import Order
-from orders.states import CANCELLED, CLOSED, EXPIRED, ON_HOLD, PENDING
+from orders.lifecycle.entities import Order
+from orders.lifecycle.states import CANCELLED, CLOSED, EXPIRED, ON_HOLD, PENDING
 
 # The end of "This order has been shipped and …".
 _IMPOSSIBLE = {

@@ -17,8 +17,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from inventory.entities import BACKORDER_WAREHOUSE
-from orders.events import Event, parse_line_units
-from orders.items import Item
+from orders.lifecycle.events import Event, parse_line_units
+from orders.lifecycle.items import Item
 
 PACKED, SHIPPED, DELIVERED, LOST, CANCELLED = "packed", "shipped", "delivered", "lost", "cancelled"
 # Which event takes a parcel from which state to which.

@@ -2,7 +2,7 @@
 
 `captured` never exceeds the order's total, `refunded` never what was captured: an event that would is refused before
 it is written, and the version in its batch's condition ensures that the order is as it was read (I2).
-How much of a line a refund of some units is, to the cent, says `orders.items` (pricing.proration).
+How much of a line a refund of some units is, to the cent, says `orders.lifecycle.items` (pricing.proration).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from uuid import UUID
 
 from moneyed import Money
 
-from orders.entities import Order
-from orders.errors import TransitionRefused
-from orders.events import parse_line_units
-from orders.states import CANCELLED, EXPIRED, TRANSITION_RULES
-from payments.gateways import MANUAL_METHODS
+from orders.lifecycle.entities import Order
+from orders.lifecycle.errors import TransitionRefused
+from orders.lifecycle.events import parse_line_units
+from orders.lifecycle.states import CANCELLED, EXPIRED, TRANSITION_RULES
+from payments.methods import MANUAL_METHODS
 from pricing.money import from_minor_units, to_minor_units
 
 # The reason of a refund that a change of the order causes.
