@@ -38,6 +38,7 @@ from catalogue.queries import get_products, guard_product, iterate_products_of_p
 from jobs.months import month_of
 from jobs.rows import MAX_FAILURES
 from orders.board import OrderFilter, iterate_orders
+from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, OrderFile
 from shop_settings.queries import renew_settings
 from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
@@ -51,7 +52,6 @@ from spreadsheets.files import (
     write_xlsx,
 )
 from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows
-from spreadsheets.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, OrderFile
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
 from web.encryption import decrypt_bytes, encrypt_bytes

@@ -925,7 +925,7 @@ FAULTS = (
         "Each command loads what draws an invoice, with its typefaces",
         "orders/views/order.py",
         "from orders.lifecycle.items import",
-        "from orders.invoice import render_invoice as render_invoice\nfrom orders.lifecycle.items import",
+        "from orders.papers.invoice import render_invoice as render_invoice\nfrom orders.lifecycle.items import",
         "tests/orders/test_invoice.py",
     ),
     _fault(
@@ -1459,7 +1459,7 @@ FAULTS = (
     ),
     _fault(
         "An invoice does not say that it lacks letters",
-        "orders/sheets.py",
+        "orders/papers/sheets.py",
         "        self.lacks_letters |= printable.count",
         "        self.lacks_letters = False and printable.count",
         "tests/orders/test_invoice.py",
@@ -2494,21 +2494,21 @@ FAULTS = (
     ),
     _fault(
         "An invoice is drawn anew each time it is opened",
-        "orders/drawn_invoices.py",
+        "orders/papers/drawn_invoices.py",
         "            _drawn[content_key] = pdf",
         "            pass",
         "tests/orders/test_invoice.py",
     ),
     _fault(
         "An invoice stays as it was drawn first, whatever happens to its order",
-        "orders/drawn_invoices.py",
+        "orders/papers/drawn_invoices.py",
         "repr((order, items, terms))",
         "repr(order.number)",
         "tests/orders/test_invoice.py",
     ),
     _fault(
         "Drawn invoices outlive the erasure of their person",
-        "orders/drawn_invoices.py",
+        "orders/papers/drawn_invoices.py",
         "            timer.start()",
         "            pass",
         "tests/orders/test_invoice.py",
@@ -3214,7 +3214,7 @@ FAULTS = (
     ),
     _fault(
         "The table for who packs has the customer's e-mail address",
-        "spreadsheets/order_files.py",
+        "orders/papers/order_files.py",
         "            name=order.delivery_address.name,\n",
         "            name=order.email,\n",
         "tests/adminpanel/orders/test_papers.py",
@@ -4032,14 +4032,14 @@ FAULTS = (
         "spreadsheets/operations.py",
         "        content = _file_of([sealed])",
         "        content.seek(0)",
-        "tests/spreadsheets/test_order_files.py",
+        "tests/orders/test_order_files.py",
     ),
     _fault(
         "A worker that comes too late refuses a table whose orders another one has counted",
         "spreadsheets/operations.py",
         "        if current and current.stored_as != task.stored_as:",
         "        if current and current.stored_as == task.stored_as:",
-        "tests/spreadsheets/test_order_files.py",
+        "tests/orders/test_order_files.py",
     ),
     _fault(
         "Who goes back and chooses labels gets the slips that were made before",
@@ -4057,7 +4057,7 @@ FAULTS = (
     ),
     _fault(
         "Arabic letters stand beside each other on a label and are not joined",
-        "orders/sheets.py",
+        "orders/papers/sheets.py",
         "        return join_letters(printable)",
         "        return printable",
         "tests/orders/test_papers.py",

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from spreadsheets.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, list_order_files
+from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, list_order_files
 from web.forms import Form
 
 

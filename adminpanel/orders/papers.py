@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from adminpanel.files.pages import STATE_LABELS
+from orders.papers.order_files import ORDER_FILES, OrderFile, list_order_files
 from spreadsheets import entities
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import EXPORT_SECONDS
-from spreadsheets.order_files import ORDER_FILES, OrderFile, list_order_files
 
 _NODE_BITS = 48
 # Whoever takes names and addresses of more orders along enters a code of the second factor again.

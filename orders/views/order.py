@@ -16,12 +16,12 @@ from accounts import known_devices
 from accounts import queries as accounts
 from cassandra_db import current_time
 from orders import access, links, operations, presentation, queries
-from orders.drawn_invoices import get_invoice
 from orders.expired_link import expired_link_page
 from orders.forms import LookupForm
 from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
 from orders.lifecycle.states import CONFIRMING_EVENTS
+from orders.papers.drawn_invoices import get_invoice
 from orders.payment_status import poll_open_payment
 from web.decorators import get_or_post, no_store, owner_only, public
 from web.durations import format_duration

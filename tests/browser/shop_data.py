@@ -70,6 +70,7 @@ from orders.operations import (
     start_payment,
     transition_order,
 )
+from orders.papers.order_files import ORDER_FILES
 from payments.methods import CASH_ON_DELIVERY
 from promotions.rules import PERCENTAGE
 from questions.entities import Text
@@ -77,7 +78,6 @@ from questions.operations import answer_question, ask_question
 from reviews.links import guest_token, stop_token
 from reviews.operations import change_review, write_review
 from spreadsheets import operations as spreadsheets
-from spreadsheets.order_files import ORDER_FILES
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.catalogue.photo_files import make_file

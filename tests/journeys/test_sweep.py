@@ -69,12 +69,12 @@ from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
 from orders.links import confirmation_url, order_access_token
 from orders.operations import start_payment
+from orders.papers.order_files import ORDER_FILES
 from questions.entities import QUESTION
 from questions.operations import ask_question
 from reviews.links import guest_token, stop_token
 from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
-from spreadsheets.order_files import ORDER_FILES
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import (

@@ -17,12 +17,13 @@ from django.urls import reverse
 from pypdf import PdfReader
 
 from accounts.addresses import Address
-from orders import drawn_invoices, operations, queries
-from orders.invoice import render_invoice
+from orders import operations, queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
 from orders.links import order_access_token
+from orders.papers import drawn_invoices
+from orders.papers.invoice import render_invoice
 from pricing.money import from_minor_units
 from pricing.quotes import Discount
 from tests.environment import ROOT
@@ -121,7 +122,7 @@ def test_s65_it_is_drawn_once_for_what_it_shows(monkeypatch: pytest.MonkeyPatch)
         drawn.append(order.number)
         return render_invoice(order, items)
 
-    monkeypatch.setattr("orders.invoice.render_invoice", spy)
+    monkeypatch.setattr("orders.papers.invoice.render_invoice", spy)
     drawn_invoices.forget_invoices()
     order = make_order(paid=True)
     browser, url = open_browser(order), reverse("orders:invoice", args=[order.number])
@@ -147,8 +148,8 @@ def test_s65_few_drawn_invoices_are_kept_and_none_for_long(
         timers.append(Mock(seconds=seconds, forget=forget))
         return timers[-1]
 
-    monkeypatch.setattr("orders.drawn_invoices.threading.Timer", timer)
-    monkeypatch.setattr("orders.invoice.render_invoice", lambda order, items: b"%PDF-")
+    monkeypatch.setattr("orders.papers.drawn_invoices.threading.Timer", timer)
+    monkeypatch.setattr("orders.papers.invoice.render_invoice", lambda order, items: b"%PDF-")
     monkeypatch.setattr(drawn_invoices, "MAX_KEPT", 3)
     order = make_order(paid=True)
     for version in range(5):

@@ -6,8 +6,9 @@ from io import BytesIO
 
 from pypdf import PdfReader
 
-from orders.barcodes import bar_values, bar_widths
-from orders.papers import (
+from orders.papers.barcodes import bar_values, bar_widths
+from orders.papers.sheets import in_visual_order, join_letters
+from orders.papers.staff_papers import (
     LabelLine,
     PickLine,
     SlipLine,
@@ -15,7 +16,6 @@ from orders.papers import (
     draw_packing_slips,
     draw_picking_list,
 )
-from orders.sheets import in_visual_order, join_letters
 
 NOW = datetime(2026, 5, 1, 9, tzinfo=UTC)
 

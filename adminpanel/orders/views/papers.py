@@ -27,9 +27,9 @@ from adminpanel.orders.selection import (
 )
 from cassandra_db import current_time
 from jobs.bulk_changes import is_usable_id
+from orders.papers.order_files import ORDER_FILES, list_order_files
 from spreadsheets import operations, queries
 from spreadsheets.entities import SpreadsheetTask
-from spreadsheets.order_files import ORDER_FILES, list_order_files
 from web.decorators import get_or_post, post_only
 from web.forms import Form
 from web.rendering import render_page

@@ -15,9 +15,9 @@ from pypdf import PdfReader
 from adminpanel.orders.papers import needs_code
 from orders import operations
 from orders.lifecycle.entities import Order
+from orders.papers.order_files import ORDER_FILES
 from orders.queries import get_order, list_items
 from spreadsheets import queries
-from spreadsheets.order_files import ORDER_FILES
 from tests.adminpanel.people.audit_entries import list_entries_this_month
 from tests.factories import (
     make_draft,

@@ -32,7 +32,7 @@ def get_invoice(order: Order, items: Sequence[Item]) -> bytes:
 
 def _draw(content_key: str, order: Order, items: Sequence[Item]) -> bytes:
     # What draws it, with its typefaces, takes as long to load as all of the shop: no command shall wait for it.
-    from orders.invoice import render_invoice
+    from orders.papers.invoice import render_invoice
 
     pdf = render_invoice(order, items)
     with _lock:

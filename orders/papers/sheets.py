@@ -21,7 +21,7 @@ from fpdf.bidi import BidiParagraph
 from fpdf.enums import MethodReturnValue, TextDirection, XPos, YPos
 from pymupdf_fonts import myfont
 
-from orders.barcodes import bar_widths
+from orders.papers.barcodes import bar_widths
 
 # FiraGO, regular and bold, as its package names them.
 _FACES = {"": "figo", "B": "figbo"}

@@ -16,9 +16,9 @@ from pypdf import PdfReader
 from orders import operations as orders
 from orders.board import OrderFilter
 from orders.lifecycle.entities import Order
+from orders.papers.order_files import ORDER_FILES
 from spreadsheets import jobs, operations, queries
 from spreadsheets.entities import SpreadsheetTask
-from spreadsheets.order_files import ORDER_FILES
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.spreadsheets.files import go_on, stored

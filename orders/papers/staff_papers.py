@@ -19,7 +19,7 @@ from django.utils.translation import ngettext
 from fpdf.enums import XPos, YPos
 
 from inventory.warehouses import find_warehouse_name
-from orders.sheets import MARGIN, ROW, SOFT, Sheet
+from orders.papers.sheets import MARGIN, ROW, SOFT, Sheet
 from shop_settings.terms import get_terms
 
 # A sheet of eight, 105 by 74 mm, as every maker of labels has it.

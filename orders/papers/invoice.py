@@ -1,6 +1,6 @@
 """An order's invoice as a PDF: the lines, the tax by rate, what was paid and what was refunded.
 
-It is made from the order alone (orders.drawn_invoices keeps it for two minutes). The order's number is the invoice's; refunds follow as credits with numbers derived
+It is made from the order alone (orders.papers.drawn_invoices keeps it for two minutes). The order's number is the invoice's; refunds follow as credits with numbers derived
 from it, so that each document that changes a sum has a number.
 """
 
@@ -24,7 +24,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
 from orders.lifecycle.states import CANCELLED, EXPIRED
-from orders.sheets import MARGIN, SOFT, Sheet
+from orders.papers.sheets import MARGIN, SOFT, Sheet
 from pricing.money import from_minor_units as amount_of
 from pricing.sum_rows import TOTAL, list_sum_rows
 from pricing.templatetags.money import format_money

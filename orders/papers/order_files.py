@@ -147,7 +147,7 @@ def _address(order: Order) -> str:
 
 # What draws has its typefaces, and takes long to load: only who draws does.
 def _draw_picking_list(lines: Lines, now: datetime) -> bytes:
-    from orders.papers import PickLine, draw_picking_list
+    from orders.papers.staff_papers import PickLine, draw_picking_list
 
     found = (
         PickLine(number, sku, label, warehouse, place, int(units))
@@ -157,7 +157,7 @@ def _draw_picking_list(lines: Lines, now: datetime) -> bytes:
 
 
 def _draw_packing_slips(lines: Lines, now: datetime) -> bytes:
-    from orders.papers import SlipLine, draw_packing_slips
+    from orders.papers.staff_papers import SlipLine, draw_packing_slips
 
     found = (
         SlipLine(number, warehouse, placed, delivery, notes, address, sku, label, int(units))
@@ -167,7 +167,7 @@ def _draw_packing_slips(lines: Lines, now: datetime) -> bytes:
 
 
 def _draw_address_labels(lines: Lines, now: datetime) -> bytes:
-    from orders.papers import LabelLine, draw_address_labels
+    from orders.papers.staff_papers import LabelLine, draw_address_labels
 
     return draw_address_labels((LabelLine(*cells) for cells in lines), now)
 
