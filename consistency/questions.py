@@ -9,10 +9,11 @@ from uuid import UUID
 from cassandra_db import current_time
 from consistency.findings import Check, Scope, Violation
 from consistency.reviews import FINISH_DELAY
+from jobs.periods import list_periods
+from moderation.queries import WAITING, list_moderation_days
 from questions import operations, queries
 from questions.entities import PUBLISHED, UNANSWERED, WITHDRAWN, Text
 from questions.operations import erased_id
-from reviews.queries import WAITING, list_moderation_days, list_periods
 
 
 def _iterate_products(scope: Scope | None) -> Iterator[UUID]:

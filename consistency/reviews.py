@@ -9,8 +9,11 @@ from uuid import UUID
 from cassandra_db import Row, current_time
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
+from jobs.periods import list_periods
+from moderation.queries import WAITING, list_moderation_days
+from moderation.states import WITHDRAWN
 from reviews import operations, queries
-from reviews.entities import WITHDRAWN, Review
+from reviews.entities import Review
 from reviews.operations import erased_id
 from reviews.pictures import follow_pictures
 from reviews.queries import ALL, HELPFUL
@@ -28,7 +31,7 @@ def _iterate_products(scope: Scope | None) -> Iterator[UUID]:
 
 def _is_under_way(product_id: UUID) -> bool:
     now = current_time()
-    periods = queries.list_periods(now - FINISH_DELAY, now)
+    periods = list_periods(now - FINISH_DELAY, now)
     return any(each.product_id == product_id for each in queries.list_pending(periods))
 
 
@@ -148,10 +151,8 @@ def _list_wrong_copies(review: Review, copies: dict[int, dict[UUID, Row]]) -> It
     if review.queued_at is None:
         return
     day = review.queued_at.astimezone(UTC).date()
-    waits = any(
-        row.review_id == review.review_id for row in queries.WAITING.all(day=day, most=10_000)
-    )
-    if waits != review.is_waiting or (waits and day not in queries.list_moderation_days()):
+    waits = any(row.review_id == review.review_id for row in WAITING.all(day=day, most=10_000))
+    if waits != review.is_waiting or (waits and day not in list_moderation_days()):
         yield "reviews_to_moderate"
 
 

@@ -8,8 +8,8 @@ from django.utils.timezone import localdate
 
 from consistency.findings import Check, Scope, Violation
 from inventory.warehouses import WAREHOUSE
+from moderation.rules import REVIEW_RULES
 from pricing import delivery_settings, tax, weight_settings
-from reviews.rules import REVIEW_RULES
 from shop_settings import terms
 from shop_settings.errors import SettingRefused
 from shop_settings.queries import get_settings_at_quorum

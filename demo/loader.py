@@ -39,6 +39,7 @@ from demo.logins import LOGINS, Login
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import copy_stock, end_transfer, receive_stock, start_transfer
 from inventory.warehouses import WAREHOUSE, Warehouse
+from moderation.states import PUBLISHED
 from orders.recommendations import list_bought_together
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, DatedRates, TaxSetting
@@ -49,7 +50,7 @@ from questions import operations as questions
 from questions.entities import QUESTION, UNANSWERED, Text
 from questions.queries import list_texts_of_product
 from reviews import operations as reviews
-from reviews.entities import PUBLISHED, Review
+from reviews.entities import Review
 from shop_settings.operations import change_settings
 from shop_settings.queries import get_settings_at_quorum
 from storefront.sitemap import write_sitemap

@@ -36,7 +36,7 @@ class Text:
     refusal: str = ""
     queued_at: datetime | None = None
     decided_at: datetime | None = None
-    # Keys of those who have reported it since the staff last decided about it (reviews.queries.reporter_key).
+    # Keys of those who have reported it since the staff last decided about it (moderation.queries.reporter_key).
     reporters: tuple[str, ...] = ()
 
     @property

@@ -7,10 +7,10 @@ from functools import partial
 
 from django.utils.translation import ngettext
 
+from jobs.periods import FINISHED_AFTER, sweep_periods
 from jobs.registry import Job, describe_count
 from jobs.rows import guard_row
 from questions import operations, queries
-from reviews.jobs import FINISHED_AFTER, sweep_periods
 
 NAME = "questions"
 

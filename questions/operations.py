@@ -31,7 +31,11 @@ from cassandra_db import (
     write,
 )
 from catalogue.queries import get_product_at_quorum
+from jobs.periods import floor_to_period
 from mail.operations import queue_mail
+from moderation.operations import enter_queue, leave_queue
+from moderation.queries import NEWS_FOR, reporter_key
+from moderation.rules import add_report
 from questions import queries
 from questions.entities import (
     HELD,
@@ -44,9 +48,6 @@ from questions.entities import (
     Text,
 )
 from questions.errors import NoSuchText, QuestionFull, TextChanged
-from reviews.operations import enter_queue, leave_queue
-from reviews.queries import NEWS_FOR, floor_to_period, reporter_key
-from reviews.rules import add_report
 
 # So often an answer is tried while others are given to the same question.
 ATTEMPTS = 20

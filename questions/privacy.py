@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+from moderation.rules import get_review_rules
 from questions import operations, queries
-from reviews.rules import get_review_rules
 from web.personal_data import DataSubject
 
 

@@ -22,13 +22,13 @@ from catalogue.queries import (
     prefetch_product,
     product_from_rows,
 )
+from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
+from moderation.similar_texts import find_crowd_or_copy
 from questions import operations, queries
 from questions.entities import PUBLISHED, QUESTION, WITHDRAWN, Question, Text
 from questions.errors import NoSuchText, QuestionFull, TextChanged
 from questions.forms import AnswerForm, QuestionForm, TextForm, WithdrawForm
-from reviews.crowds import find_crowd_or_copy
 from reviews.queries import has_received
-from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
 from web.decorators import get_or_post, post_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit

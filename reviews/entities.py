@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-PUBLISHED, HELD, REFUSED, WITHDRAWN = "published", "held", "refused", "withdrawn"
+from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
+
 STATES = (PUBLISHED, HELD, REFUSED, WITHDRAWN)
 STARS = (5, 4, 3, 2, 1)
 
@@ -40,7 +41,7 @@ class Review:
     pictures: tuple[str, ...] = ()
     new_pictures: tuple[str, ...] = ()
     former_pictures: tuple[str, ...] = ()
-    # Keys of those who have reported it since the staff last decided about it (reviews.queries.reporter_key).
+    # Keys of those who have reported it since the staff last decided about it (moderation.queries.reporter_key).
     reporters: tuple[str, ...] = ()
 
     @property
@@ -130,3 +131,6 @@ class Rating:
             else StarBar(stars, 0, 0)
             for stars in STARS
         )
+
+
+MAX_TITLE, MAX_BODY, MIN_BODY = 100, 4000, 10

@@ -10,9 +10,9 @@ from django.core.files import File
 from django.utils.translation import gettext_lazy as _
 
 from cart.forms import IdempotencyKeyField
-from reviews.entities import WITHDRAWN, Review
+from moderation.states import WITHDRAWN
+from reviews.entities import MAX_BODY, MAX_TITLE, MIN_BODY, Review
 from reviews.pictures import MAX_PICTURE_BYTES, MAX_PICTURES
-from reviews.rules import MAX_BODY, MAX_TITLE, MIN_BODY
 from web.forms import Form
 
 _TOO_LARGE = _("A file that you chose has more than %(most)d MB. Make the picture smaller.")

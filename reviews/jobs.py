@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -10,22 +9,16 @@ from uuid import UUID
 from django.utils.translation import ngettext
 
 from jobs.leases import get_position, save_position
+from jobs.periods import FINISHED_AFTER, PERIOD, list_periods, sweep_periods
 from jobs.registry import Job, describe_count
 from jobs.rows import guard_row
 from reviews import operations, queries
 from reviews.pictures import follow_pictures
-from reviews.queries import PERIOD, floor_to_period, list_periods
 from reviews.requests import ASKED_AFTER, ask_for_reviews_of, floor_to_day
 
 NAME, REQUESTS = "reviews", "review requests"
-# A row may be written a little after its time.
-MAX_WRITE_DELAY = timedelta(minutes=5)
-# Younger rows may be of reviews that are still being written: cleared now, they would be missing after a crash.
-FINISHED_AFTER = timedelta(minutes=2)
-FIRST_LOOK_BACK = timedelta(days=1)
 # A buyer who cannot be asked within this time is not asked any more.
 ASK_FOR = timedelta(days=7)
-_AT_ONCE = 50  # periods read side by side
 
 
 def sweep_reviews(now: datetime) -> str:
@@ -36,20 +29,6 @@ def sweep_reviews(now: datetime) -> str:
     return describe_count(
         ngettext("%(count)s review finished", "%(count)s reviews finished", count), count
     )
-
-
-def sweep_periods(job: str, now: datetime, finish: Callable[[list[datetime]], int]) -> int:
-    """Let `finish` look at the periods since those that a job has been through; return the sum of what it returns. Raises what it raises."""
-    position = get_position(job)
-    since = datetime.fromisoformat(position) if position else now - FIRST_LOOK_BACK
-    periods = list_periods(since, now)
-    count = sum(
-        finish(periods[start : start + _AT_ONCE]) for start in range(0, len(periods), _AT_ONCE)
-    )
-    reached = floor_to_period(now - MAX_WRITE_DELAY).isoformat()
-    if reached != position:
-        save_position(job, reached)
-    return count
 
 
 def finish_reviews(periods: list[datetime], until: datetime, now: datetime) -> int:

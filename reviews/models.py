@@ -124,49 +124,6 @@ class VoteByReview(Model):
     voted_at = columns.DateTime()
 
 
-class ReviewToModerate(Model):
-    """R5: the reviews, questions and answers that wait for the staff, by the day on which they first came there.
-
-    Bound: the reviews, questions and answers that were held on one day.
-    Writer: reviews.operations.enter_queue and leave_queue.
-    """
-
-    __table_name__ = "reviews_to_moderate"
-    __partition_bytes__ = 10 * MB
-    __options__ = {"gc_grace_seconds": 24 * 3600}
-    __personal_data__ = {
-        "columns": ("user_id",),
-        "on_erase": "pseudonymised",
-        "why": "a copy of ratings_by_product and questions_by_product",
-    }
-    day = columns.Date(partition_key=True)
-    review_id = columns.TimeUUID(primary_key=True)
-    product_id = columns.UUID()
-    user_id = columns.UUID()
-    kind = columns.Text()  # question or answer; of a review nothing
-    question_id = columns.TimeUUID()  # of a question or an answer
-    product_name = columns.Text()
-    stars = columns.Integer()
-    title = columns.Text()
-    held_for = columns.Text()
-    queued_at = columns.DateTime()
-
-
-class ModerationDay(Model):
-    """R5: the days on which something waits.
-
-    Bound: a row a day with something open; emptied days go.
-    Writer: reviews.operations.enter_queue and leave_queue.
-    """
-
-    __table_name__ = "moderation_days"
-    __partition_bytes__ = 100 * KB
-    __options__ = {"gc_grace_seconds": 24 * 3600}
-    __personal_data__ = None
-    shop = columns.Text(partition_key=True)
-    day = columns.Date(primary_key=True)
-
-
 class ReviewRequestStop(Model):
     """Whose mailbox gets no mails that ask for a review.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -33,15 +33,19 @@ from cassandra_db import (
 )
 from catalogue.operations import set_rating
 from catalogue.queries import get_product_at_quorum
+from jobs.periods import floor_to_period
 from mail.addresses import email_key
 from mail.operations import queue_mail
+from moderation.operations import enter_queue, leave_queue
+from moderation.queries import NEWS_FOR, reporter_key
+from moderation.rules import add_report
+from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from orders.queries import get_order
 from reviews import queries
-from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Rating, Review
+from reviews.entities import Rating, Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.links import guest_url
-from reviews.queries import ALL, HELPFUL, MAX_HELPFUL, SHOP, floor_to_period
-from reviews.rules import add_report
+from reviews.queries import ALL, HELPFUL, MAX_HELPFUL
 
 ATTEMPTS = 8
 # Why a review that everybody reads waits: it has pictures that the staff have not seen.
@@ -129,21 +133,6 @@ ADD_VOTES = conditional_write(
     "R4",
     """UPDATE votes_by_review SET helpful_count = helpful_count + :count
        WHERE review_id = :review_id IF helpful_count >= 0""",
-)
-INSERT_WAITING = write(
-    "R5",
-    """INSERT INTO reviews_to_moderate (day, review_id, product_id, user_id, kind, question_id, product_name, stars, title,
-       held_for, queued_at) VALUES (:day, :review_id, :product_id, :user_id, :kind, :question_id, :product_name, :stars,
-       :title, :held_for, :queued_at)
-       USING TIMESTAMP :at""",
-)
-DELETE_WAITING = write(
-    "R5",
-    "DELETE FROM reviews_to_moderate USING TIMESTAMP :at WHERE day = :day AND review_id = :review_id",
-)
-INSERT_DAY = write("R5", "INSERT INTO moderation_days (shop, day) VALUES (:shop, :day)")
-DELETE_DAY = write(
-    "R5", "DELETE FROM moderation_days USING TIMESTAMP :at WHERE shop = :shop AND day = :day"
 )
 # The row is dated when it is written, so that taking it away spares a later one of the same minute.
 INSERT_PENDING = write(
@@ -296,7 +285,7 @@ def hold_review(
 
 def has_report(review: Review, reader_id: UUID) -> bool:
     """Return whether a reader's report would change nothing: the review waits for the staff, or the reader has reported it since they decided."""
-    key = queries.reporter_key(review.review_id, reader_id)
+    key = reporter_key(review.review_id, reader_id)
     return bool(review.held_for) or key in review.reporters
 
 
@@ -306,7 +295,7 @@ def report_review(seen: Review, reader_id: UUID, *, now: datetime) -> Review:
     It waits for the staff at once; once they have decided about it, only when three people have reported it since.
     Raises ReviewChanged if its writer has changed it since it was `seen`, and what `change_review` raises.
     """
-    key, review = queries.reporter_key(seen.review_id, reader_id), seen
+    key, review = reporter_key(seen.review_id, reader_id), seen
 
     def report(review: Review) -> Review:
         reporters, waits = add_report(
@@ -540,56 +529,12 @@ def _refresh_queue(review: Review, at: int) -> None:
     )
 
 
-def enter_queue(
-    text_id: UUID,
-    queued_at: datetime,
-    at: int,
-    *,
-    product_id: UUID,
-    user_id: UUID,
-    title: str,
-    held_for: str,
-    stars: int | None = None,
-    kind: str = "",
-    question_id: UUID | None = None,
-) -> None:
-    """Let a review, a question or an answer wait for the staff, as it was at `at` microseconds since 1970. Raises CassandraUnavailable."""
-    day = queued_at.astimezone(UTC).date()
-    # Before it, so that it is found after a crash; afterwards, because another may have found the day empty and taken it away.
-    INSERT_DAY.run(shop=SHOP, day=day)
-    product = get_product_at_quorum(product_id)
-    INSERT_WAITING.run(
-        at=at,
-        day=day,
-        review_id=text_id,
-        product_id=product_id,
-        user_id=user_id,
-        kind=kind,
-        question_id=question_id,
-        product_name=product.name if product else "",
-        stars=stars,
-        title=title,
-        held_for=held_for,
-        queued_at=queued_at,
-    )
-    INSERT_DAY.run(shop=SHOP, day=day)
-
-
-def leave_queue(text_id: UUID, queued_at: datetime, at: int) -> None:
-    """Take away what waited for the staff, as it was decided by `at`; twice is once. Raises CassandraUnavailable."""
-    day = queued_at.astimezone(UTC).date()
-    DELETE_WAITING.run(at=at, day=day, review_id=text_id)
-    looked_at = current_microseconds()
-    if not queries.WAITING.all(day=day, most=1):
-        DELETE_DAY.run(at=looked_at, shop=SHOP, day=day)
-
-
 def _mail_refusal(review: Review) -> None:
     product = get_product_at_quorum(review.product_id)
     if product is None or review.decided_at is None:
         return
     # Long after, the mail's claim has gone: what the check repairs then is no news.
-    if current_time() - review.decided_at > queries.NEWS_FOR:
+    if current_time() - review.decided_at > NEWS_FOR:
         return
     to, url = _find_writer(review, product.slug)
     if not to:

@@ -19,8 +19,9 @@ from catalogue.entities import PictureUpload
 from catalogue.operations import add_upload, remove_upload
 from catalogue.photos import delete_photo, parse_photo
 from catalogue.queries import list_uploads
+from moderation.states import WITHDRAWN
 from reviews import operations, queries
-from reviews.entities import WITHDRAWN, Review
+from reviews.entities import Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 
 MAX_PICTURES = 6

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from accounts.queries import get_user
 from catalogue.templatetags.pictures import full_picture_url, public_url
+from moderation.rules import get_review_rules
 from reviews import operations, queries
 from reviews.requests import list_member_ids
-from reviews.rules import get_review_rules
 from web.personal_data import DataSubject
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.utils.crypto import salted_hmac
@@ -18,8 +18,9 @@ from cassandra_db import (
     scan,
 )
 from mail.addresses import email_key, email_keys
+from moderation.states import WITHDRAWN
 from orders import queries as orders
-from reviews.entities import WITHDRAWN, ListedReview, Rating, Review
+from reviews.entities import ListedReview, Rating, Review
 from web.encryption import keyed_digests
 
 ALL, HELPFUL = 0, 6
@@ -27,13 +28,8 @@ PAGE_LENGTH = 10
 # So many stand on the product's own page.
 NEWEST_SHOWN = 3
 MAX_HELPFUL = 100
-SHOP = "shop"
-# Pending rows stand together by these.
-PERIOD = timedelta(minutes=10)
 # So many of a person's last orders are looked through for what they review.
 MAX_ORDERS = 100
-# So long a refusal is news for who wrote the review.
-NEWS_FOR = timedelta(days=2)
 
 _TRUTH = """SELECT product_id, user_id, rating_count, rating_sum, one, two, three, four, five, review_id, stars, title, body,
        name, state, verified, version, change_id, written_at, edited_at, queued_at, held_for, refusal, decided_at, answer,
@@ -72,14 +68,6 @@ VOTES = read("R4", "SELECT helpful_count FROM votes_by_review WHERE review_id = 
 VOTE = read(
     "R4",
     "SELECT voted_at FROM votes_by_review WHERE review_id = :review_id AND voter_key = :voter_key",
-)
-# R5: what waits for the staff.
-DAYS = read("R5", "SELECT day FROM moderation_days WHERE shop = :shop")
-WAITING = read(
-    "R5",
-    """SELECT day, review_id, product_id, user_id, kind, question_id, product_name, stars, title, held_for, queued_at
-       FROM reviews_to_moderate
-       WHERE day = :day LIMIT :most""",
 )
 # R3: which reviews' copies may lack something.
 PENDING = read(
@@ -286,13 +274,6 @@ def voter_key(review_id: UUID, user_id: UUID) -> str:
     ).hexdigest()[:32]
 
 
-def reporter_key(text_id: UUID, user_id: UUID) -> str:
-    """Return what stands for somebody who has reported a text: nobody can tell whose it is without the shop's key."""
-    return salted_hmac(
-        "reviews.report", f"{text_id.hex} {user_id.hex}", algorithm="sha256"
-    ).hexdigest()[:32]
-
-
 def count_votes(review_id: UUID) -> int:
     """Return how many found a review helpful. Raises CassandraUnavailable."""
     row = VOTES.one(review_id=review_id)
@@ -303,29 +284,6 @@ def has_voted(review_id: UUID, user_id: UUID) -> bool:
     """Return whether somebody found a review helpful. Raises CassandraUnavailable."""
     found = VOTE.one(review_id=review_id, voter_key=voter_key(review_id, user_id))
     return found is not None and found.voted_at is not None
-
-
-def list_moderation_days() -> list[date]:
-    """Return the days on which something waits, the oldest first. Raises CassandraUnavailable."""
-    return [row.day.date() for row in DAYS.all(shop=SHOP)]
-
-
-def list_waiting(most: int) -> list[Row]:
-    """Return what waits for the staff, the oldest first, so many at most. Raises CassandraUnavailable."""
-    reading = [WAITING.start(day=day, most=most) for day in list_moderation_days()]
-    rows = [row for pending in reading for row in pending.rows()]
-    return sorted(rows, key=lambda row: row.queued_at)[:most]
-
-
-def floor_to_period(moment: datetime) -> datetime:
-    """Return when the ten minutes began, in UTC, in which a moment is."""
-    return moment - (moment - datetime.min.replace(tzinfo=UTC)) % PERIOD
-
-
-def list_periods(since: datetime, until: datetime) -> list[datetime]:
-    """Return when the periods began that have something of this time, the oldest first."""
-    first = floor_to_period(since)
-    return [first + number * PERIOD for number in range((until - first) // PERIOD + 1)]
 
 
 def list_pending(periods: Sequence[datetime]) -> list[PendingReview]:

@@ -20,11 +20,11 @@ from catalogue.queries import get_product_at_quorum
 from jobs.rows import guard_row
 from mail.operations import queue_mail
 from mail.queries import get_undeliverable_address, list_unmailed_events
+from moderation.rules import get_review_rules
 from orders import queries as orders
 from orders.lifecycle.entities import Order
 from reviews import queries
 from reviews.links import guest_url, stop_token
-from reviews.rules import get_review_rules
 
 ASKED_AFTER = timedelta(days=14)
 # So many of an order's products are asked about.

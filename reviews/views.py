@@ -32,11 +32,13 @@ from catalogue.queries import (
     uploads_from_rows,
 )
 from mail.one_click import confirm_one_click, is_one_click
+from moderation.rules import find_reason_to_hold, get_review_rules, shown_name
+from moderation.similar_texts import find_crowd_or_copy
+from moderation.states import PUBLISHED, REFUSED, WITHDRAWN
 from orders.lifecycle.entities import Order
 from orders.queries import get_order, list_items
 from reviews import links, operations, queries
-from reviews.crowds import find_crowd_or_copy
-from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
+from reviews.entities import Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from reviews.forms import ReportForm, ReviewForm, VoteForm, WithdrawForm
 from reviews.pictures import (
@@ -48,7 +50,6 @@ from reviews.pictures import (
 )
 from reviews.queries import ALL, HELPFUL
 from reviews.requests import list_member_ids
-from reviews.rules import find_reason_to_hold, get_review_rules, shown_name
 from web.decorators import get_or_post, owner_only, post_only, public
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit

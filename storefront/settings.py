@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "payments",
     "orders",
     "reviews",
+    "moderation",
     "questions",
     "checkout",
     "drafts",

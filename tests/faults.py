@@ -4577,7 +4577,7 @@ FAULTS = (
     ),
     _fault(
         "One reader refills the staff's queue with the same reviews after each decision",
-        "reviews/rules.py",
+        "moderation/rules.py",
         "(REPORTS_TO_REOPEN if is_decided else 1)",
         "1",
         "tests/reviews/test_reviews.py",
@@ -4633,7 +4633,7 @@ FAULTS = (
     ),
     _fault(
         "One person's many reviews send all others of the network to the staff",
-        "reviews/crowds.py",
+        "moderation/similar_texts.py",
         'hit_rate_limit(request, "review", str(writer_id), hit_id=change_id)',
         'hit_rate_limit(request, "review", hit_id=change_id)',
         "tests/reviews/test_pages.py",

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from cart.forms import IdempotencyKeyField
-from reviews.rules import MAX_ANSWER, MAX_REASON
+from moderation.rules import MAX_ANSWER, MAX_REASON
 from web.forms import Form
 
 PUBLISH, REFUSE, HOLD, WITHDRAW = "publish", "refuse", "hold", "withdraw"

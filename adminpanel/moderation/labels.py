@@ -2,8 +2,8 @@
 
 from django.utils.translation import gettext_lazy
 
+from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from questions.entities import UNANSWERED
-from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN
 
 REASONS_HELD = {
     "links": gettext_lazy("It has a link"),

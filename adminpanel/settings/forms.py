@@ -19,10 +19,10 @@ from django.utils.translation import gettext_lazy
 from accounts.addresses import COUNTRIES
 from accounts.forms import email_field
 from inventory.warehouses import WAREHOUSE, Warehouse
+from moderation.rules import MAX_WORD, MAX_WORDS, REVIEW_RULES, ReviewRules
 from pricing.delivery_settings import DELIVERY, DeliverySetting
 from pricing.tax import TAX, TAX_CLASSES, DatedRates, TaxSetting
 from pricing.weight_settings import WEIGHTS, ParcelWeights, WeightBand
-from reviews.rules import MAX_WORD, MAX_WORDS, REVIEW_RULES, ReviewRules
 from shop_settings.kinds import SettingKind
 from shop_settings.terms import TERMS, Terms
 from web.forms import Form

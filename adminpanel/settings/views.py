@@ -37,12 +37,12 @@ from adminpanel.settings.pages import (
 )
 from cassandra_db import current_time
 from inventory.warehouses import WAREHOUSE, sort_warehouses
+from moderation.rules import KEY as REVIEW_RULES_KEY
+from moderation.rules import REVIEW_RULES
 from pricing.delivery_settings import DELIVERY, country_name
 from pricing.delivery_words import format_weight
 from pricing.tax import TAX
 from pricing.weight_settings import PARCEL, WEIGHTS, get_bands
-from reviews.rules import KEY as REVIEW_RULES_KEY
-from reviews.rules import REVIEW_RULES
 from shop_settings import operations
 from shop_settings.errors import SettingChanged, SettingRefused, SettingsBusy
 from shop_settings.kinds import SettingKind

@@ -35,6 +35,7 @@ from catalogue.bulk_acts import BulkAct
 from inventory.entities import LEAVING, ListedItem, StockTransfer
 from jobs.leases import get_lease, get_position, hold_lease, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
+from jobs.periods import list_periods
 from jobs.registry import Job, list_jobs
 from jobs.rows import MAX_UNAVAILABLE_IN_SUCCESSION, collect_failed_rows, guard_row
 from jobs.worker import Worker
@@ -116,7 +117,7 @@ def make_reviews(patch: Patch) -> list[Any]:
 
 
 def find_reviews() -> list[Any]:
-    periods = review_queries.list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
+    periods = list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
     return [(each.product_id, each.user_id) for each in review_queries.list_pending(periods)]
 
 
@@ -129,7 +130,7 @@ def make_questions(patch: Patch) -> list[Any]:
 
 
 def find_questions() -> list[Any]:
-    periods = review_queries.list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
+    periods = list_periods(NOW - timedelta(minutes=10), datetime.now(UTC))
     return [_text_key(each) for each in question_queries.list_pending(periods)]
 
 

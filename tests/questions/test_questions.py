@@ -14,7 +14,11 @@ from cassandra_db.configuration import WRITE
 from consistency.findings import Scope
 from consistency.runner import check_consistency
 from jobs.leases import hold_lease, save_position
+from jobs.periods import floor_to_period, list_periods
 from mail.queries import derive_mail_id, get_mail
+from moderation.operations import leave_queue
+from moderation.queries import list_waiting
+from moderation.rules import ReviewRules
 from questions import jobs, operations, queries
 from questions.entities import (
     HELD,
@@ -28,9 +32,6 @@ from questions.entities import (
 )
 from questions.errors import NoSuchText, QuestionFull, TextChanged
 from questions.privacy import erase_personal_data, export_personal_data
-from reviews.operations import leave_queue
-from reviews.queries import floor_to_period, list_periods, list_waiting
-from reviews.rules import ReviewRules
 from tests.factories import make_product, make_user
 from web.personal_data import DataSubject
 

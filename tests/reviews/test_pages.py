@@ -10,10 +10,11 @@ from django.urls import reverse
 from accounts.models import User
 from cassandra_db import current_time
 from catalogue.entities import Product
+from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from orders.operations import mark_parcel_delivered, pack_parcel, ship_parcel
 from orders.queries import list_items
 from reviews import queries
-from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Review
+from reviews.entities import Review
 from tests.factories import make_order, make_product, make_user, sign_in_staff
 from web.rate_limits import get_rate_limit
 

@@ -22,13 +22,15 @@ from catalogue.photos import parse_photo
 from catalogue.queries import get_products, list_uploads
 from consistency.findings import Scope
 from consistency.runner import check_consistency
+from jobs.periods import list_periods
+from moderation.rules import ReviewRules
+from moderation.states import HELD, PUBLISHED
 from orders.queries import list_items
 from reviews import operations, pictures, queries
-from reviews.entities import HELD, PUBLISHED, Review
+from reviews.entities import Review
 from reviews.jobs import finish_reviews, has_pictures
 from reviews.links import guest_token
 from reviews.privacy import erase_personal_data, export_personal_data
-from reviews.rules import ReviewRules
 from tests.catalogue.photo_files import make_file
 from tests.factories import make_order, make_product, make_user, sign_in_staff
 from web.personal_data import DataSubject
@@ -363,7 +365,7 @@ def test_x249_pictures_that_a_crash_cuts_off_become_the_reviews_or_are_deleted(
             )
             pictures.follow_pictures(product.product_id, ann.user_id, current_time())
     now = current_time()
-    finish_reviews(queries.list_periods(now - timedelta(minutes=2), now), now, now)
+    finish_reviews(list_periods(now - timedelta(minutes=2), now), now, now)
     review = own(product, ann.user_id)
     assert (len(review.new_pictures), review.former_pictures) == (1, ())
     assert not has_files(first)
@@ -398,7 +400,7 @@ def test_i41_the_check_finds_and_mends_files_that_nobody_deletes(
         now=current_time(),
     )
     now = current_time()
-    for each in queries.list_pending(queries.list_periods(now - timedelta(minutes=2), now)):
+    for each in queries.list_pending(list_periods(now - timedelta(minutes=2), now)):
         if each.product_id == product.product_id:
             operations.clear_pending(each.period, each.product_id, each.user_id, each.written)
     (found,) = find_violations(product)

@@ -17,6 +17,8 @@ from jobs.leases import get_position, hold_lease, save_position
 from mail.messages import build_message
 from mail.operations import GETS_NO_MAIL, address_bucket, email_key
 from mail.queries import derive_mail_id, get_mail
+from moderation.rules import ReviewRules
+from moderation.states import PUBLISHED, REFUSED, WITHDRAWN
 from orders.lifecycle.entities import Order
 from orders.operations import (
     anonymize_order,
@@ -28,9 +30,8 @@ from orders.operations import (
 from orders.operations.effects import apply_effects
 from orders.queries import iterate_delivered, list_items
 from reviews import jobs, links, operations, queries, requests
-from reviews.entities import PUBLISHED, REFUSED, WITHDRAWN, Review
+from reviews.entities import Review
 from reviews.privacy import erase_personal_data, export_personal_data
-from reviews.rules import ReviewRules
 from tests.factories import make_order, make_user
 from web.personal_data import DataSubject
 

@@ -15,12 +15,15 @@ from cassandra_db.configuration import WRITE
 from catalogue.queries import get_category_page, get_product_at_quorum
 from consistency.findings import Scope
 from consistency.runner import check_consistency
+from jobs.periods import list_periods
+from moderation.queries import list_moderation_days, list_waiting
+from moderation.rules import ReviewRules, find_reason_to_hold, shown_name
+from moderation.states import HELD, PUBLISHED, REFUSED, WITHDRAWN
 from reviews import operations, queries
-from reviews.entities import HELD, PUBLISHED, REFUSED, WITHDRAWN, Rating, Review
+from reviews.entities import Rating, Review
 from reviews.errors import NoSuchReview, ReviewChanged
 from reviews.jobs import finish_reviews
 from reviews.privacy import erase_personal_data, export_personal_data
-from reviews.rules import ReviewRules, find_reason_to_hold, shown_name
 from tests.factories import make_category, make_product, make_user
 from web.personal_data import DataSubject
 
@@ -75,7 +78,7 @@ def listed(product_id: UUID, stars: int = queries.ALL) -> list[UUID]:
 
 def finish() -> None:
     now = datetime.now(UTC)
-    finish_reviews(queries.list_periods(now - timedelta(minutes=2), now), now, now)
+    finish_reviews(list_periods(now - timedelta(minutes=2), now), now, now)
 
 
 def find_violations(*product_ids: UUID) -> list[str]:
@@ -131,7 +134,7 @@ def test_x222_what_is_held_counts_when_it_is_approved_and_an_edit_meets_the_appr
     held = write(product_id, 1, held_for="links")
     assert queries.get_rating_at_quorum(product_id) == Rating()
     assert (listed(product_id), held.state) == ([], HELD)
-    assert held.review_id in {each.review_id for each in queries.list_waiting(1000)}
+    assert held.review_id in {each.review_id for each in list_waiting(1000)}
     approved = act(operations.publish_review, held)
     assert approved.state == PUBLISHED
     assert queries.get_rating_at_quorum(product_id) == Rating(1, 1, (1, 0, 0, 0, 0))
@@ -140,7 +143,7 @@ def test_x222_what_is_held_counts_when_it_is_approved_and_an_edit_meets_the_appr
         write(product_id, 5, held.user_id, seen=held.version)
     with pytest.raises(ReviewChanged):
         act(operations.refuse_review, held, "No links, please.")
-    assert held.review_id not in {each.review_id for each in queries.list_waiting(1000)}
+    assert held.review_id not in {each.review_id for each in list_waiting(1000)}
     undone = act(operations.hold_review, approved)
     assert queries.get_rating_at_quorum(product_id) == Rating()
     refused = act(operations.refuse_review, undone, "No links, please.")
@@ -319,7 +322,7 @@ def test_a_day_is_found_while_something_waits_there() -> None:
     assert first.queued_at is not None
     day = first.queued_at.date()
     act(operations.publish_review, first)
-    assert day in queries.list_moderation_days()
+    assert day in list_moderation_days()
     assert second.queued_at is not None
     assert second.queued_at - first.queued_at < timedelta(minutes=5)
 
@@ -389,7 +392,7 @@ def test_x265_only_a_review_that_everybody_read_outlives_its_person() -> None:
             withdrawn.review_id: nothing,
         }
         # Of what the staff read, only a report about words that are still there waits.
-        waiting = {row.review_id: row for row in queries.list_waiting(10_000)}
+        waiting = {row.review_id: row for row in list_waiting(10_000)}
         assert {each for each in left if each in waiting} == (
             {reported.review_id} if keeps_texts else set()
         )

@@ -24,9 +24,11 @@ from adminpanel.moderation.forms import (
 from adminpanel.moderation.labels import KINDS, REASONS_HELD, STATES
 from cassandra_db import Row, current_time
 from catalogue.queries import prefetch_product, product_from_rows
+from moderation.queries import list_waiting
+from moderation.states import PUBLISHED, REFUSED
 from questions.entities import QUESTION
 from reviews import operations, queries
-from reviews.entities import PUBLISHED, REFUSED, Review
+from reviews.entities import Review
 from reviews.errors import NoSuchReview, ReviewChanged, ReviewsBusy
 from web.decorators import post_only
 from web.rendering import render_page
@@ -38,7 +40,7 @@ MOST_SHOWN = 100
 @require_safe
 def review_queue(request: HttpRequest) -> HttpResponse:
     """Show the reviews, questions and answers that wait for the staff, the oldest first."""
-    rows = queries.list_waiting(MOST_SHOWN + 1)
+    rows = list_waiting(MOST_SHOWN + 1)
     context = {
         "waiting": [
             {

@@ -15,7 +15,6 @@ from shop_settings.errors import SettingRefused
 from shop_settings.kinds import SettingKind, SettingsSnapshot
 from shop_settings.queries import get_settings
 
-MAX_TITLE, MAX_BODY, MIN_BODY = 100, 4000, 10
 MAX_REASON, MAX_ANSWER = 500, 2000
 MAX_WORDS, MAX_WORD = 500, 40
 # So many people have to report a text that the staff have decided about, before it waits for them again.
