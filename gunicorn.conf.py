@@ -102,7 +102,7 @@ def post_worker_init(worker: Any) -> None:
 
 def worker_exit(server: Any, worker: Any) -> None:
     """Write the events that wait, and leave the cluster in good order."""
-    from analytics.batch_writer import close_writers
+    from cassandra_db.batch_writer import close_writers
     from cassandra_db.session import close_session
 
     close_writers()

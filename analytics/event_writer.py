@@ -13,10 +13,10 @@ from uuid import UUID
 from cassandra.query import UNSET_VALUE, BoundStatement
 from cassandra.util import uuid_from_time
 
-from analytics.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 from analytics.days import shop_day
 from analytics.live import LiveCounter
 from cassandra_db import applied_if, conditional_write, write
+from cassandra_db.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 
 # A partition is a kind's hour in one of so many: some 65,000 events of 150 bytes fill 10 MB, so 8 hold 145 a second of each kind.
 EVENT_SHARDS = 8

@@ -15,13 +15,13 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from analytics.batch_writer import MAX_DELAY
 from analytics.days import month_start, shop_day
 from analytics.event_writer import EVENT_SHARDS, floor_to_hour
 from analytics.figures import ALL_CATEGORIES
 from analytics.kinds import KINDS
 from analytics.sketches import VisitorSketch
 from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
+from cassandra_db.batch_writer import MAX_DELAY
 from catalogue import queries as catalogue
 from catalogue.search import SearchIndexMissing, has_all_words
 from jobs.rows import guard_row

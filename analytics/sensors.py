@@ -18,8 +18,8 @@ from uuid import uuid4
 
 from cassandra.query import BoundStatement
 
-from analytics.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 from cassandra_db import PendingResult, Row, current_time, read, wait_for_all, write
+from cassandra_db.batch_writer import MAX_BATCH, BatchWriter, keep_writer
 from cassandra_db.process_copies import ProcessCopy
 
 TEMPERATURE, HUMIDITY = "temperature", "humidity"

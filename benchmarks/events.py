@@ -189,8 +189,8 @@ def _write_by_driver(events: Sequence[Any]) -> float:
 
 def _write_by_writer(events: Sequence[Any]) -> float:
     """Put events as fast as they are written, and return the seconds until all of them are."""
-    from analytics.batch_writer import MAX_WAITING
     from analytics.event_writer import EventBatch, EventWriter
+    from cassandra_db.batch_writer import MAX_WAITING
 
     class CountingWriter(EventWriter):
         written = 0

@@ -3258,7 +3258,7 @@ FAULTS = (
     ),
     _fault(
         "A page waits when too many events wait",
-        "analytics/batch_writer.py",
+        "cassandra_db/batch_writer.py",
         "self._waiting.put_nowait(item)",
         "self._waiting.put(item)",
         "tests/analytics/test_visits.py",
@@ -3342,7 +3342,7 @@ FAULTS = (
     ),
     _fault(
         "Events are sent again when only the live page's minutes failed",
-        "analytics/batch_writer.py",
+        "cassandra_db/batch_writer.py",
         "        except CassandraUnavailable as error:\n            # They stand;",
         "        except ValueError as error:\n            # They stand;",
         "tests/analytics/test_live.py",

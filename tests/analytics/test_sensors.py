@@ -148,7 +148,7 @@ def test_x209_a_device_comes_again_when_too_much_waits(
 ) -> None:
     token, now = add_sensor(serial_number, "berlin"), current_time()
     monkeypatch.setattr(writer, "_start", lambda: None)
-    monkeypatch.setattr("analytics.batch_writer.MAX_WAITING", 3)
+    monkeypatch.setattr("cassandra_db.batch_writer.MAX_WAITING", 3)
     sent = [reading(now, 17), reading(now, 55, HUMIDITY)]
     assert send(serial_number, token, sent).status_code == 202
     busy = send(serial_number, token, sent)

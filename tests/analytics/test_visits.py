@@ -14,7 +14,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from adminpanel.reports.visits import VisitLine
-from analytics import batch_writer, event_writer, events, queries
+from analytics import event_writer, events, queries
 from analytics.days import shop_day
 from analytics.event_writer import (
     EventWriter,
@@ -27,7 +27,7 @@ from analytics.events import classify_source, normalize_words
 from analytics.figures import ALL_CATEGORIES, Figures
 from analytics.roll_up import ANY_KIND, EVENTS, roll_up_hour, roll_up_hours, roll_up_visits_of_day
 from analytics.sketches import VisitorSketch
-from cassandra_db import CassandraUnavailable
+from cassandra_db import CassandraUnavailable, batch_writer
 from catalogue import search
 from tests.factories import make_product, make_user, sign_in_staff
 from web.text_cache import WHOLE_PAGES
