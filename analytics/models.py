@@ -180,67 +180,6 @@ class HourlyVisit(Model):
     visitors = columns.Blob()  # analytics.sketches
 
 
-class Sensor(Model):
-    """A2: the devices that may send readings of the warehouses.
-
-    Bound: 200 rows (analytics.sensors.MAX_SENSORS).
-    Writer: analytics.sensors.add_sensor, remove_sensor.
-    """
-
-    __table_name__ = "sensors"
-    __partition_bytes__ = 50 * KB
-    __personal_data__ = None
-    scope = columns.Text(partition_key=True)  # "all": there is one list
-    serial_number = columns.Text(primary_key=True)
-    warehouse = columns.Text()  # its key
-    key_hash = columns.Blob()  # of the token that the device sends
-
-
-class SensorReading(Model):
-    """A2: a sensor's day (UTC), newest first.
-
-    Bound: 10 MB: two kinds of reading each second, 172,800 rows of some 50 bytes; what is sent more often is one row.
-    Writer: analytics.sensors.ReadingWriter, with the reading's own time, so that it may be sent again.
-    """
-
-    __table_name__ = "sensordata"
-    __partition_bytes__ = 10 * MB
-    __options__ = {
-        "default_time_to_live": _DAYS_KEPT,
-        "compaction": {
-            "class": "TimeWindowCompactionStrategy",
-            "compaction_window_unit": "DAYS",
-            "compaction_window_size": "3",
-        },
-    }
-    __personal_data__ = None
-    date = columns.Date(partition_key=True)
-    serial_number = columns.Text(partition_key=True)
-    ts = columns.DateTime(primary_key=True, clustering_order="DESC")  # whole seconds
-    type = columns.Text(primary_key=True)  # temperature, °C, or humidity, %
-    value = columns.Double()
-
-
-class SensorQuarter(Model):
-    """A2: the lowest and the highest of each quarter of an hour of a sensor's day (UTC), in parts.
-
-    Bound: 96 quarters of two kinds, a part for each process and hour: 2 MB with 200 parts of each.
-    Writer: analytics.sensors.ReadingWriter, which alone writes its parts, always as a whole.
-    """
-
-    __table_name__ = "sensor_quarters"
-    __partition_bytes__ = 4 * MB
-    __options__ = {"default_time_to_live": _DAYS_KEPT}
-    __personal_data__ = None
-    date = columns.Date(partition_key=True)
-    serial_number = columns.Text(partition_key=True)
-    quarter = columns.DateTime(primary_key=True)
-    type = columns.Text(primary_key=True)
-    part = columns.UUID(primary_key=True)
-    lowest = columns.Double()
-    highest = columns.Double()
-
-
 class ProductView(Model):
     """Q19: how often a product was looked at, by day, the latest first.
 

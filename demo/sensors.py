@@ -6,14 +6,7 @@ from datetime import datetime, timedelta
 from math import pi, sin
 from random import Random
 
-from analytics.sensors import (
-    HUMIDITY,
-    TEMPERATURE,
-    Reading,
-    ReadingWriter,
-    add_sensor,
-    list_sensors,
-)
+from sensors.readings import HUMIDITY, TEMPERATURE, Reading, ReadingWriter, add_sensor, list_sensors
 
 SENSORS = {"BER-01": "berlin", "ORK-01": "cork"}
 # So many hours have readings in a new demo shop, so far apart.

@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "pricing",
     "catalogue",
     "analytics",
+    "sensors",
     "inventory",
     "spreadsheets",
     "mail",

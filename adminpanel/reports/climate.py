@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from analytics.sensors import (
+from inventory.warehouses import find_warehouse_name
+from sensors.readings import (
     HUMIDITY,
     QUARTER,
     TEMPERATURE,
@@ -22,7 +23,6 @@ from analytics.sensors import (
     prefetch_latest,
     prefetch_quarters,
 )
-from inventory.warehouses import find_warehouse_name
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from analytics.reading_input import ReadingsRefused, parse_readings
-from analytics.sensors import WRITER, find_sensor
 from cassandra_db import current_time
+from sensors.reading_input import ReadingsRefused, parse_readings
+from sensors.readings import WRITER, find_sensor
 from web.decorators import no_store, public
 from web.rendering import without_header
 

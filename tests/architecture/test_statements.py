@@ -74,7 +74,7 @@ CQL_ELSEWHERE = {
     "analytics/event_writer.py": _STORE,
     "analytics/live.py": _STORE,
     "analytics/roll_up.py": _STORE,
-    "analytics/sensors.py": "reads and writes tables of its own, which nobody else touches",
+    "sensors/readings.py": "reads and writes tables of its own, which nobody else touches",
     "catalogue/bulk_changes.py": _STORE + ", and a product's marks",
     "orders/bulk_changes.py": _STORE,
     "cart/people.py": "who shares a cart: its two reads stand beside what they are made into",

@@ -12,9 +12,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.urls import reverse
 
-from analytics.sensors import add_sensor
 from cassandra_db import current_time
 from demo.sensors import SENSORS, measure
+from sensors.readings import add_sensor
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from analytics.sensors import MAX_AGE, MAX_AHEAD, MAX_READINGS, RANGES, Reading
+from sensors.readings import MAX_AGE, MAX_AHEAD, MAX_READINGS, RANGES, Reading
 
 
 class ReadingsRefused(ValueError):

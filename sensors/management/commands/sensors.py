@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analytics.sensors import TooManySensors, add_sensor, list_sensors, remove_sensor
 from inventory.warehouses import find_warehouse_key, list_warehouses
+from sensors.readings import TooManySensors, add_sensor, list_sensors, remove_sensor
 
 _SERIAL_NUMBER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 

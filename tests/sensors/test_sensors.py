@@ -12,9 +12,10 @@ from django.test import Client
 from django.urls import reverse
 
 from adminpanel.reports.climate import get_climate_day
-from analytics import sensors
 from analytics.days import shop_today
-from analytics.sensors import (
+from cassandra_db import current_time, read
+from sensors import readings as sensors
+from sensors.readings import (
     HUMIDITY,
     TEMPERATURE,
     QuarterRange,
@@ -26,7 +27,6 @@ from analytics.sensors import (
     prefetch_quarters,
     remove_sensor,
 )
-from cassandra_db import current_time, read
 from storefront.views import sensors as view
 from tests.factories import make_user, sign_in_staff
 
