@@ -19,9 +19,9 @@ from consistency.findings import Check, Scope, Violation
 from mail import fates
 from mail.addresses import email_key
 from mail.operations import AT_ORDER, TO_RECIPIENT
-from notifications.operations import INSERT_SUBSCRIBED_VARIANT, INSERT_SUBSCRIPTION
-from notifications.queries import variant_bucket
 from promotions.operations import INSERT_VOUCHER_BY_ORDER
+from stock_alerts.operations import INSERT_SUBSCRIBED_VARIANT, INSERT_SUBSCRIPTION
+from stock_alerts.queries import variant_bucket
 
 MAILS = scan(
     "I14",

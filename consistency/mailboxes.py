@@ -17,13 +17,13 @@ from cassandra_db import REFUSED_MEANS_DONE, SEND_AGAIN, Row, Statement, scan
 from consistency.findings import Check, Scope, Violation
 from mail.addresses import address_bucket, email_key
 from mail.operations import DELETE_RECIPIENT, GETS_MAIL, GETS_NO_MAIL, TO_RECIPIENT
-from notifications.operations import (
+from reviews.operations import ALLOW_REQUESTS, STOP_REQUESTS
+from stock_alerts.operations import (
     DELETE_SUBSCRIBER,
     DELETE_SUBSCRIPTION,
     INSERT_SUBSCRIBER,
     INSERT_SUBSCRIPTION,
 )
-from reviews.operations import ALLOW_REQUESTS, STOP_REQUESTS
 
 CLAIMS = scan(
     "I8",

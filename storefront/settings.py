@@ -49,7 +49,7 @@ INSTALLED_APPS = [
     "spreadsheets",
     "mail",
     "promotions",
-    "notifications",
+    "stock_alerts",
     "cart",
     "accounts",
     "payments",

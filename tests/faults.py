@@ -2606,7 +2606,7 @@ FAULTS = (
     ),
     _fault(
         "What somebody waits for stays when the person is erased",
-        "notifications/privacy.py",
+        "stock_alerts/privacy.py",
         "    unsubscribe(person.email)\n",
         "",
         "tests/accounts/test_privacy.py",
@@ -2985,10 +2985,10 @@ FAULTS = (
     ),
     _fault(
         "The e-mail address that was typed stands in a cookie",
-        "notifications/views.py",
+        "stock_alerts/views.py",
         '_("We’ve sent you an email. Follow the link in it to confirm your email address.")',
         '_("We’ve sent %(email)s an email. Follow the link in it to confirm your email address.") % {"email": email}',
-        "tests/notifications/test_back_in_stock.py",
+        "tests/stock_alerts/test_back_in_stock.py",
     ),
     _fault(
         "An act of the staff is done though it cannot be entered",
@@ -5274,7 +5274,7 @@ FAULTS = (
     ),
     _fault(
         "A product that cannot be read keeps back the stock alerts of the others",
-        "notifications/operations.py",
+        "stock_alerts/operations.py",
         "get_products_with_stock((row.product_id for row in part), guard_product)",
         "get_products_with_stock(row.product_id for row in part)",
         "tests/jobs/test_rows.py",

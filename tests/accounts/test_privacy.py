@@ -40,8 +40,6 @@ from jobs.minutes import floor_to_minute
 from mail.addresses import email_key
 from mail.operations import queue_mail
 from mail.queries import get_mail, list_recipient_mails
-from notifications.operations import subscribe
-from notifications.queries import Subscription, list_subscriptions
 from orders import queries as orders
 from orders.lifecycle.entities import Order
 from orders.lifecycle.states import BOARD_COLUMNS
@@ -57,6 +55,8 @@ from orders.operations import (
     transition_order,
 )
 from orders.privacy import _is_under_way
+from stock_alerts.operations import subscribe
+from stock_alerts.queries import Subscription, list_subscriptions
 from tests.cart.shared_carts import (
     as_cart_user,
     get_row_count,

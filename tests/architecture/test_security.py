@@ -26,7 +26,7 @@ BEFORE_LOGIN = {
 # What takes a submit without a form's token, and why.
 WITHOUT_TOKEN = {
     "orders:payment_webhook": "the bank's webhook carries a signature in its stead (S46)",
-    "notifications:unsubscribe": "a mail program's button; the mailed link is the proof (X237)",
+    "stock_alerts:unsubscribe": "a mail program's button; the mailed link is the proof (X237)",
     "reviews:stop": "a mail program's button; the mailed link is the proof (X237)",
     "readings": "a device has a token of its own, and no session (S99)",
 }

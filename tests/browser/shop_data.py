@@ -56,7 +56,6 @@ from inventory.queries import get_stock_numbers
 from inventory.warehouses import list_warehouses
 from mail.operations import queue_mail, receive_hard_bounce
 from mail.queries import derive_mail_id, get_mail
-from notifications.queries import Subscription, unsubscribe_token
 from orders import bulk_changes as orders_at_once
 from orders.access import make_order_cookie
 from orders.bulk_acts import OrderAct
@@ -78,6 +77,7 @@ from questions.operations import answer_question, ask_question
 from reviews.links import guest_token, stop_token
 from reviews.operations import change_review, write_review
 from spreadsheets import operations as spreadsheets
+from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.browser import steps
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.catalogue.photo_files import make_file
@@ -422,7 +422,7 @@ def _mail(subscription: Subscription) -> EmailMessage:
         "Is this your address?",
     )
     mail.set_content(
-        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('notifications:confirm', args=[subscription.to_token()])}\n"
+        f"Follow this link:\n\n{settings.PUBLIC_URL}{reverse('stock_alerts:confirm', args=[subscription.to_token()])}\n"
     )
     return mail
 

@@ -115,13 +115,11 @@ PAGES: dict[str, dict[str, ShopPage]] = {
         "invitation that is over": ShopPage(
             "cart:invitation", "/carts/invitation/{forged}/", status=404
         ),
-        "back in stock": ShopPage("notifications:subscribe", f"/cart/wait/?variant={_SOLD_OUT[1]}"),
-        "back in stock, confirmed": ShopPage("notifications:confirm", "/cart/wait/{subscription}/"),
-        "back in stock, unsubscribe": ShopPage(
-            "notifications:unsubscribe", "/cart/wait/end/{end}/"
-        ),
+        "back in stock": ShopPage("stock_alerts:subscribe", f"/cart/wait/?variant={_SOLD_OUT[1]}"),
+        "back in stock, confirmed": ShopPage("stock_alerts:confirm", "/cart/wait/{subscription}/"),
+        "back in stock, unsubscribe": ShopPage("stock_alerts:unsubscribe", "/cart/wait/end/{end}/"),
         "telling that is over": ShopPage(
-            "notifications:confirm", "/cart/wait/{forged}/", status=410
+            "stock_alerts:confirm", "/cart/wait/{forged}/", status=410
         ),
     },
     "orders": {

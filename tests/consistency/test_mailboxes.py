@@ -18,8 +18,6 @@ from consistency.mailboxes import TABLES
 from mail.addresses import address_bucket, email_key
 from mail.operations import GETS_NO_MAIL, queue_mail
 from mail.queries import get_undeliverable_address, list_recipient_mails
-from notifications.operations import Subscription, subscribe
-from notifications.queries import list_subscriptions
 from orders.queries import list_order_ids_by_email
 from promotions.errors import VoucherRefused
 from promotions.operations import (
@@ -33,6 +31,8 @@ from promotions.queries import get_applied_promotions
 from promotions.rules import PERCENTAGE
 from reviews.operations import stop_requests
 from reviews.queries import get_stop_time, guest_ids
+from stock_alerts.operations import Subscription, subscribe
+from stock_alerts.queries import list_subscriptions
 from tests.consistency.test_check_consistency import repair
 from tests.factories import PASSWORD, make_order, make_product, make_user
 

@@ -285,7 +285,7 @@ def make_transfers(patch: Patch) -> list[Any]:
 def make_subscribed(patch: Patch) -> list[Any]:
     found = ids()
     rows = [SimpleNamespace(variant_id=each, product_id=each) for each in found]
-    patch.setattr("notifications.queries.iterate_subscribed_variants", lambda: iter(rows))
+    patch.setattr("stock_alerts.queries.iterate_subscribed_variants", lambda: iter(rows))
     return found
 
 
@@ -416,7 +416,7 @@ def make_stored_and_indexed(patch: Patch) -> list[Any]:
 def make_stored_and_subscribed(patch: Patch) -> list[Any]:
     found = make_stored(patch)
     rows = [SimpleNamespace(variant_id=each, product_id=each) for each in found]
-    patch.setattr("notifications.queries.iterate_subscribed_variants", lambda: iter(rows))
+    patch.setattr("stock_alerts.queries.iterate_subscribed_variants", lambda: iter(rows))
     return found
 
 
@@ -490,7 +490,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("moves", RowJob("cart.operations.transfers.finish_move", make_moves, find=find_from("moves", MINUTE_NOW - 4 * MINUTE), position=MINUTE_NOW - 4 * MINUTE)),
     ("carts", RowJob("cart.operations.cleanup.remove_stale_cart", make_stale_carts)),
     ("mail", RowJob("mail.operations._Run.process_entry", make_mails, lambda _, entry, mail: entry.mail_id, True, find_from("mail 1 of 4", MINUTE_NOW - 9 * MINUTE), position=MINUTE_NOW - 9 * MINUTE)),
-    ("back in stock", RowJob("notifications.operations._notify_variant_subscribers", make_subscribed, lambda row, *_: row.variant_id)),
+    ("back in stock", RowJob("stock_alerts.operations._notify_variant_subscribers", make_subscribed, lambda row, *_: row.variant_id)),
     ("offers", RowJob("drafts.operations.mail_offer", make_offers, lambda draft, _: draft.draft_id)),
     ("sales", RowJob("analytics.operations.roll_up_day", listing("analytics.queries.list_changed_days", lambda found: [(each, 2**60) for each in found]))),
     ("visits", RowJob("analytics.roll_up.roll_up_hour", lambda _: VISIT_HOURS, find=find_from("visits", FIRST_HOUR), position=FIRST_HOUR)),
@@ -503,7 +503,7 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("search index", RowJob("catalogue.search._document", make_stored, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
     ("search index", RowJob("catalogue.search._document", make_stored_and_indexed, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_stored, lambda _, product, now: product.product_id, returns=False, unreadable=True)),
-    ("back in stock", RowJob("notifications.operations._notify_variant_subscribers", make_stored_and_subscribed, lambda row, *_: row.product_id, unreadable=True)),
+    ("back in stock", RowJob("stock_alerts.operations._notify_variant_subscribers", make_stored_and_subscribed, lambda row, *_: row.product_id, unreadable=True)),
 ]  # fmt: skip
 
 # Jobs whose rows are not tried above, and why.

@@ -62,7 +62,6 @@ from drafts.queries import prefetch_draft
 from inventory.entities import LEAVING, StockTransfer
 from inventory.operations import start_transfer
 from mail.queries import derive_mail_id
-from notifications.queries import Subscription, unsubscribe_token
 from orders import bulk_changes as orders_at_once
 from orders import queries as orders
 from orders.access import make_order_cookie
@@ -75,6 +74,7 @@ from questions.operations import ask_question
 from reviews.links import guest_token, stop_token
 from reviews.operations import write_review
 from spreadsheets import operations as spreadsheets
+from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.architecture.routes import ROLES_BY_URL, ROUTES, Route
 from tests.cart.shared_carts import as_cart_user, make_person, make_shared_cart
 from tests.factories import (
@@ -147,8 +147,8 @@ WITH_AN_ID: dict[str, list[Ask]] = {
     "cart:shared": [ask(token="{forged}")],
     "cart:shared_copy": [ask(token="{forged}")],
     "cart:invitation": [ask(token="{forged}")],
-    "notifications:confirm": [ask(token="{forged}")],
-    "notifications:unsubscribe": [ask(token="{forged}")],
+    "stock_alerts:confirm": [ask(token="{forged}")],
+    "stock_alerts:unsubscribe": [ask(token="{forged}")],
     "accounts:finish": [ask(token="{forged}")],
     "accounts:reset_finish": [ask({"password": "seven dry otters"}, token="{forged}")],
     "accounts:email_confirm": [ask(token="{forged}")],
@@ -795,8 +795,8 @@ def make_world() -> World:
         "cart:shared": link.url.rstrip("/").rpartition("/")[2],
         "cart:shared_copy": link.url.rstrip("/").rpartition("/")[2],
         "cart:invitation": invited.token,
-        "notifications:confirm": subscription.to_token(),
-        "notifications:unsubscribe": unsubscribe_token(alice.email),
+        "stock_alerts:confirm": subscription.to_token(),
+        "stock_alerts:unsubscribe": unsubscribe_token(alice.email),
         "reviews:stop": stop_token(alice.email),
         "reviews:write_as_guest": guest_token(paid.order_id),
         "reviews:withdraw_as_guest": guest_token(paid.order_id),

@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 
 from mail.messages import build_message
-from notifications.operations import subscribe
-from notifications.queries import Subscription, list_subscriptions, unsubscribe_token
 from reviews.links import stop_token
 from reviews.queries import get_stop_time
+from stock_alerts.operations import subscribe
+from stock_alerts.queries import Subscription, list_subscriptions, unsubscribe_token
 from tests.factories import make_product
 
 
@@ -30,11 +30,11 @@ def test_x237_the_button_of_a_mail_program_ends_the_mails_without_a_page() -> No
     subscribe(Subscription(product.product_id, variant_id, email), datetime.now(UTC))
     button = {"List-Unsubscribe": "One-Click"}
     for name, token in (
-        ("notifications:unsubscribe", unsubscribe_token(email)),
+        ("stock_alerts:unsubscribe", unsubscribe_token(email)),
         ("reviews:stop", stop_token(email)),
     ):
         assert post(client, name, f"{token[:-4]}AAAA", button)[0] == 410
-        assert (list_subscriptions(email) != []) == (name == "notifications:unsubscribe")
+        assert (list_subscriptions(email) != []) == (name == "stock_alerts:unsubscribe")
         for _ in range(2):
             assert post(client, name, token, button) == (200, "You’ve unsubscribed.\n")
     assert list_subscriptions(email) == []

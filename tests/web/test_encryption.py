@@ -9,7 +9,7 @@ import time_machine
 from pytest_django import Settings
 
 from accounts.operations import email_change_link, registration_link
-from notifications.queries import Subscription, unsubscribe_token
+from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.factories import make_user
 from web.encryption import DecryptionError, decrypt_token, encrypt_token
 

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from notifications import queries
-from notifications.operations import unsubscribe
+from stock_alerts import queries
+from stock_alerts.operations import unsubscribe
 from web.personal_data import DataSubject
 
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.utils.translation import ngettext
 
 from jobs.registry import Job, describe_count
-from notifications.operations import notify_subscribers
+from stock_alerts.operations import notify_subscribers
 
 
 def send_back_in_stock_mails(now: datetime) -> str:

@@ -2,9 +2,9 @@
 
 from django.urls import path
 
-from notifications import views
+from stock_alerts import views
 
-app_name = "notifications"
+app_name = "stock_alerts"
 urlpatterns = [
     path("cart/wait/", views.subscribe, name="subscribe"),
     path("cart/wait/<str:token>/", views.confirm_subscription, name="confirm"),

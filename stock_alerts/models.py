@@ -10,8 +10,8 @@ class SubscriberByVariant(Model):
     """The subscribers of a variant that shall be back in stock, each address once.
 
     Gone after 30 days, or once the mail was queued.
-    Bound: the subscribers of one variant; they are read 200 at a time (notifications.queries.AT_ONCE).
-    Writer: notifications.operations, by conditional writes alone.
+    Bound: the subscribers of one variant; they are read 200 at a time (stock_alerts.queries.AT_ONCE).
+    Writer: stock_alerts.operations, by conditional writes alone.
     """
 
     __table_name__ = "subscriptions_by_variant"
@@ -29,7 +29,7 @@ class SubscriptionByAddress(Model):
     """The variants that an e-mail address has subscribed to. Written before the subscriber, so that none is missing here.
 
     Bound: the variants of one address within 30 days; 20 an hour (settings.RATE_LIMITS).
-    Writer: notifications.operations.
+    Writer: stock_alerts.operations.
     """
 
     __table_name__ = "subscriptions_by_email"
@@ -46,7 +46,7 @@ class SubscribedVariant(Model):
 
     Written before the subscriber: a crash leaves a row too many, never one too few.
     Bound: the variants that are sold out and wanted, over 16 buckets; gone after 31 days.
-    Writer: notifications.operations.
+    Writer: stock_alerts.operations.
     """
 
     __table_name__ = "subscribed_variants"

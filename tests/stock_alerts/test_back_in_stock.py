@@ -15,10 +15,10 @@ from pytest_django import Settings
 from cassandra_db import read
 from catalogue.entities import Product
 from inventory.operations import copy_stock, receive_stock
-from notifications import queries
-from notifications.jobs import send_back_in_stock_mails
-from notifications.operations import notify_subscribers, subscribe, unsubscribe
-from notifications.queries import Subscription, unsubscribe_token
+from stock_alerts import queries
+from stock_alerts.jobs import send_back_in_stock_mails
+from stock_alerts.operations import notify_subscribers, subscribe, unsubscribe
+from stock_alerts.queries import Subscription, unsubscribe_token
 from tests.accounts.mails import find_link, list_mails_to
 from tests.factories import make_product, make_stock, make_user
 from tests.shards import SingleItemShard
@@ -47,7 +47,7 @@ def address() -> str:
 
 def ask(client: Client, product: Product, headers: Any = None, **fields: str) -> Any:
     return client.post(
-        reverse("notifications:subscribe"),
+        reverse("stock_alerts:subscribe"),
         {"variant": product.variants[0].sku} | fields,
         headers=headers,
     )
@@ -172,7 +172,7 @@ def test_what_is_here_needs_no_waiting(client: Client) -> None:
 
 def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
     response = client.post(
-        reverse("notifications:subscribe"), {"variant": "NO-SUCH", "email": address()}
+        reverse("stock_alerts:subscribe"), {"variant": "NO-SUCH", "email": address()}
     )
     assert response.status_code == 422
     assert "no longer sold" in response.content.decode()
@@ -180,7 +180,7 @@ def test_nobody_waits_for_what_is_no_longer_sold(client: Client) -> None:
 
 def test_a_made_up_link_does_nothing(client: Client, subtests: pytest.Subtests) -> None:
     tokens = ("x", "a:b:c", "WyJ4Il0:1xUlfT:IGoTIUi7ot1TW8GQYNmxpit_QyIdJMtdFFYuEngATAA")
-    for name, token in combinations(("notifications:confirm", "notifications:unsubscribe"), tokens):
+    for name, token in combinations(("stock_alerts:confirm", "stock_alerts:unsubscribe"), tokens):
         with subtests.test(name, token=token):
             for method in (client.get, client.post):
                 assert method(reverse(name, args=[token])).status_code == 410
@@ -240,7 +240,7 @@ def test_a_worker_that_died_between_mail_and_forgetting_mails_nobody_twice(
     subscribe(make_subscription(lamp, email), now)
     come_back(lamp)
     with monkeypatch.context() as broken:
-        broken.setattr("notifications.operations.DELETE_SUBSCRIPTION", None)
+        broken.setattr("stock_alerts.operations.DELETE_SUBSCRIPTION", None)
         with pytest.raises(AttributeError):
             notify(lamp, now)
     assert subscribed_emails(lamp) == {email}
@@ -274,7 +274,7 @@ def test_the_link_in_the_mail_ends_all_waiting_of_an_address(client: Client) -> 
         lamp.product_id,
         mug.product_id,
     }
-    link = reverse("notifications:unsubscribe", args=[unsubscribe_token(email)])
+    link = reverse("stock_alerts:unsubscribe", args=[unsubscribe_token(email)])
     assert email in client.get(link).content.decode()
     assert subscribed_emails(lamp) == {email}
     assert client.post(link).status_code == 303

@@ -20,9 +20,9 @@ from jobs.rows import guard_row
 from jobs.shards import Shard
 from mail.addresses import email_key
 from mail.operations import queue_mail
-from notifications import queries
-from notifications.queries import Subscription, unsubscribe_token, variant_bucket
 from pricing.quotes import line_label
+from stock_alerts import queries
+from stock_alerts.queries import Subscription, unsubscribe_token, variant_bucket
 
 INSERT_SUBSCRIBED_VARIANT = write(
     "subscription",
@@ -68,7 +68,7 @@ def request_subscription(
 
     The same happens whether the address is known or not, and subscribed already or not. Raises CassandraUnavailable.
     """
-    link = settings.PUBLIC_URL + reverse("notifications:confirm", args=[subscription.to_token()])
+    link = settings.PUBLIC_URL + reverse("stock_alerts:confirm", args=[subscription.to_token()])
     context = {"name": line_label(product.name, variant.options), "url": link}
     key = email_key(subscription.email)
     queue_mail(
@@ -167,5 +167,5 @@ def _mail_context(product: Product, variant: Variant, email: str) -> dict[str, s
         "name": line_label(product.name, variant.options),
         "url": settings.PUBLIC_URL + page,
         "end_url": settings.PUBLIC_URL
-        + reverse("notifications:unsubscribe", args=[unsubscribe_token(email)]),
+        + reverse("stock_alerts:unsubscribe", args=[unsubscribe_token(email)]),
     }

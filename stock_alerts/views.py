@@ -17,10 +17,10 @@ from catalogue.queries import find_product_and_variant, get_product_at_quorum, g
 from inventory.queries import get_stock
 from mail.addresses import email_key
 from mail.one_click import confirm_one_click, is_one_click
-from notifications import operations
-from notifications.forms import SubscriptionForm
-from notifications.queries import Subscription, parse_subscription_token, parse_unsubscribe_token
 from pricing.quotes import line_label
+from stock_alerts import operations
+from stock_alerts.forms import SubscriptionForm
+from stock_alerts.queries import Subscription, parse_subscription_token, parse_unsubscribe_token
 from web.decorators import get_or_post, owner_only
 from web.errors import TooManyAttempts
 from web.rate_limits import hit_rate_limit
@@ -39,7 +39,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         product_and_variant = find_product_and_variant(form["variant"].value())
     except NoLongerSold as error:
         return render_page(
-            request, "notifications/subscribe.html", {"gone": str(error)}, part="answer", status=422
+            request, "stock_alerts/subscribe.html", {"gone": str(error)}, part="answer", status=422
         )
     context: dict[str, Any] = {
         "form": form,
@@ -47,7 +47,7 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         "variant": product_and_variant[1],
     }
     if request.method != "POST":
-        return render_page(request, "notifications/subscribe.html", context)
+        return render_page(request, "stock_alerts/subscribe.html", context)
     if _available_units(*product_and_variant):
         message = _("%(name)s is in stock.") % {"name": _label(*product_and_variant)}
     elif request.user.is_authenticated:
@@ -59,20 +59,20 @@ def subscribe(request: HttpRequest) -> HttpResponse:
         try:
             hit_rate_limit(request, "waiting", email_key(email))
         except TooManyAttempts as error:
-            return render_too_many_attempts(request, error, "notifications/subscribe.html", context)
+            return render_too_many_attempts(request, error, "stock_alerts/subscribe.html", context)
         operations.request_subscription(
             _subscription(product_and_variant, email), *product_and_variant, current_time()
         )
         message = _("We’ve sent you an email. Follow the link in it to confirm your email address.")
     else:
         return render_page(
-            request, "notifications/subscribe.html", context, part="answer", status=422
+            request, "stock_alerts/subscribe.html", context, part="answer", status=422
         )
     messages.success(request, message)
     return render_or_redirect(
         request,
         _product_url(*product_and_variant),
-        "notifications/subscribe.html",
+        "stock_alerts/subscribe.html",
         {"message": message},
         part="answer",
     )
@@ -86,11 +86,11 @@ def confirm_subscription(request: HttpRequest, token: str) -> HttpResponse:
     found = get_product_at_quorum(subscription.product_id) if subscription else None
     variant = get_sellable_variant(found, subscription.variant_id) if subscription else None
     if subscription is None or found is None or variant is None:
-        return render_page(request, "notifications/link_over.html", {}, status=410)
+        return render_page(request, "stock_alerts/link_over.html", {}, status=410)
     if request.method != "POST":
         return render_page(
             request,
-            "notifications/confirm.html",
+            "stock_alerts/confirm.html",
             {"subscription": subscription, "product": found, "variant": variant, "token": token},
         )
     operations.subscribe(subscription, current_time())
@@ -106,10 +106,10 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     """End all subscriptions of an address by the link in a mail and a submit, or by the mail program's button."""
     email = parse_unsubscribe_token(token)
     if email is None:
-        return render_page(request, "notifications/link_over.html", {}, status=410)
+        return render_page(request, "stock_alerts/link_over.html", {}, status=410)
     if request.method != "POST":
         return render_page(
-            request, "notifications/unsubscribe.html", {"email": email, "token": token}
+            request, "stock_alerts/unsubscribe.html", {"email": email, "token": token}
         )
     operations.unsubscribe(email)
     if is_one_click(request):
