@@ -1,5 +1,6 @@
 """The process's one driver session, opened under a lock at first use and never across a fork."""
 
+import atexit
 import logging
 import threading
 
@@ -7,6 +8,7 @@ from cassandra import DriverException, OperationTimedOut, RequestExecutionExcept
 from cassandra.cluster import NoHostAvailable, Session
 from cassandra.connection import ConnectionException
 from cassandra.cqlengine import connection as cqlengine
+from cassandra.io import libevreactor
 
 from cassandra_db.errors import CassandraUnavailable
 
@@ -74,6 +76,17 @@ def close_session() -> None:
             registered.cluster = registered.session = None
             registered.lazy_connect = True
             _session = None
+
+
+@atexit.register
+def _end_event_loop() -> None:
+    """Close the session and end the driver's thread. The driver's own exit stops what wakes that thread first, then waits five seconds for it."""
+    close_session()
+    loop = libevreactor._global_loop
+    if loop is not None and loop._thread is not None:
+        loop._shutdown = True
+        loop.notify()
+        loop._thread.join(5)
 
 
 def keyspace_name() -> str:

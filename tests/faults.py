@@ -39,6 +39,13 @@ FAULTS = (
         "tests/storefront/test_warm_up.py",
     ),
     _fault(
+        "A process that ends waits five seconds for the driver's thread",
+        "cassandra_db/session.py",
+        "@atexit.register\ndef _end_event_loop",
+        "def _end_event_loop",
+        "tests/cassandra_db/test_session.py",
+    ),
+    _fault(
         "Visitors of one page share the CSRF token of the first",
         "storefront/whole_pages.py",
         '_BLANKS = ("csrf_token", "form_key",',
