@@ -1,4 +1,4 @@
-"""Proof that the suite finds faults: each in `tests/faults.py` is put back into a copy of the tree, and its tests are to fail.
+"""Proof that the suite finds faults: each in `tests/faults/` is put back into a copy of the tree, and its tests are to fail.
 
     python -m tests.mutants                  # all of them; 1 if the suite lets one pass, 2 if one's text is not there any more
     python -m tests.mutants -j 2 cart mail   # those with one of these words in their name or file, two at once
