@@ -5247,8 +5247,8 @@ FAULTS = (
     _fault(
         "A product that cannot be read stops the sweep over all products",
         "catalogue/queries.py",
-        "        with guard(product_id):\n            found = product_from_rows(list(its_rows))\n",
-        "        found = product_from_rows(list(its_rows))\n",
+        "        with guard(product_id):\n            found = product_from_rows(present)\n",
+        "        found = product_from_rows(present)\n",
         "tests/jobs/test_rows.py",
     ),
     _fault(
