@@ -5252,6 +5252,34 @@ FAULTS = (
         "tests/jobs/test_rows.py",
     ),
     _fault(
+        "A page of a scan that fails ends it as if the table were complete",
+        "catalogue/queries.py",
+        "        present = list(its_rows)\n        with guard(product_id):\n",
+        "        with guard(product_id):\n            present = list(its_rows)\n",
+        "tests/jobs/test_rows.py",
+    ),
+    _fault(
+        "A product whose read fails counts as gone",
+        "catalogue/queries.py",
+        "        rows = pending.rows()\n        with guard(product_id):\n",
+        "        with guard(product_id):\n            rows = pending.rows()\n",
+        "tests/jobs/test_rows.py",
+    ),
+    _fault(
+        "A pinned product that cannot be read goes from the lists that it is pinned on",
+        "catalogue/operations/related.py",
+        "get_products_at_quorum(product.related_ids)",
+        "get_products_at_quorum(product.related_ids, queries.guard_product)",
+        "tests/jobs/test_rows.py",
+    ),
+    _fault(
+        "What is wrong with another variant stands beside the field of this one",
+        "adminpanel/views/products.py",
+        "        _show_refusal(form, refused, _list_others(product, typed))\n",
+        "        _show_refusal(form, refused)\n",
+        "tests/adminpanel/test_products.py",
+    ),
+    _fault(
         "A product that cannot be read keeps the lists from the others that have changed",
         "catalogue/jobs.py",
         "get_products_at_quorum((product_id for _, product_id in due), _guard_product)",
@@ -5309,9 +5337,9 @@ FAULTS = (
     ),
     _fault(
         "A row that fails in the request that starts a bulk change is an error page",
-        "adminpanel/views/bulk_changes.py",
-        "        with collect_failed_rows():\n            bulk_changes",
-        "        if collect_failed_rows:\n            bulk_changes",
+        "adminpanel/change_pages.py",
+        "        with collect_failed_rows():\n            run(",
+        "        if collect_failed_rows:\n            run(",
         "tests/adminpanel/test_bulk_changes.py",
     ),
     _fault(
