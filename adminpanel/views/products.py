@@ -515,8 +515,8 @@ def _show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] 
 
     The form of one variant has no field of `others`: a reason that is theirs names the SKU.
     """
-    skus = {each.variant_id: each.sku for each in others}
-    said = {}
+    skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
+    said: dict[tuple[str | None, str], None] = {}
     for each in (refused, *refused.others):
         field, sku = FORM_FIELDS.get(each.field, each.field), skus.get(each.variant_id)
         name = field if field in form.fields and not sku else None
