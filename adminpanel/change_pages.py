@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.queries import get_users
 from jobs.bulk_changes import (
+    MAX_IN_REQUEST,
     PAGE_LENGTH,
     RESULTS,
     BulkChange,
@@ -22,6 +23,7 @@ from jobs.bulk_changes import (
     ChangeStore,
     is_usable_id,
 )
+from jobs.rows import collect_failed_rows
 
 RESULT_LABELS = {
     "done": gettext_lazy("Changed"),
@@ -46,6 +48,16 @@ def parse_change_id(text: str, now: datetime) -> UUID | None:
     except ValueError:
         return None
     return change_id if is_usable_id(change_id, now) else None
+
+
+def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
+    """Do a small change by `run` in the request that starts it.
+
+    A large one is the worker's. So is what this process leaves, and a row that fails. Raises UnknownOutcome.
+    """
+    if change.total <= MAX_IN_REQUEST and not change.finished_at:
+        with collect_failed_rows():
+            run(change, MAX_IN_REQUEST)
 
 
 def parse_page(data: QueryDict, count: int) -> int:

@@ -24,11 +24,6 @@ class ProductRefused(ValueError):
         self.field, self.variant_id = field, variant_id
         self.others: Sequence[ProductRefused] = ()
 
-    @property
-    def reasons(self) -> list[tuple[str, str]]:
-        """All reasons, this one first: each field with a text, once."""
-        return list(dict.fromkeys((each.field, str(each)) for each in (self, *self.others)))
-
 
 class MediaUnavailable(Exception):
     """The storage of uploaded files does not answer, or takes no more."""

@@ -379,8 +379,10 @@ def _collect_products(
     reading = [(each, prefetch(each)) for each in dict.fromkeys(product_ids)]
     found = {}
     for product_id, pending in reading:
+        # Outside of the guard: a read that failed is no product that cannot be read.
+        rows = pending.rows()
         with guard(product_id):
-            if product := product_from_rows(pending.rows()):
+            if product := product_from_rows(rows):
                 found[product_id] = product
     return found
 
@@ -398,8 +400,10 @@ def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
 def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
     for product_id, its_rows in groupby(rows, key=lambda row: row.product_id):
         found = None
+        # Outside of the guard: a page that failed would end the scan as if the table were complete.
+        present = list(its_rows)
         with guard(product_id):
-            found = product_from_rows(list(its_rows))
+            found = product_from_rows(present)
         if found:
             yield found
 

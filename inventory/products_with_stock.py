@@ -51,9 +51,11 @@ class PendingProductsWithStock:
         found = {}
         while self._under_way:
             for product_id, (product, stock) in self._under_way.items():
+                # Outside of the guard: a read that failed is no product that cannot be read.
+                rows, stock_rows = product.rows(), stock.rows()
                 with guard(product_id):
                     found[product_id] = ProductWithStock(
-                        product_from_rows(product.rows()), stock_from_rows(stock.rows())
+                        product_from_rows(rows), stock_from_rows(stock_rows)
                     )
             self._under_way = self._started()
         return found

@@ -332,7 +332,9 @@ class ChangeStore(Generic[C]):
                     with guard_row(name), self._count_failure(row, name):
                         handle(change, row)
             change = replace(change, handled=change.handled + len(rows))
-            self._reach(change, change.handled)
+            # Pages whose rows all have a result are passed again at no cost of a write.
+            if not all(row.result for row in rows):
+                self._reach(change, change.handled)
         if change.handled >= change.total:
             self._finish_change(change)
         return tried

@@ -169,7 +169,7 @@ def _refresh_pinned(product: Product, now: datetime) -> None:
     present = list_related_with_pins(product.product_id)
     if [each.card.product_id for each in present if each.pinned] == list(product.related_ids):
         return
-    found = queries.get_products_at_quorum(product.related_ids, queries.guard_product)
+    found = queries.get_products_at_quorum(product.related_ids)
     pinned = [
         RelatedCard(product_card(found[each]), pinned=True)
         for each in product.related_ids

@@ -75,6 +75,22 @@ _REPLACED = (
     (r"from django\.core\.signing import b64_decode", r"\g<0>\nfrom django.conf import settings"),
 )
 
+# The run's keyspace, and all else that the suite's tests are given. A session notes the second in which it began or got another
+# key: tests that compare it before and after are not to meet the end of a second.
+_CONFTEST = """
+import pytest
+
+from cassandra_db import current_time
+from tests.conftest import *
+
+
+@pytest.fixture(autouse=True)
+def hold_clock(request, monkeypatch):
+    if "cycle" in request.node.name:
+        now = current_time()
+        monkeypatch.setattr("accounts.sessions.current_time", lambda: now)
+"""
+
 
 def write_adapted_tests(folder: Path) -> None:
     """Write the adapted tests into an empty folder. Raises ToolMissing if Django's distribution cannot be had."""
@@ -88,8 +104,7 @@ def write_adapted_tests(folder: Path) -> None:
                 _adapt(path.read_bytes()) if path.suffix == ".py" else path.read_bytes()
             )
     (folder / "auth_tests" / "__init__.py").touch()
-    # The run's keyspace, and all else that the suite's tests are given.
-    (folder / "conftest.py").write_text("from tests.conftest import *\n", encoding="utf-8")
+    (folder / "conftest.py").write_text(_CONFTEST, encoding="utf-8")
 
 
 def _adapt(source: bytes) -> bytes:

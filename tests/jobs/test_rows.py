@@ -8,9 +8,9 @@ out: each job lists this test's rows only.
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ from catalogue import operations as catalogue
 from catalogue import queries as catalogue_queries
 from catalogue.bulk_acts import BulkAct
 from inventory.entities import LEAVING, ListedItem, StockTransfer
+from inventory.products_with_stock import get_products_with_stock
 from jobs.leases import get_lease, get_position, hold_lease, save_position
 from jobs.minutes import MINUTE, floor_to_minute, minutes_between
 from jobs.periods import list_periods
@@ -372,7 +373,10 @@ def make_new_index(patch: Patch) -> list[Any]:
 
 
 def make_changed_index(patch: Patch) -> list[Any]:
-    found = make_new_index(patch)
+    return change_indexed(patch, make_new_index(patch))
+
+
+def change_indexed(patch: Patch, found: list[Any]) -> list[Any]:
     search.build_index([])
     now = datetime.now(UTC)
     patch.setattr(search, "list_changed_products", lambda *_: dict.fromkeys(found, now))
@@ -406,11 +410,7 @@ def make_stored_and_listed(patch: Patch) -> list[Any]:
 
 
 def make_stored_and_indexed(patch: Patch) -> list[Any]:
-    found = make_stored(patch)
-    search.build_index([])
-    now = datetime.now(UTC)
-    patch.setattr(search, "list_changed_products", lambda *_: dict.fromkeys(found, now))
-    return found
+    return change_indexed(patch, make_stored(patch))
 
 
 def make_stored_and_subscribed(patch: Patch) -> list[Any]:
@@ -610,6 +610,54 @@ def test_s110_a_list_on_a_page_shows_the_products_that_can_be_read(
         if [each.name for each in found] != [whole.name]
     } == {}
     assert sum("left out of a page" in each.message for each in caplog.records) == len(shown)
+
+
+def test_s110_a_read_that_fails_is_no_product_that_cannot_be_read(monkeypatch: Patch) -> None:
+    """A scan whose page is not answered is not over, and a product that is not answered is not gone."""
+    found = make_stored(monkeypatch)
+    stored = list(catalogue_queries.PRODUCTS.iterate_table())
+
+    def iterate_some() -> Iterator[Any]:
+        yield from stored[:-1]
+        raise CassandraUnavailable("the last page")
+
+    monkeypatch.setattr("catalogue.queries.PRODUCTS", SimpleNamespace(iterate_table=iterate_some))
+    with collect_failed_rows() as failed:
+        with pytest.raises(CassandraUnavailable):
+            list(catalogue_queries.iterate_products())
+        unanswered = SimpleNamespace(start=lambda **_: NotAnswered())
+        monkeypatch.setattr("catalogue.queries.PRODUCT_NOW", unanswered)
+        for read in (catalogue_queries.get_products_at_quorum, get_products_with_stock):
+            with pytest.raises(CassandraUnavailable):
+                read(found, catalogue_queries.guard_product)
+    assert not failed.failures
+
+
+class NotAnswered:
+    def rows(self) -> list[Any]:
+        raise CassandraUnavailable("not answered")
+
+
+def test_s110_a_pinned_product_that_cannot_be_read_stays_pinned() -> None:
+    pinned = make_product(f"Zq{uuid4().hex}", listed=True)
+    product = make_product(f"Zq{uuid4().hex}", listed=True)
+    product = catalogue.save_product(
+        replace(product, related_ids=(pinned.product_id,)), datetime.now(UTC)
+    )
+    catalogue.refresh_related(product)
+    present = catalogue_queries.list_related(product.product_id)
+    assert [each.product_id for each in present] == [pinned.product_id]
+    other = make_product(f"Zq{uuid4().hex}", listed=True)
+    product = catalogue.save_product(
+        replace(product, related_ids=(other.product_id, pinned.product_id)), datetime.now(UTC)
+    )
+    with (
+        unreadable_product(pinned.product_id),
+        collect_failed_rows(),
+        pytest.raises(ValueError, match="Expecting value"),
+    ):
+        catalogue.refresh_related(product)
+    assert catalogue_queries.list_related(product.product_id) == present
 
 
 def test_s110_a_run_with_a_failed_row_is_reported_and_not_late() -> None:

@@ -27,12 +27,12 @@ from adminpanel.change_pages import (
     list_starters,
     parse_change_id,
     parse_page,
+    run_if_small,
 )
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected
-from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
-from jobs.rows import collect_failed_rows
+from jobs.bulk_changes import MAX_ITEMS, PAGE_LENGTH
 from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
@@ -80,11 +80,7 @@ def _staff_id(request: HttpRequest) -> UUID:
 
 
 def _answer_started(request: HttpRequest, change: BulkChange) -> HttpResponse:
-    """Do a small change at once; a large one is the worker's, which also finishes what this process leaves."""
-    if change.total <= MAX_IN_REQUEST and not change.finished_at:
-        # A row that fails is the worker's, too.
-        with collect_failed_rows():
-            bulk_changes.run_change(change, MAX_IN_REQUEST)
+    run_if_small(change, bulk_changes.run_change)
     return redirect("adminpanel:bulk_change", change_id=change.change_id)
 
 

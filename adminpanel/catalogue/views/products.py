@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -361,7 +361,7 @@ def _save_submitted(
         _show_newer_variant(form, newer)
         return newer, HTTPStatus.CONFLICT
     except ProductRefused as refused:
-        _show_refusal(form, refused)
+        _show_refusal(form, refused, _list_others(product, typed))
         return product, HTTPStatus.UNPROCESSABLE_ENTITY
     note_changes(request, VariantForm.describe(form.variant), VariantForm.describe(typed))
     messages.success(request, _("Saved %(sku)s.") % {"sku": typed.sku})
@@ -422,7 +422,7 @@ def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> 
         if not form.is_bound:
             messages.error(request, str(refused))
         else:
-            _show_refusal(form, refused)
+            _show_refusal(form, refused, _list_others(product, variant))
     else:
         before, after = describe_planned(variant.planned), describe_planned(planned)
         note_changes(request, {"planned": before}, {"planned": after})
@@ -512,11 +512,23 @@ def _get_product(product_id: UUID) -> Product:
     return product
 
 
-def _show_refusal(form: Any, refused: ProductRefused) -> None:
-    """Put each reason of a refusal beside its field, or above the form if it has no such field."""
-    for name, text in refused.reasons:
-        field = FORM_FIELDS.get(name, name)
-        form.add_error(field if field in form.fields else None, text)
+def _show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
+    """Put each reason of a refusal beside its field, or above the form if it has no such field.
+
+    The form of one variant has no field of `others`: a reason that is theirs names the SKU.
+    """
+    skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
+    said: dict[tuple[str | None, str], None] = {}
+    for each in (refused, *refused.others):
+        field, sku = FORM_FIELDS.get(each.field, each.field), skus.get(each.variant_id)
+        name = field if field in form.fields and not sku else None
+        said[name, f"{sku}: {each}" if sku else str(each)] = None
+    for name, text in said:
+        form.add_error(name, text)
+
+
+def _list_others(product: Product, variant: Variant) -> list[Variant]:
+    return [each for each in product.variants if each.variant_id != variant.variant_id]
 
 
 def _page(

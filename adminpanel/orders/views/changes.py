@@ -25,6 +25,7 @@ from adminpanel.change_pages import (
     list_starters,
     parse_change_id,
     parse_page,
+    run_if_small,
 )
 from adminpanel.orders.change_forms import (
     ACT_FORMS,
@@ -38,8 +39,7 @@ from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.refund_permission import confirm_refund, may_refund, refund_limit
 from adminpanel.orders.selection import list_selected_orders, list_selection_fields
 from cassandra_db import current_time
-from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
-from jobs.rows import collect_failed_rows
+from jobs.bulk_changes import MAX_ITEMS, PAGE_LENGTH
 from orders import bulk_changes, queries
 from orders.bulk_acts import OrderAct
 from web.decorators import get_or_post, post_only
@@ -78,11 +78,7 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
         change_id, act, ids, form.tracking_by_order, UUID(str(member.pk)), now, refundable
     )
     note_changes(request, {}, {"act": describe_act(act), "orders": str(change.total)})
-    # A large one is the worker's, which also finishes what this process leaves.
-    if change.total <= MAX_IN_REQUEST and not change.finished_at:
-        # A row that fails is the worker's, too.
-        with collect_failed_rows():
-            bulk_changes.run_change(change, MAX_IN_REQUEST)
+    run_if_small(change, bulk_changes.run_change)
     return redirect("adminpanel:order_change", change_id=change.change_id)
 
 

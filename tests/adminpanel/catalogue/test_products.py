@@ -25,7 +25,7 @@ from catalogue.previews import make_preview_token
 from catalogue.variants import fingerprint_variant
 from consistency.findings import Scope
 from tests.adminpanel.people.audit_entries import list_entries_this_month
-from tests.consistency.test_check_consistency import found
+from tests.consistency.test_check_consistency import cql, found
 from tests.factories import make_category, make_product, make_user, sign_in_staff
 
 LIST, NEW = reverse("adminpanel:products"), reverse("adminpanel:product_new")
@@ -390,6 +390,24 @@ def test_what_cannot_be_saved_of_a_variant_is_said_in_its_row(cleo: Client) -> N
     assert not violations
     assert stored(product.product_id).version == 1
     assert found_in(product, other) == []
+
+
+def test_x272_what_is_wrong_with_another_variant_names_its_sku(cleo: Client) -> None:
+    product = make_product("Bowl", options={"Colour": ["Oat", "Slate"]}, listed=True)
+    other = product.variants[1]
+    cql(
+        "UPDATE products SET barcode = %s WHERE product_id = %s AND variant_id = %s",
+        "4006381333932",
+        product.product_id,
+        other.variant_id,
+    )
+    to, sent = typed_variant(product, 0, compare_at="1.00")
+    answer = cleo.post(to, sent)
+    page = answer.content.decode()
+    assert (answer.status_code, "above the price" in page) == (422, True)
+    said = re.findall(r"[^>]*check digit[^<]*", page)
+    assert said
+    assert [each for each in said if not each.strip().startswith(f"{other.sku}: ")] == []
 
 
 def test_x96_variants_are_made_from_options_after_a_look_at_them(cleo: Client) -> None:
