@@ -33,7 +33,6 @@ from pricing.delivery import PromisedDelivery
 from pricing.money import to_minor_units
 from pricing.quotes import Discount, added_tax_by_line
 from pricing.tax import TaxPart
-from shop_settings.terms import get_terms
 from web.days import start_of_day
 
 
@@ -77,6 +76,7 @@ class Order:
     voucher: str
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
+    return_days: int  # days after its arrival on which an item may be sent back, by the terms of the day it was placed
     customer_notes: str = ""  # what its shopper says about the delivery
     skus: tuple[str, ...] = ()  # what was ordered, each once
     tags: tuple[str, ...] = ()  # in alphabetical order (orders.tags)
@@ -231,11 +231,6 @@ class Order:
     def last_return_day(self, arrived_at: datetime) -> date:
         """Return the last day on which what arrived at that moment may be sent back."""
         return localdate(arrived_at) + timedelta(days=self.return_days)
-
-    @property
-    def return_days(self) -> int:
-        """For how many days after it has arrived a thing may be sent back, as it was when the order was placed."""
-        return get_terms(localdate(self.placed_at)).return_days
 
     @property
     def has_packed_parcel(self) -> bool:
