@@ -11,7 +11,6 @@ from functools import cached_property
 from uuid import UUID
 
 from django.utils.timezone import localdate
-from django.utils.translation import gettext
 from moneyed import Money
 
 from accounts.addresses import Address
@@ -19,6 +18,7 @@ from inventory.entities import Allocation, make_reservation_id
 from orders.lifecycle import parcels, refunds, returns, states
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item, prorate_discount
+from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from orders.lifecycle.parcels import ItemUnits, Parcel
 from orders.lifecycle.payment_attempts import (
     PaymentAttempt,
@@ -320,8 +320,9 @@ class Order:
 
     @property
     def customer_label(self) -> str:
-        """The status in a word for the shopper."""
-        return states.order_customer_label(self)
+        """The status in a word or two for the shopper, untranslated, as lists of orders store it."""
+        label = ORDER_LABELS["status"][states.customer_status(self)]
+        return (self.is_pickup and label.pickup) or label.customer
 
     @property
     def board_column(self) -> str:
@@ -330,7 +331,7 @@ class Order:
 
     @property
     def board_column_label(self) -> str:
-        return gettext(states.BOARD_COLUMNS[self.board_column])
+        return staff_label("column", self.board_column)
 
     @property
     def is_awaiting_payment(self) -> bool:
