@@ -28,25 +28,12 @@ from checkout.form_cookie import (
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.limits import order_limit
 from checkout.orderable_cart import OrderableCart
-from checkout.pages import (
-    checkout_conflict_page,
-    step_context,
-    step_page,
-    step_template,
-)
+from checkout.pages import checkout_conflict_page, step_context, step_page, step_template
 from checkout.placement import is_still_offered, place_reviewed_order
 from checkout.prefill import get_prefill, get_saved_address_fields
 from checkout.refusals import REFUSALS, refusal_page
 from checkout.snapshot import CheckoutSnapshot, cart_snapshot, snapshot_from_token
-from checkout.steps import (
-    DELIVERY,
-    DETAILS,
-    REVIEW,
-    legacy_step,
-    next_step,
-    parse_step,
-    step_url,
-)
+from checkout.steps import DELIVERY, DETAILS, REVIEW, legacy_step, next_step, parse_step, step_url
 from checkout.visit import CheckoutVisit
 from orders import operations, queries
 from orders.lifecycle.entities import Order
