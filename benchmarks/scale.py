@@ -38,6 +38,7 @@ from orders.operations.placement import OrderDraft
 from pricing import delivery, tax
 from pricing.money import from_minor_units, to_minor_units
 from pricing.quotes import QuotedLine
+from shop_settings.terms import get_terms
 from storefront.sitemap import write_sitemap
 
 # ---- Invented products
@@ -471,6 +472,7 @@ def _closed_order(draft: OrderDraft, number: str, placed_at: datetime, allocated
         voucher="",
         discounts=(),
         events=tuple(reversed(events)),
+        return_days=get_terms().return_days,
     )
 
 

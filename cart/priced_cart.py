@@ -10,11 +10,7 @@ from moneyed import Money
 
 from cart import queries
 from cart.entities import Cart, Line
-from cassandra_db import (
-    Chain,
-    Row,
-    current_time,
-)
+from cassandra_db import Chain, Row, current_time
 from catalogue.entities import Variant
 from catalogue.queries import get_sellable_variant
 from inventory.entities import Backorder, Stock

@@ -21,8 +21,8 @@ from cart.queries import PendingActiveCart
 from cart.request_cart import get_request_cart
 from cassandra_db import current_time
 from checkout.checkouts import get_checkout
-from checkout.orderable_carts import find_other_owner_id
 from checkout.pages import redirect_to_existing_order
+from checkout.snapshot import find_other_owner_id
 from checkout.visit import CheckoutVisit
 from shop_settings.queries import prefetch_settings
 from web.decorators import P, View

@@ -10,7 +10,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from accounts.forms import AddressFields, SingleLineField, email_field
-from checkout.orderable_carts import list_payment_methods
+from checkout.payment_methods import list_payment_methods
 from checkout.steps import DELIVERY, DETAILS
 from payments import gateways
 from pricing.delivery import (

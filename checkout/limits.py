@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from django.http import HttpRequest
 
 from cart.errors import CartError
-from checkout.orderable_carts import CheckoutSnapshot
+from checkout.snapshot import CheckoutSnapshot
 from checkout.visit import CheckoutVisit
 from inventory.errors import OutOfStock
 from mail.addresses import email_key

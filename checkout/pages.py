@@ -12,9 +12,11 @@ from django.utils.translation import gettext as _
 
 from accounts import queries as accounts
 from cassandra_db import current_time
-from checkout import orderable_carts
+from checkout.changes import describe_changes
 from checkout.form_cookie import FIELD_NAMES
 from checkout.forms import BillingForm, CheckoutForm
+from checkout.orderable_cart import OrderableCart
+from checkout.snapshot import CheckoutSnapshot
 from checkout.steps import DETAILS, REVIEW, step_url
 from checkout.visit import CheckoutVisit
 from orders import operations
@@ -39,9 +41,9 @@ def step_page(
     request: HttpRequest,
     visit: CheckoutVisit,
     step: str,
-    orderable: orderable_carts.OrderableCart,
+    orderable: OrderableCart,
     *,
-    previous_snapshot: orderable_carts.CheckoutSnapshot | None = None,
+    previous_snapshot: CheckoutSnapshot | None = None,
     extra_messages: Sequence[str] = (),
     errors: bool = False,
     status: int = 200,
@@ -72,8 +74,8 @@ def step_context(
     request: HttpRequest,
     visit: CheckoutVisit,
     step: str,
-    orderable: orderable_carts.OrderableCart,
-    snapshot: orderable_carts.CheckoutSnapshot,
+    orderable: OrderableCart,
+    snapshot: CheckoutSnapshot,
     *,
     errors: bool = False,
 ) -> dict[str, Any]:
@@ -87,9 +89,9 @@ def step_context(
 
 def _describe_changes(
     visit: CheckoutVisit,
-    orderable: orderable_carts.OrderableCart,
-    previous_snapshot: orderable_carts.CheckoutSnapshot | None,
-    snapshot: orderable_carts.CheckoutSnapshot,
+    orderable: OrderableCart,
+    previous_snapshot: CheckoutSnapshot | None,
+    snapshot: CheckoutSnapshot,
     *,
     counted: bool,
 ) -> Sequence[str]:
@@ -97,7 +99,7 @@ def _describe_changes(
     if previous_snapshot is None:
         return []
     is_from_checkout = previous_snapshot.order_id != visit.cart.cart_id
-    found = orderable_carts.describe_changes(
+    found = describe_changes(
         previous_snapshot,
         orderable,
         visit.calculate_sums(orderable) if counted and is_from_checkout else None,
@@ -108,9 +110,7 @@ def _describe_changes(
     return found
 
 
-def _orderable_context(
-    visit: CheckoutVisit, step: str, orderable: orderable_carts.OrderableCart
-) -> dict[str, Any]:
+def _orderable_context(visit: CheckoutVisit, step: str, orderable: OrderableCart) -> dict[str, Any]:
     """The context of what is ordered: lines, sums, delivery, payment and addresses."""
     form, now = visit.form, current_time()
     sums = visit.calculate_sums(orderable)

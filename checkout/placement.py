@@ -7,7 +7,8 @@ from cart import queries as carts
 from cart.errors import CartChanged
 from cart.operations import accept_prices
 from checkout.checkouts import get_checkout
-from checkout.orderable_carts import CheckoutSnapshot, OrderableCart
+from checkout.orderable_cart import OrderableCart
+from checkout.snapshot import CheckoutSnapshot
 from checkout.steps import REVIEW
 from checkout.visit import CheckoutVisit
 from orders import operations

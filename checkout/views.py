@@ -15,12 +15,9 @@ from django.utils.translation import gettext as _
 
 from analytics.events import NotedEvent, note_event
 from cart import owner
-from cart.errors import CartChanged, CartError
 from cart.middleware import without_badge_prefetch
-from cart.pages import refresh_badge
 from cart.shipping_country import get_shipping_country
 from cassandra_db import current_time
-from checkout import orderable_carts
 from checkout.access import orderable_cart_required, prefetch_active_cart
 from checkout.form_cookie import (
     FIELD_NAMES,
@@ -30,44 +27,19 @@ from checkout.form_cookie import (
 )
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
 from checkout.limits import order_limit
-from checkout.orderable_carts import CheckoutSnapshot, OrderableCart
-from checkout.pages import (
-    checkout_conflict_page,
-    placing_page,
-    redirect_to_existing_order,
-    step_context,
-    step_page,
-    step_template,
-)
-from checkout.placement import is_still_offered, place_reviewed_order, reload_cart
+from checkout.orderable_cart import OrderableCart
+from checkout.pages import checkout_conflict_page, step_context, step_page, step_template
+from checkout.placement import is_still_offered, place_reviewed_order
 from checkout.prefill import get_prefill, get_saved_address_fields
-from checkout.steps import (
-    DELIVERY,
-    DETAILS,
-    REVIEW,
-    legacy_step,
-    next_step,
-    parse_step,
-    step_url,
-)
+from checkout.refusals import REFUSALS, refusal_page
+from checkout.snapshot import CheckoutSnapshot, cart_snapshot, snapshot_from_token
+from checkout.steps import DELIVERY, DETAILS, REVIEW, legacy_step, next_step, parse_step, step_url
 from checkout.visit import CheckoutVisit
-from inventory.errors import OutOfStock
 from orders import operations, queries
 from orders.lifecycle.entities import Order
-from orders.lifecycle.errors import (
-    CartOrdered,
-    CheckoutAbandoned,
-    CheckoutBusy,
-    CheckoutUsed,
-    CustomerRefused,
-    TooManyUnpaidUnits,
-)
 from orders.payment_redirect import redirect_to_payment
-from payments.errors import GatewayUnavailable
 from pricing.templatetags.money import format_money as in_words
-from promotions.errors import VoucherRefused
 from web.decorators import get_or_post, owner_only
-from web.errors import TooManyAttempts
 from web.rendering import render_or_redirect
 
 # The buttons that do not order: back to a step, and the sums for another choice.
@@ -108,7 +80,7 @@ def review(request: HttpRequest) -> HttpResponse:
     if any(each in request.POST for each in OTHER_ACTIONS):
         return _submit_step(request, REVIEW)
     owner_id, now = owner.get_checked_owner_id(request), current_time()
-    snapshot = orderable_carts.snapshot_from_token(request.POST.get("checkout", ""), owner_id)
+    snapshot = snapshot_from_token(request.POST.get("checkout", ""), owner_id)
     reading = queries.prefetch_order(snapshot.order_id) if snapshot else None
     if owner_id:
         prefetch_active_cart(request, owner_id)  # in vain if it is an order already
@@ -147,7 +119,7 @@ def _show_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpRes
         visit,
         step,
         orderable,
-        previous_snapshot=orderable_carts.cart_snapshot(visit.cart, visit.owner_id),
+        previous_snapshot=cart_snapshot(visit.cart, visit.owner_id),
     )
     return note_event(response, NotedEvent("checkout") if step == DETAILS else None)
 
@@ -163,7 +135,7 @@ def _submit_step(request: HttpRequest, visit: CheckoutVisit, step: str) -> HttpR
     )
     visit = visit.with_typed_fields(merge_typed_fields(request.POST, before, step))
     snapshot, orderable = (
-        orderable_carts.snapshot_from_token(request.POST.get("checkout", ""), visit.owner_id),
+        snapshot_from_token(request.POST.get("checkout", ""), visit.owner_id),
         visit.get_orderable_cart(),
     )
     if orderable.has_unseen_price_rises(snapshot):
@@ -233,18 +205,10 @@ def _place_order(
 ) -> HttpResponse:
     """Order what was reviewed, if it is still the same; else say what has changed."""
     visit = visit.with_typed_fields({name: request.POST.get(name, "") for name in FIELD_NAMES})
-    extra_messages = (
-        [
-            _("Order %(number)s wasn’t paid. Nothing was charged. You can place it again.")
-            % {"number": ended.number}
-        ]
-        if ended
-        else []
-    )
-    orderable, now = visit.get_orderable_cart(), current_time()
+    orderable = visit.get_orderable_cart()
     # A request without a snapshot has seen no price rise: the page compares with the cart's own prices.
     previous_snapshot = snapshot or (
-        orderable_carts.cart_snapshot(visit.cart, visit.owner_id) if orderable.price_rises else None
+        cart_snapshot(visit.cart, visit.owner_id) if orderable.price_rises else None
     )
     if visit.first_incomplete_step != REVIEW:
         return step_page(
@@ -257,77 +221,31 @@ def _place_order(
             status=422,
         )
     if snapshot is None or not is_still_offered(visit, snapshot, orderable):
-        extra_messages = extra_messages or (
-            [] if previous_snapshot else [_("Check your order before you place it.")]
-        )
         return step_page(
             request,
             visit,
             REVIEW,
             orderable,
             previous_snapshot=previous_snapshot,
-            extra_messages=extra_messages,
+            extra_messages=_why_review_again(ended, previous_snapshot),
             status=409,
         )
     try:
         with order_limit(request, visit, snapshot):
-            order = place_reviewed_order(visit, snapshot, orderable, now)
-    except TooManyAttempts as too_many:
-        response = step_page(
-            request, visit, REVIEW, orderable, extra_messages=[str(too_many)], status=429
-        )
-        response["Retry-After"] = str(too_many.retry_after)
-        return response
-    except CartChanged as changed:
-        visit = reload_cart(visit, current_time())
-        refresh_badge(request)
-        return step_page(
-            request,
-            visit,
-            REVIEW,
-            visit.get_orderable_cart(),
-            previous_snapshot=snapshot,
-            extra_messages=[str(changed)],
-            status=409,
-        )
-    except OutOfStock as short:
-        return step_page(
-            request,
-            visit,
-            REVIEW,
-            visit.get_orderable_cart(short.shortages),
-            previous_snapshot=snapshot,
-            status=409,
-        )
-    except VoucherRefused as refused:
-        return step_page(
-            request,
-            visit,
-            REVIEW,
-            visit.get_orderable_cart({}, refused=str(refused)),
-            previous_snapshot=snapshot,
-            status=409,
-        )
-    except (CheckoutUsed, CartOrdered) as used:
-        return redirect_to_existing_order(request, visit.owner_id, used.order)
-    except CheckoutBusy:
-        return placing_page(request)
-    except (
-        CartError,
-        CheckoutAbandoned,
-        CustomerRefused,
-        TooManyUnpaidUnits,
-        GatewayUnavailable,
-    ) as refused:
-        return step_page(
-            request,
-            visit,
-            REVIEW,
-            visit.get_orderable_cart({}),
-            extra_messages=[str(refused)],
-            status=409,
-        )
+            order = place_reviewed_order(visit, snapshot, orderable, current_time())
+    except REFUSALS as refusal:
+        return refusal_page(request, visit, snapshot, orderable, refusal)
     return note_event(redirect_to_payment(request, order), NotedEvent("order"))
+
+
+def _why_review_again(ended: Order | None, previous_snapshot: CheckoutSnapshot | None) -> list[str]:
+    """Return why an order is to be reviewed once more; nothing where the page tells what has changed since a snapshot."""
+    if ended:
+        return [
+            _("Order %(number)s wasn’t paid. Nothing was charged. You can place it again.")
+            % {"number": ended.number}
+        ]
+    return [] if previous_snapshot else [_("Check your order before you place it.")]
 
 
 def _resubmit(request: HttpRequest, snapshot: CheckoutSnapshot, placed: Order) -> HttpResponse:

@@ -8,9 +8,10 @@ from uuid import UUID
 from accounts.models import User
 from cart.entities import Cart
 from cassandra_db import current_time
-from checkout import orderable_carts
 from checkout.checkouts import Checkout
 from checkout.forms import BillingForm, CheckoutForm, checkout_fingerprint
+from checkout.orderable_cart import OrderableCart, get_orderable_cart
+from checkout.snapshot import CheckoutSnapshot
 from checkout.steps import DELIVERY, REVIEW, STEPS
 from mail.addresses import email_key
 from orders.operations import OrderDraft
@@ -78,7 +79,7 @@ class CheckoutVisit:
 
     def get_orderable_cart(
         self, shortages: Mapping[UUID, int] | None = None, refused: str = ""
-    ) -> orderable_carts.OrderableCart:
+    ) -> OrderableCart:
         """Return what of the cart can be ordered now, with its voucher's discount for this person.
 
         `shortages` has newer stock of some variants, `refused` is why the voucher gives no discount. Raises CassandraUnavailable.
@@ -86,19 +87,17 @@ class CheckoutVisit:
         email = "" if "email" in self.form.errors else self.form.cleaned_data["email"]
         # The person matters only for a voucher.
         customer_keys = list_voucher_customer_keys(self.visitor, email) if self.cart.voucher else ()
-        orderable = orderable_carts.get_orderable_cart(
+        orderable = get_orderable_cart(
             self.cart, shortages, customer_keys=customer_keys, refused=refused
         )
         self.form.limit_weight(lines_weight(orderable.lines))
         return orderable
 
-    def calculate_sums(self, orderable: orderable_carts.OrderableCart) -> quotes.Quote:
+    def calculate_sums(self, orderable: OrderableCart) -> quotes.Quote:
         """Return the sums of what can be ordered. Raises ValueError if nothing is left to order."""
         return orderable.calculate_sums(self.form.delivery_method, self.form.tax_rates)
 
-    def take_snapshot(
-        self, orderable: orderable_carts.OrderableCart, step: str
-    ) -> orderable_carts.CheckoutSnapshot:
+    def take_snapshot(self, orderable: OrderableCart, step: str) -> CheckoutSnapshot:
         """Return the snapshot of a page that shows this; that of the last step also binds all that was typed."""
         snapshot = orderable.take_snapshot(
             self.calculate_sums(orderable),
@@ -113,9 +112,7 @@ class CheckoutVisit:
             review_fingerprint=checkout_fingerprint(self.form, self.billing, snapshot.content),
         )
 
-    def build_draft(
-        self, snapshot: orderable_carts.CheckoutSnapshot, orderable: orderable_carts.OrderableCart
-    ) -> OrderDraft:
+    def build_draft(self, snapshot: CheckoutSnapshot, orderable: OrderableCart) -> OrderDraft:
         """Return the order draft from the valid forms and what can be ordered."""
         address, voucher = self.form.cleaned_address(), orderable.applied.voucher
         return OrderDraft(

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from cassandra_db import current_time
-from checkout.orderable_carts import list_payment_methods
+from checkout.payment_methods import list_payment_methods
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, OPEN, DraftOrder
 from drafts.errors import DraftChanged, OfferOutdated

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 from moneyed import Money
 
 from inventory.entities import BACKORDER_WAREHOUSE
@@ -15,6 +15,7 @@ from orders.lifecycle import balance, parcels, returns
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item
+from orders.lifecycle.labels import ORDER_LABELS, customer_label
 from orders.lifecycle.parcels import ItemUnits, Parcel
 from orders.lifecycle.returns import Return
 from orders.lifecycle.states import (
@@ -24,7 +25,6 @@ from orders.lifecycle.states import (
     EXPIRED,
     ON_HOLD,
     PENDING,
-    PICKUP_LABELS,
     TRANSITION_RULES,
 )
 from payments.gateways import METHODS
@@ -32,30 +32,6 @@ from payments.methods import CARD, CASH_ON_DELIVERY, TRANSFER
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 from shop_settings.terms import get_terms
-
-# A parcel's label and the tone of its badge.
-_PARCEL_LABELS = {
-    parcels.PACKED: (gettext_noop("Packed"), "calm"),
-    parcels.SHIPPED: (gettext_noop("On its way"), "good"),
-    parcels.DELIVERED: (gettext_noop("Delivered"), "good"),
-    parcels.LOST: (gettext_noop("Lost by the carrier"), "bad"),
-}
-_RETURN_LABELS = {
-    returns.REQUESTED: (
-        gettext_noop("Under review"),
-        "warn",
-        gettext_noop("Don’t send anything until you hear from us."),
-    ),
-    returns.APPROVED: (gettext_noop("Approved: please send it"), "warn", ""),
-    returns.REJECTED: (gettext_noop("Declined"), "bad", ""),
-    returns.RECEIVED: (
-        gettext_noop("Received"),
-        "calm",
-        gettext_noop("We’ll refund you within a few days."),
-    ),
-    returns.REFUNDED: (gettext_noop("Refunded"), "good", ""),
-    returns.CLOSED: (gettext_noop("Completed"), "good", ""),
-}
 
 
 @dataclass(frozen=True)
@@ -104,12 +80,11 @@ def summarize_parcels(order: Order, items: Sequence[Item]) -> list[ParcelSummary
     kept_parcels = [each for each in order.parcels(items) if each.state != parcels.CANCELLED]
     found = []
     for number, each in enumerate(kept_parcels, 1):
-        label, tone = _PARCEL_LABELS[each.state]
         carrier = order.find_carrier(each.parcel_id)
-        if not carrier:
-            label = PICKUP_LABELS.get(each.state, label)
+        label = customer_label("parcel", each.state, is_pickup=not carrier)
+        tone = ORDER_LABELS["parcel"][each.state].customer_tone
         url = tracking_url(each.carrier, each.tracking)
-        found.append(ParcelSummary(each, number, gettext(label), tone, carrier, url))
+        found.append(ParcelSummary(each, number, label, tone, carrier, url))
     return found
 
 
@@ -138,8 +113,8 @@ def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary
     """Return an order's returns, the newest first."""
     found = []
     for each in reversed(order.returns):
-        label, tone, explanation = _RETURN_LABELS[each.state]
-        explanation = gettext(explanation) if explanation else ""
+        label = ORDER_LABELS["return"][each.state]
+        explanation = gettext(label.explanation) if label.explanation else ""
         if each.state == returns.APPROVED:
             seller = get_terms().seller_line
             explanation = gettext(
@@ -148,7 +123,13 @@ def summarize_returns(order: Order, items: Sequence[Item]) -> list[ReturnSummary
         elif each.state in (returns.REJECTED, returns.CLOSED):
             explanation = each.answer
         found.append(
-            ReturnSummary(each, item_units(items, each.lines), gettext(label), tone, explanation)
+            ReturnSummary(
+                each,
+                item_units(items, each.lines),
+                gettext(label.customer),
+                label.customer_tone,
+                explanation,
+            )
         )
     return found
 
@@ -253,9 +234,9 @@ def list_history(order: Order) -> list[CustomerHistoryEntry]:
 
 def event_label(order: Order, event: Event) -> str:
     """Return what an event of an order means, in words for the shopper."""
-    if event.kind in PICKUP_LABELS and not order.find_carrier(event.details.get("parcel")):
-        return gettext(PICKUP_LABELS[event.kind])
-    return event.customer_label or gettext("Message from us")
+    is_pickup = not order.find_carrier(event.details.get("parcel"))
+    label = customer_label("event", event.kind, is_pickup=is_pickup)
+    return label or customer_label("event", "note")
 
 
 def _event_detail(order: Order, event: Event, several: bool) -> str:
@@ -278,15 +259,7 @@ def _event_detail(order: Order, event: Event, several: bool) -> str:
 CHANGE_KINDS = frozenset(
     {"packed", "unpacked", "shipped", "changed", "cancelled", "held", "resumed"}
 )
-RETURN_KINDS = frozenset(
-    {
-        "return_requested",
-        "return_approved",
-        "return_rejected",
-        "return_received",
-        "return_closed",
-    }
-)
+RETURN_KINDS = frozenset(returns.KINDS)
 
 
 def events_since(order: Order, seen: str, kinds: frozenset[str]) -> list[Event]:

@@ -23,6 +23,7 @@ from pricing.delivery import PromisedDelivery, former_promise
 from pricing.money import from_minor_units
 from pricing.quotes import Discount, snapshot_columns
 from pricing.tax import TaxPart, former_tax_rates
+from shop_settings.terms import get_terms
 
 # Q12, Q14: an order with its events; the header stands in every row.
 ORDER = read(
@@ -100,6 +101,7 @@ def order_from_rows(rows: Sequence[Row]) -> Order | None:
             for part in json.loads(head.discounts or "[]")
         ),
         events=tuple(_event(row) for row in rows if row.event_id is not None),
+        return_days=get_terms(localdate(head.placed_at)).return_days,
         customer_notes=head.customer_notes or "",
         skus=tuple(json.loads(head.skus or "[]")),
         tags=tuple(sorted(head.tags or ())),

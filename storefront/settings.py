@@ -341,7 +341,7 @@ RATE_LIMIT_DELAYS_AT_ONCE = max(1, env.int("WEB_THREADS", default=16) // 4)
 # keeps a processor busy: with more of them none is answered sooner, and all other pages are later.
 CHECKOUT_QUEUE_URLS = ["checkout:details", "checkout:delivery", "checkout:review"]
 # What a page of the checkout has in its form's field `checkout`: whoever sends one is inside already.
-CHECKOUT_VISIT_PROOF = "checkout.orderable_carts.is_snapshot_token"
+CHECKOUT_VISIT_PROOF = "checkout.snapshot.is_snapshot_token"
 CHECKOUTS_AT_ONCE = env.int("CHECKOUTS_AT_ONCE", default=1)
 CHECKOUTS_NEXT = env.int("CHECKOUTS_NEXT", default=env.int("WEB_THREADS", default=16) // 4)
 

@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import has_permission
 from accounts.models import User
-from adminpanel.orders.labels import fulfilment_label, payment_label, payment_tone
 from adminpanel.orders.selection import OrderFilterForm, list_filter_fields
 from cassandra_db import current_time, page_key, page_token
 from cassandra_db.session import keyspace_name
@@ -29,6 +28,7 @@ from orders import queries
 from orders.board import OrderFilter
 from orders.lifecycle import states
 from orders.lifecycle.entities import BoardOrder, CappedCount
+from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods
 
@@ -91,15 +91,15 @@ class BoardRow:
 
     @property
     def payment_label(self) -> str:
-        return payment_label(self.order.payment)
+        return staff_label("payment", self.order.payment)
 
     @property
     def payment_tone(self) -> str:
-        return payment_tone(self.order.payment)
+        return ORDER_LABELS["payment"][self.order.payment].tone
 
     @property
     def fulfilment_label(self) -> str:
-        return fulfilment_label(self.order.fulfilment, is_pickup=self.order.is_pickup)
+        return staff_label("status", self.order.fulfilment, is_pickup=self.order.is_pickup)
 
     @property
     def delivery(self) -> str:

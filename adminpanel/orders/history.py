@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from adminpanel.orders.labels import actor_label, event_label, name_actor
 from inventory.warehouses import find_warehouse_name
 from orders.lifecycle import returns
 from orders.lifecycle.entities import Order
 from orders.lifecycle.events import Event
+from orders.lifecycle.labels import ORDER_LABELS
 from pricing.money import from_minor_units
 from pricing.templatetags.money import format_money
 
@@ -67,18 +68,8 @@ def describe_submitted_event(order: Order, event: Event) -> str:
                 "number": details["parcel"],
                 "what": event_label(order, event).lower(),
             }
-        case "return_approved":
-            return _("return %(return)s approved") % details
-        case "return_rejected":
-            return _("return %(return)s declined") % details
-        case "return_received":
-            return _("return %(return)s received") % details
-        case "return_closed":
-            return _("return %(return)s closed without a refund") % details
         case "refund_owed":
             return _("%(amount)s will be refunded") % {"amount": amount("amount")}
-        case "refunded":
-            return _("refund sent")
         case "changed" if "address" in details:
             return _("delivery address changed")
         case "changed":
@@ -97,9 +88,8 @@ def describe_submitted_event(order: Order, event: Event) -> str:
             return ", ".join(_tag_changes(event))
         case "note" if details.get("added_order"):
             return _("order %(number)s adds to it") % {"number": details["added_order"]}
-        case "note":
-            return _("note added")
-    return event_label(order, event).lower()
+    done = ORDER_LABELS["event"][event.kind].done
+    return gettext(done) % details if done else event_label(order, event).lower()
 
 
 def _event_details(event: Event, order: Order) -> str:

@@ -14,13 +14,8 @@ from adminpanel.orders.forms import NoteForm, TagForm, TransitionForm
 from adminpanel.orders.fulfilment_forms import AnyForm, PackForm, build_order_forms
 from adminpanel.orders.history import describe_submitted_event, staff_history
 from adminpanel.orders.labels import (
-    COLUMN_TONES,
     actor_label,
-    attempt_label,
     event_label,
-    fulfilment_label,
-    payment_label,
-    payment_tone,
 )
 from adminpanel.orders.panels import parcel_panels, return_panels
 from adminpanel.orders.queries import OrderPage, address_lines, get_order_page, manual_refunds
@@ -30,6 +25,7 @@ from adminpanel.templatetags.ages import ago
 from orders.lifecycle import balance, states
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
+from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from orders.numbers import normalize_order_number
 from orders.presentation import delivery_estimate, last_event_id
 from orders.queries import get_order_by_number
@@ -192,13 +188,15 @@ def _context(
         "can_draft": has_permission(current_member(request), "adminpanel.draft")
         and not page_data.order.is_erased,
         "lines": found.current_lines(page_data.items) or page_data.items,
-        "attempts": [(each, attempt_label(each.state)) for each in page_data.attempts],
+        "attempts": [
+            (each, staff_label("payment_attempt", each.state)) for each in page_data.attempts
+        ],
         "events": staff_history(found),
         "transitions": transitions,
-        "column_tone": COLUMN_TONES.get(found.board_column, "plain"),
-        "payment_word": payment_label(found.payment),
-        "payment_tone": payment_tone(found.payment),
-        "fulfilment_word": fulfilment_label(found.fulfilment, is_pickup=found.is_pickup),
+        "column_tone": ORDER_LABELS["column"][found.board_column].tone,
+        "payment_word": staff_label("payment", found.payment),
+        "payment_tone": ORDER_LABELS["payment"][found.payment].tone,
+        "fulfilment_word": staff_label("status", found.fulfilment, is_pickup=found.is_pickup),
         "expected": delivery_estimate(found),
         "delivery_lines": delivery,
         "billing_lines": billing,

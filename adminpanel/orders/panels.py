@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adminpanel.orders.fulfilment_forms import AnyForm, line_contents
-from adminpanel.orders.labels import RETURNS, _parcel_words_and_tone, _words_and_tone
 from orders.carriers import tracking_url
 from orders.lifecycle import returns
 from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
+from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from orders.lifecycle.parcels import ItemUnits, Parcel
 from orders.lifecycle.returns import Return
 
@@ -50,7 +50,8 @@ def parcel_panels(
     return [
         ParcelPanel(
             each,
-            *_parcel_words_and_tone(order, each),
+            staff_label("parcel", each.state, is_pickup=not order.find_carrier(each.parcel_id)),
+            ORDER_LABELS["parcel"][each.state].tone,
             tracking_url(each.carrier, each.tracking),
             forms.get(f"parcel-{each.parcel_id}"),
             forms.get(f"tracking-{each.parcel_id}"),
@@ -67,7 +68,8 @@ def return_panels(
         ReturnPanel(
             each,
             line_contents(items, each.lines),
-            *_words_and_tone(RETURNS[each.state]),
+            staff_label("return", each.state),
+            ORDER_LABELS["return"][each.state].tone,
             forms.get(f"return-{each.return_id}"),
             forms.get(f"refund-{each.return_id}"),
         )

@@ -11,8 +11,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.orders.labels import PAYMENTS
 from orders.board import OrderFilter, iterate_orders
+from orders.lifecycle.labels import ORDER_LABELS
 from orders.lifecycle.states import BOARD_COLUMNS
 from payments.gateways import METHODS
 from pricing.delivery import list_all_methods, list_delivery_countries
@@ -62,7 +62,9 @@ class OrderFilterForm(FilterForm):
         choices: dict[str, list[tuple[str, Any]]] = {
             "country": [(code, country_name(code)) for code in list_delivery_countries()],
             "delivery": [(code, name) for code, name in list_all_methods().items()],
-            "payment": [(status, label) for status, (label, _tone) in PAYMENTS.items()],
+            "payment": [
+                (status, _(label.staff)) for status, label in ORDER_LABELS["payment"].items()
+            ],
             "method": [(code, each.name) for code, each in METHODS.items()],
         }
         for name, found in choices.items():

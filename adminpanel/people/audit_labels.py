@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy
 from accounts import audit_log, queries
 from accounts.audit_log import AuditLogEntry
 from accounts.models import User
-from adminpanel.orders.labels import EVENTS
 from catalogue import queries as catalogue_queries
+from orders.lifecycle.labels import staff_label
 
 PAGE_LENGTH = 40
 # What each act is called. Whatever else stands in the log is a page that a user was refused.
@@ -271,7 +271,7 @@ def _list_fields(entry: AuditLogEntry, names: _Names) -> Iterator[tuple[str, str
         if name not in _TECHNICAL and name not in entry.changes and value != _NOT_KEPT
     }
     for name, value in (*sent.items(), *entry.changes.items()):
-        words = str(EVENTS.get(value, value)) if name == "event" else names.describe(value)
+        words = staff_label("event", value) if name == "event" else names.describe(value)
         if words:
             yield str(FIELDS.get(name) or name.replace("_", " ").capitalize()), words
 

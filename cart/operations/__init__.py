@@ -13,8 +13,10 @@ from cart.operations.carts import (
     undelete_cart,
 )
 from cart.operations.checkout_claim import claim_cart_for_checkout
+from cart.operations.emptied_carts import empty_cart, refill_cart
 from cart.operations.lines import (
     BOUGHT_DAYS,
+    AlreadyRead,
     LineResult,
     add_line,
     change_line_quantity,
@@ -24,16 +26,16 @@ from cart.operations.lines import (
     restore_line,
 )
 from cart.operations.prices import accept_prices
+from cart.operations.saved_lines import (
+    move_saved_line_to_cart,
+    remove_saved_line,
+    save_line_for_later,
+)
 from cart.operations.transfers import (
     MoveResult,
     duplicate_cart,
-    empty_cart,
     merge_carts,
     move_line,
-    move_saved_line_to_cart,
-    refill_cart,
-    remove_saved_line,
-    save_line_for_later,
     unmerge_carts,
 )
 from cart.operations.vouchers import set_voucher

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID, uuid4, uuid5
 
-from cassandra.query import BoundStatement
 from django.conf import settings
 
 from cart import queries
@@ -29,7 +28,7 @@ from cassandra_db import (
 )
 
 # How often a batch is tried again when others changed the carts meanwhile.
-ATTEMPTS = 30
+MAX_ATTEMPTS = 30
 FIRST_CART = conditional_write(
     "K1",
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = 1 WHERE owner_id = :owner_id IF cart_count = null",
@@ -103,6 +102,17 @@ class ActiveCart:
 
 
 @dataclass(frozen=True)
+class _ListEntry:
+    """A cart as it is put on a person's list."""
+
+    cart_id: UUID
+    name: str
+    created_at: datetime
+    role: str = ""
+    shared_by: str = ""
+
+
+@dataclass(frozen=True)
 class ClaimedCarts:
     """What came of a login: the names of the carts that moved, and how many exceeded the limit and are still the guest's."""
 
@@ -119,7 +129,7 @@ def create_cart(
     """
     name = clean_name(name)
     cart_id = created_cart_id(person_id, idempotency_key)
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if any(row.cart_id == cart_id for row in carts):
             return cart_id
@@ -128,7 +138,7 @@ def create_cart(
         if any(row.name_key == name_key(name) for row in carts):
             raise NameTaken(name)
         initialize_cart(cart_id, person_id, now, guest=guest)
-        if _insert_cart(person_id, carts, cart_id, name, now, now, activate=True):
+        if _insert_cart(person_id, carts, _ListEntry(cart_id, name, now), now, activate=True):
             return cart_id
     raise CartBusy
 
@@ -141,7 +151,7 @@ def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
 def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
     """Make a cart the active one (U2) and return its name. Raises NoSuchCart, CartBusy, CassandraUnavailable."""
     require_access(person_id, cart_id, VIEW)
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None:
             raise NoSuchCart
@@ -185,7 +195,7 @@ def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
         or sums.owner_id != person_id
     ):
         raise UndoExpired
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
         # An add that finds it still marked may take it off the list again: so the list is read once more.
         name = add_cart_to_list(person_id, undo.cart_id, undo.name, now)
@@ -218,22 +228,13 @@ def add_cart_to_list(
 
     One that is listed already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if mine := next((row for row in carts if row.cart_id == cart_id), None):
             return str(mine.cart_name)
         name = free_name(wanted, {row.name_key for row in carts if row.name_key})
-        if _insert_cart(
-            person_id,
-            carts,
-            cart_id,
-            name,
-            created_at or now,
-            now,
-            activate=activate,
-            role=role,
-            shared_by=shared_by,
-        ):
+        entry = _ListEntry(cart_id, name, created_at or now, role, shared_by)
+        if _insert_cart(person_id, carts, entry, now, activate=activate):
             return name
     raise CartBusy
 
@@ -245,7 +246,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
     Raises CartBusy, CassandraUnavailable.
     """
     was_active = False
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:
@@ -324,13 +325,13 @@ def get_or_create_active_cart(
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
     cart_id = uuid4()
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id) if rows is None else rows
         rows = None
         if found := find_active_cart_row(carts):
             return active_cart_from_row(found, carts)
         name = free_name(default_name(), {row.name_key for row in carts if row.name_key})
-        if _insert_cart(person_id, carts, cart_id, name, now, now, activate=True):
+        if _insert_cart(person_id, carts, _ListEntry(cart_id, name, now), now, activate=True):
             return ActiveCart(cart_id, name, "", now, is_new=True)
     raise CartBusy
 
@@ -356,50 +357,27 @@ def initialize_cart(cart_id: UUID, owner_id: UUID, now: datetime, *, guest: bool
 
 
 def _insert_cart(
-    owner_id: UUID,
-    carts: list[Row],
-    cart_id: UUID,
-    name: str,
-    created_at: datetime,
-    now: datetime,
-    *,
-    activate: bool,
-    role: str = "",
-    shared_by: str = "",
+    owner_id: UUID, carts: list[Row], entry: _ListEntry, now: datetime, *, activate: bool
 ) -> bool:
     """Write a cart's row, given the owner's other carts as read. False if these have changed. Raises TooManyCarts."""
     count = carts[0].cart_count if carts else None
     if count is not None and count >= MAX_CARTS:
         raise TooManyCarts(MAX_CARTS)
+    active = entry.cart_id if activate else None
     if count is None:
-        count_update = FIRST_CART.bind(owner_id=owner_id, active=cart_id if activate else None)
+        count_update = FIRST_CART.bind(owner_id=owner_id, active=active)
     elif activate:
-        count_update = ANOTHER_ACTIVE_CART.bind(owner_id=owner_id, most=MAX_CARTS, active=cart_id)
+        count_update = ANOTHER_ACTIVE_CART.bind(owner_id=owner_id, most=MAX_CARTS, active=active)
     else:
         count_update = ANOTHER_CART.bind(owner_id=owner_id, most=MAX_CARTS)
-    row = _cart_row(owner_id, cart_id, name, created_at, now if activate else None, role, shared_by)
-    return bool(apply_batch(count_update, row, if_lost=applied_if(_is_cart_row(cart_id, name))))
-
-
-def _cart_row(
-    owner_id: UUID,
-    cart_id: UUID,
-    name: str,
-    created_at: datetime,
-    activated_at: datetime | None,
-    role: str | None,
-    shared_by: str | None,
-) -> BoundStatement:
-    return CART.bind(
+    row = CART.bind(
         owner_id=owner_id,
-        name_key=name_key(name),
-        cart_id=cart_id,
-        name=name,
-        created_at=created_at,
-        activated_at=activated_at,
-        role=role or "",
-        shared_by=shared_by or "",
+        name_key=name_key(entry.name),
+        activated_at=now if activate else None,
+        **asdict(entry),
     )
+    is_own = _is_cart_row(entry.cart_id, entry.name)
+    return bool(apply_batch(count_update, row, if_lost=applied_if(is_own)))
 
 
 def _is_cart_row(cart_id: UUID, name: str) -> Callable[[Row], bool]:
@@ -445,7 +423,7 @@ def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
     """Write a guest's cart to the member; return its name there, or None if the member has too many."""
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
             return str(mine.cart_name)
@@ -462,9 +440,8 @@ def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str)
         initialize_cart(cart.cart_id, user_id, now)
         SET_OWNER.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=user_id, guest=False)
         try:
-            if _insert_cart(
-                user_id, carts, cart.cart_id, name, cart.created_at, now, activate=activate
-            ):
+            entry = _ListEntry(cart.cart_id, name, cart.created_at)
+            if _insert_cart(user_id, carts, entry, now, activate=activate):
                 return name
         except TooManyCarts:
             SET_OWNER.apply(if_lost=SEND_AGAIN, cart_id=cart.cart_id, owner_id=guest_id, guest=True)

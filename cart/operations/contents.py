@@ -4,6 +4,7 @@ A change of many lines at once is one conditional batch as well: it names the ve
 which are written as computed, equal the lines whatever has happened in between.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,7 +20,7 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 from cassandra_db import Row, applied_if, apply_batch, conditional_write, read, retry_attempts
 from pricing.quotes import line_label, snapshot_columns
 
-ATTEMPTS = 30
+MAX_ATTEMPTS = 30
 DAY = 24 * 3600
 # A batch that is refused, or whose answer is lost, is recognised by its idempotency row.
 IDEMPOTENCY_ROW = read(
@@ -70,7 +71,7 @@ class CartContents:
 
 def get_contents(cart_id: UUID) -> CartContents:
     """Return a cart as it is. Raises CartBusy, CassandraUnavailable."""
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         reading = (queries.LINES.start(cart_id=cart_id), queries.SAVED_LINES.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
         lines, saved_lines = (
@@ -206,7 +207,7 @@ def change_contents(
     `change` plans what shall be done with the contents as they are, and returns the note. It is called again when others
     were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         if (earlier := get_idempotency_row(cart_id, idempotency_key)) is not None:
             return str(earlier.note) if earlier.note is not None else None
         contents = get_contents(cart_id)
@@ -246,3 +247,10 @@ def idempotency_row_matcher(idempotency_key: UUID) -> Callable[[Row], bool]:
         return getattr(row, "kind", None) == "op" and row.key == str(idempotency_key)
 
     return is_own
+
+
+def parse_note(note: str | None) -> dict[str, Any]:
+    """Return the note of a change. Raises CartBusy for one that the worker has put an end to."""
+    if note is None:
+        raise CartBusy
+    return dict(json.loads(note))

@@ -12,33 +12,23 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
-from cassandra.query import BoundStatement
-
 from cart import queries
 from cart.access import EDIT, OWN, VIEW, require_access
-from cart.errors import CartBusy, CartError, NoSuchCart, NoSuchLine, SameCart, UndoExpired
+from cart.errors import CartError, NoSuchCart, NoSuchLine, SameCart, UndoExpired
 from cart.operations import carts
 from cart.operations.contents import (
-    DAY,
     CartChange,
     change_contents,
     get_contents,
     get_idempotency_row,
     idempotency_row_matcher,
     idempotency_row_statement,
+    parse_note,
 )
 from cart.undo import Undo
-from cassandra_db import (
-    Row,
-    applied_if,
-    apply_batch,
-    conditional_write,
-    current_time,
-    read,
-    write,
-)
+from cassandra_db import applied_if, apply_batch, conditional_write, current_time, read, write
 from jobs.minutes import floor_to_minute
-from pricing.quotes import line_label, snapshot_columns
+from pricing.quotes import line_label
 
 # A day longer than the undo of a merge, and than the worker may be away.
 RETENTION_DAYS = 10
@@ -59,20 +49,6 @@ MARK_DELETED_AT_VERSION = conditional_write(
     "U1",
     """UPDATE items_by_cart SET deleted_at = :now, version = :version, owner_id = :owner_id WHERE cart_id = :cart_id
        IF version = :seen AND deleted_at = null""",
-)
-DELETE_LINES = conditional_write(
-    "U1", "DELETE FROM items_by_cart WHERE cart_id = :cart_id AND kind = 'line'"
-)
-UNDO_ROW = conditional_write(
-    "U1",
-    """INSERT INTO items_by_cart (cart_id, kind, key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at)
-       VALUES (:cart_id, 'undo', :key, :product_id, :variant_id, :sku, :name, :slug, :options, :picture, :price, :quantity, :added_at)
-       USING TTL :seconds""",
-)
-UNDO_ROWS = read(
-    "U1",
-    """SELECT key, product_id, variant_id, sku, name, slug, options, picture, price, quantity, added_at FROM items_by_cart
-       WHERE cart_id = :cart_id AND kind = 'undo' AND key > :after AND key < :before""",
 )
 
 
@@ -133,11 +109,11 @@ def move_line(
 
     owner_id = person_id if target.is_owner else None
     if copy:
-        done = _parse_note(
+        done = parse_note(
             change_contents(target_id, idempotency_key, now, put, owner_id=owner_id, guest=guest)
         )
     else:
-        done = _parse_note(_begin_move(move, put, now, owner_id=owner_id, guest=guest))
+        done = parse_note(_begin_move(move, put, now, owner_id=owner_id, guest=guest))
         _take_units(source_id, done["lines"], {}, uuid5(idempotency_key, "taken"), now)
         clear_pending_move(move)
     return MoveResult(done["label"], sum(done["lines"].values()), source.name, target.name)
@@ -165,52 +141,6 @@ def duplicate_cart(
     return copy_id, name
 
 
-def empty_cart(person_id: UUID, cart_id: UUID, idempotency_key: UUID, now: datetime) -> Undo:
-    """Take all lines out of a cart, and return what puts them back within a day. Lines saved for later stay.
-
-    Raises NoSuchCart, NotAllowed, CartBusy, CassandraUnavailable.
-    """
-    found = require_access(person_id, cart_id, EDIT)
-
-    def empty(change: CartChange) -> str:
-        lines = change.contents.lines
-        for key in lines:
-            change.take(key, lines[key].quantity)
-        # One statement deletes them all; the rows for putting them back expire by themselves.
-        change.statements = [
-            DELETE_LINES.bind(cart_id=cart_id),
-            *(_undo_row(cart_id, idempotency_key, lines[k]) for k in lines),
-        ]
-        return "{}"
-
-    change_contents(cart_id, idempotency_key, now, empty)
-    return Undo("empty", person_id, cart_id, found.name, idempotency_key=idempotency_key)
-
-
-def refill_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
-    """Put back what a cart was emptied of, on top of what was added since, and return the cart's name.
-
-    A second call does nothing. Raises UndoExpired, NoSuchCart, NotAllowed, TooManyUnitsTogether, TooManyLines, CartBusy,
-    CassandraUnavailable.
-    """
-    if undo.idempotency_key is None:
-        raise UndoExpired
-    found = require_access(person_id, undo.cart_id, EDIT)
-    rows = UNDO_ROWS.all(
-        cart_id=undo.cart_id, after=f"{undo.idempotency_key}/", before=f"{undo.idempotency_key}0"
-    )
-    if not rows and get_idempotency_row(undo.cart_id, undo.idempotency_key) is None:
-        raise UndoExpired
-
-    def put(change: CartChange) -> str:
-        for row in rows:
-            change.put(row._replace(key=row.key.partition("/")[2]), row.quantity)
-        return "{}"
-
-    change_contents(undo.cart_id, uuid5(undo.idempotency_key, "undo"), now, put)
-    return found.name
-
-
 def merge_carts(
     person_id: UUID,
     source_id: UUID,
@@ -231,56 +161,31 @@ def merge_carts(
         raise SameCart
     earlier = get_idempotency_row(target_id, idempotency_key)
     name = (
-        _parse_note(earlier.note)["name"]
+        parse_note(earlier.note)["name"]
         if earlier
         else require_access(person_id, source_id, OWN).name
     )
     # so that it has a version to be deleted at
     carts.initialize_cart(source_id, person_id, now, guest=guest)
     move = PendingMove(
-        floor_to_minute(current_time()),
-        idempotency_key,
-        "merge",
-        person_id,
-        source_id,
-        target_id,
+        floor_to_minute(current_time()), idempotency_key, "merge", person_id, source_id, target_id
     )
-    active = (
-        getattr(queries.get_listed_cart_row(person_id, source_id), "active_cart_id", None)
-        == source_id
-    )
+    row = queries.get_listed_cart_row(person_id, source_id)
+    is_active = getattr(row, "active_cart_id", None) == source_id
 
     def put(change: CartChange) -> str:
-        source = get_contents(source_id)
-        if source.is_deleted:
-            raise NoSuchCart
-        for kind, rows in (("line", source.lines), ("later", source.saved_lines)):
-            for row in rows.values():
-                change.put(row, row.quantity, kind)
-        change.voucher = source.sums.voucher_code if source.sums else None
-        lines, saved_lines = (
-            {row.key: row.quantity for row in rows.values()}
-            for rows in (source.lines, source.saved_lines)
-        )
-        return json.dumps(
-            {
-                "name": name,
-                "active": active,
-                "version": source.version,
-                "lines": lines,
-                "later": saved_lines,
-            }
-        )
+        return json.dumps({"name": name, "active": is_active} | _put_all(change, source_id))
 
-    note = _begin_move(move, put, now, owner_id=person_id if target.is_owner else None, guest=guest)
-    _finish_merge(move, _parse_note(note), now)
+    owner_id = person_id if target.is_owner else None
+    done = parse_note(_begin_move(move, put, now, owner_id=owner_id, guest=guest))
+    _finish_merge(move, done, now)
     clear_pending_move(move)
     return Undo(
         "merge",
         person_id,
         source_id,
         name,
-        is_active=_parse_note(note)["active"],
+        is_active=done["active"],
         idempotency_key=idempotency_key,
         target_cart_id=target_id,
     )
@@ -305,7 +210,7 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
         if (listed := queries.get_listed_cart_row(person_id, undo.cart_id)) is None:
             raise UndoExpired
         return str(listed.cart_name)
-    done = _parse_note(row.note)
+    done = parse_note(row.note)
     if source_row.note == "marked":
         name = carts.undelete_cart(person_id, undo, now)
     else:
@@ -314,45 +219,6 @@ def unmerge_carts(person_id: UUID, undo: Undo, now: datetime) -> str:
         _put_back(undo.target_cart_id, undo.cart_id, done, uuid5(undo.idempotency_key, "back"), now)
     _take_units(undo.target_cart_id, done["lines"], done["later"], step, now)
     return name
-
-
-def save_line_for_later(
-    person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
-) -> MoveResult:
-    """Save a line for later, in the same cart and out of its sums. The same `idempotency_key` counts once.
-
-    Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
-    """
-    return _swap_kind(person_id, cart_id, key, idempotency_key, now, "line", "later")
-
-
-def move_saved_line_to_cart(
-    person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
-) -> MoveResult:
-    """Put a line saved for later back into the cart, at the price that it had. The same `idempotency_key` counts once.
-
-    Raises NoSuchCart, NotAllowed, NoSuchLine, TooManyUnitsTogether, TooManyLines, CartBusy, CassandraUnavailable.
-    """
-    return _swap_kind(person_id, cart_id, key, idempotency_key, now, "later", "line")
-
-
-def remove_saved_line(
-    person_id: UUID, cart_id: UUID, key: str, idempotency_key: UUID, now: datetime
-) -> str:
-    """Remove a line saved for later, and return its name.
-
-    Raises NoSuchCart, NotAllowed, NoSuchLine, CartBusy, CassandraUnavailable.
-    """
-    require_access(person_id, cart_id, EDIT)
-
-    def drop(change: CartChange) -> str:
-        row = change.contents.saved_lines.get(key)
-        if row is None:
-            raise NoSuchLine
-        change.take(key, row.quantity, "later")
-        return line_label(row.name, row.options or {})
-
-    return change_contents(cart_id, idempotency_key, now, drop) or ""
 
 
 def list_pending_moves(minutes: Iterable[datetime]) -> list[PendingMove]:
@@ -378,7 +244,7 @@ def finish_move(move: PendingMove, now: datetime) -> None:
             return clear_pending_move(move)
         row = get_idempotency_row(move.target_id, move.move_id)
     if row is not None and row.note is not None:
-        done = _parse_note(row.note)
+        done = parse_note(row.note)
         if move.kind == "merge":
             _finish_merge(move, done, now)
         else:
@@ -422,6 +288,23 @@ def _begin_move(
     except CartError:
         clear_pending_move(move)
         raise
+
+
+def _put_all(change: CartChange, source_id: UUID) -> dict[str, Any]:
+    """Put all of a cart into another one, and return what it was: its version, and its units by kind and key."""
+    source = get_contents(source_id)
+    if source.is_deleted:
+        raise NoSuchCart
+    change.voucher = source.sums.voucher_code if source.sums else None
+    moved: dict[str, Any] = {"version": source.version}
+    for kind, name, rows in (
+        ("line", "lines", source.lines),
+        ("later", "later", source.saved_lines),
+    ):
+        for row in rows.values():
+            change.put(row, row.quantity, kind)
+        moved[name] = {row.key: row.quantity for row in rows.values()}
+    return moved
 
 
 def _finish_merge(move: PendingMove, done: dict[str, Any], now: datetime) -> None:
@@ -481,47 +364,3 @@ def _put_back(
         return "{}"
 
     change_contents(target_id, step, now, put, days=RETENTION_DAYS)
-
-
-def _swap_kind(
-    person_id: UUID,
-    cart_id: UUID,
-    key: str,
-    idempotency_key: UUID,
-    now: datetime,
-    source: str,
-    target: str,
-) -> MoveResult:
-    found = require_access(person_id, cart_id, EDIT)
-
-    def swap(change: CartChange) -> str:
-        row = (change.contents.lines if source == "line" else change.contents.saved_lines).get(key)
-        if row is None:
-            raise NoSuchLine
-        change.take(key, row.quantity, source)
-        change.put(row, row.quantity, target)
-        return json.dumps(
-            {"label": line_label(row.name, row.options or {}), "quantity": row.quantity}
-        )
-
-    done = _parse_note(change_contents(cart_id, idempotency_key, now, swap))
-    return MoveResult(done["label"], done["quantity"], found.name, found.name)
-
-
-def _parse_note(note: str | None) -> dict[str, Any]:
-    """Return the note of a change. Raises CartBusy for one that the worker has put an end to."""
-    if note is None:
-        raise CartBusy
-    return dict(json.loads(note))
-
-
-def _undo_row(cart_id: UUID, idempotency_key: UUID, row: Row) -> BoundStatement:
-    return UNDO_ROW.bind(
-        cart_id=cart_id,
-        key=f"{idempotency_key}/{row.key}",
-        **snapshot_columns(row),
-        price=row.price,
-        quantity=row.quantity,
-        added_at=row.added_at,
-        seconds=DAY,
-    )

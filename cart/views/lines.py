@@ -133,8 +133,7 @@ def add_line(request: HttpRequest) -> HttpResponse:
             idempotency_key,
             current_time(),
             guest=owner.is_guest(request),
-            carts=carts,
-            available=available,
+            already_read=operations.AlreadyRead(carts, available),
         )
     except (CartError, NoLongerSold) as error:
         form.add_error("quantity" if product_and_variant else None, str(error))

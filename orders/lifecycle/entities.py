@@ -11,7 +11,6 @@ from functools import cached_property
 from uuid import UUID
 
 from django.utils.timezone import localdate
-from django.utils.translation import gettext
 from moneyed import Money
 
 from accounts.addresses import Address
@@ -19,6 +18,7 @@ from inventory.entities import Allocation, make_reservation_id
 from orders.lifecycle import parcels, refunds, returns, states
 from orders.lifecycle.events import Event
 from orders.lifecycle.items import Item, prorate_discount
+from orders.lifecycle.labels import ORDER_LABELS, staff_label
 from orders.lifecycle.parcels import ItemUnits, Parcel
 from orders.lifecycle.payment_attempts import (
     PaymentAttempt,
@@ -33,7 +33,6 @@ from pricing.delivery import PromisedDelivery
 from pricing.money import to_minor_units
 from pricing.quotes import Discount, added_tax_by_line
 from pricing.tax import TaxPart
-from shop_settings.terms import get_terms
 from web.days import start_of_day
 
 
@@ -77,6 +76,7 @@ class Order:
     voucher: str
     discounts: tuple[Discount, ...]
     events: tuple[Event, ...]
+    return_days: int  # days after its arrival on which an item may be sent back, by the terms of the day it was placed
     customer_notes: str = ""  # what its shopper says about the delivery
     skus: tuple[str, ...] = ()  # what was ordered, each once
     tags: tuple[str, ...] = ()  # in alphabetical order (orders.tags)
@@ -233,11 +233,6 @@ class Order:
         return localdate(arrived_at) + timedelta(days=self.return_days)
 
     @property
-    def return_days(self) -> int:
-        """For how many days after it has arrived a thing may be sent back, as it was when the order was placed."""
-        return get_terms(localdate(self.placed_at)).return_days
-
-    @property
     def has_packed_parcel(self) -> bool:
         """Whether a parcel is packed and not sent."""
         return any(each.state == parcels.PACKED for each in self._parcels)
@@ -325,8 +320,9 @@ class Order:
 
     @property
     def customer_label(self) -> str:
-        """The status in a word for the shopper."""
-        return states.order_customer_label(self)
+        """The status in a word or two for the shopper, untranslated, as lists of orders store it."""
+        label = ORDER_LABELS["status"][states.customer_status(self)]
+        return (self.is_pickup and label.pickup) or label.customer
 
     @property
     def board_column(self) -> str:
@@ -335,7 +331,7 @@ class Order:
 
     @property
     def board_column_label(self) -> str:
-        return gettext(states.BOARD_COLUMNS[self.board_column])
+        return staff_label("column", self.board_column)
 
     @property
     def is_awaiting_payment(self) -> bool:

@@ -9,8 +9,6 @@ from uuid import UUID
 
 from cassandra.util import datetime_from_uuid1
 
-from orders.lifecycle import states
-
 
 @dataclass(frozen=True)
 class Event:
@@ -30,16 +28,6 @@ class Event:
     def at(self) -> datetime:
         moment: datetime = datetime_from_uuid1(self.event_id)
         return moment.replace(tzinfo=UTC)
-
-    @property
-    def customer_label(self) -> str:
-        """What it means, in words for the shopper."""
-        return states.event_customer_label(self.kind)
-
-    @property
-    def staff_label(self) -> str:
-        """What it is, in a word for staff."""
-        return self.kind.replace("_", " ").capitalize()
 
 
 def parse_line_units(lines: Any) -> dict[int, int]:

@@ -17,42 +17,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
-from django.utils.translation import gettext
-from django.utils.translation import gettext_noop as _
+from orders.lifecycle.labels import ORDER_LABELS
 
 PENDING, CONFIRMED, ON_HOLD, CLOSED = "pending_payment", "confirmed", "on_hold", "closed"
 CANCELLED, EXPIRED = "cancelled", "expired"
 # Not a state of an order: the mark of a checkout that was abandoned before it became one.
 ABANDONED = "abandoned"
 
-# The board's columns, from left to right.
-BOARD_COLUMNS = {
-    "unconfirmed": _("Email not confirmed"),
-    "to_pay": _("To pay"),
-    "payment_problem": _("Payment problem"),
-    "to_pack": _("To pack"),
-    "partly_shipped": _("Partly shipped"),
-    "shipped": _("Shipped"),
-    "late": _("Late"),
-    "on_hold": _("On hold"),
-    "returns_waiting": _("Returns waiting"),
-    "done": _("Done"),
-    "cancelled": _("Cancelled"),
-}
+# The board's columns in words, from left to right.
+BOARD_COLUMNS = {column: label.staff for column, label in ORDER_LABELS["column"].items()}
 # After so long an order that is still to be packed is late.
 LATE_AFTER = timedelta(hours=48)
 # The columns whose orders are counted: the others only grow.
 OPEN_BOARD_COLUMNS = tuple(
     column for column in BOARD_COLUMNS if column not in ("done", "cancelled")
 )
-
-
-# How much of an order, or of a parcel, its buyer has been told to fetch, or has: what is picked up is on no way.
-PICKUP_LABELS = {
-    "partially_shipped": _("Some items ready to pick up"),
-    "shipped": _("Ready to pick up"),
-    "delivered": _("Picked up"),
-}
 
 
 class OrderState(Protocol):
@@ -93,10 +72,6 @@ class OrderState(Protocol):
         """Whether a refund is due that staff have to send themselves."""
 
     @property
-    def is_pickup(self) -> bool:
-        """Whether no carrier brings it."""
-
-    @property
     def lacks_email_confirmation(self) -> bool:
         """Whether it was never confirmed that its e-mail address is its shopper's, where that is needed."""
 
@@ -106,8 +81,6 @@ class TransitionRule:
     """One thing that may happen to an order. Empty text: that status stays as it is."""
 
     kind: str
-    label: str  # on the staff's button; empty: it happens by itself
-    customer_label: str  # in the order's history for the shopper; empty: staff only
     from_states: tuple[str, ...]
     next_state: str = ""
     payment: str = ""
@@ -117,6 +90,16 @@ class TransitionRule:
     when_packed: bool | None = None
     when_to_pack: bool | None = None
     when_under_way: bool | None = None
+
+    @property
+    def label(self) -> str:
+        """What staff's button says; '' if it happens by itself."""
+        return ORDER_LABELS["event"][self.kind].button
+
+    @property
+    def customer_label(self) -> str:
+        """What it is called in the shopper's history; '' if only staff see it."""
+        return ORDER_LABELS["event"][self.kind].customer
 
     def is_allowed(self, order: OrderState) -> bool:
         """Return whether this may happen to the order as it is."""
@@ -158,7 +141,6 @@ class NextStatus:
     has_open_withdrawal: bool = False
     has_manual_refund_due: bool = False
     lacks_email_confirmation: bool = False
-    is_pickup: bool = False
 
     @property
     def has_units_to_pack(self) -> bool:
@@ -177,22 +159,13 @@ TRANSITION_RULES = {
     rule.kind: rule
     for rule in (
         # Details: payment_id, amount. The money is only authorised; `captured` is when we have it.
-        TransitionRule(
-            "authorized",
-            "",
-            _("Payment confirmed"),
-            (PENDING,),
-            next_state=CONFIRMED,
-            payment="authorized",
-        ),
+        TransitionRule("authorized", (PENDING,), next_state=CONFIRMED, payment="authorized"),
         # Whoever reads the mail of its address has pressed the button there. Details: pay_until.
-        TransitionRule("email_confirmed", "", _("Email address confirmed"), (PENDING,)),
+        TransitionRule("email_confirmed", (PENDING,)),
         # The customer pays on delivery, or a bank transfer is complete.
-        TransitionRule("confirmed", "", _("Confirmed"), (PENDING,), next_state=CONFIRMED),
+        TransitionRule("confirmed", (PENDING,), next_state=CONFIRMED),
         TransitionRule(
             "paid_late",
-            "",
-            _("Payment confirmed"),
             (EXPIRED,),
             next_state=CONFIRMED,
             payment="authorized",
@@ -200,18 +173,11 @@ TRANSITION_RULES = {
         ),
         # Its units were sold meanwhile: the money goes back.
         TransitionRule(
-            "paid_too_late",
-            "",
-            _("Your payment arrived too late"),
-            (EXPIRED,),
-            payment="authorized",
-            when_payment=("voided", "paid"),
+            "paid_too_late", (EXPIRED,), payment="authorized", when_payment=("voided", "paid")
         ),
         # Details: payment_id, amount, key. An order may be paid in parts: it is paid when all is there.
         TransitionRule(
             "captured",
-            "",
-            _("Payment received"),
             _ANY,
             payment="paid",
             # Also after a partial refund: orders.lifecycle.balance says what is still to be captured.
@@ -228,8 +194,6 @@ TRANSITION_RULES = {
         # The authorised amount cannot be captured any more: staff look at it. Details: payment_id.
         TransitionRule(
             "capture_refused",
-            "",
-            _("Payment failed"),
             (CONFIRMED, ON_HOLD, CLOSED),
             next_state=ON_HOLD,
             payment="failed",
@@ -237,77 +201,48 @@ TRANSITION_RULES = {
         ),
         # Details: payment_id.
         TransitionRule(
-            "voided",
-            "",
-            _("Payment released, nothing was charged"),
-            (CANCELLED, EXPIRED),
-            payment="voided",
-            when_payment=("authorized",),
+            "voided", (CANCELLED, EXPIRED), payment="voided", when_payment=("authorized",)
         ),
         # Details: payment_id, gateway, amount. The first one is placed with the order.
-        TransitionRule("payment_started", "", "", (PENDING,)),
+        TransitionRule("payment_started", (PENDING,)),
         # Details: payment_id, cause (orders.lifecycle.payment_failures).
-        TransitionRule("payment_failed", "", _("Payment failed"), (PENDING,), payment="failed"),
+        TransitionRule("payment_failed", (PENDING,), payment="failed"),
         # A payment that does not pay the order, whatever has become of it. Details: payment_id, amount, outcome.
-        TransitionRule("payment_closed", "", "", _ANY),
-        TransitionRule("expired", "", _("Not paid in time"), (PENDING,), next_state=EXPIRED),
+        TransitionRule("payment_closed", _ANY),
+        TransitionRule("expired", (PENDING,), next_state=EXPIRED),
         # Of a parcel each, or of all that is left (orders.lifecycle.parcels).
-        TransitionRule("packed", _("Pack"), _("Packed"), (CONFIRMED,), when_to_pack=True),
+        TransitionRule("packed", (CONFIRMED,), when_to_pack=True),
         TransitionRule(
             "shipped",
-            _("Ship"),
-            _("On its way"),
             (CONFIRMED,),
             fulfilment="shipped",
             when_fulfilment=("unfulfilled", "partially_shipped"),
         ),
-        TransitionRule("unpacked", "", "", (CONFIRMED, ON_HOLD), when_packed=True),
+        TransitionRule("unpacked", (CONFIRMED, ON_HOLD), when_packed=True),
         TransitionRule(
-            "delivered",
-            _("Mark as delivered"),
-            _("Delivered"),
-            (CONFIRMED, ON_HOLD),
-            fulfilment="delivered",
-            when_under_way=True,
+            "delivered", (CONFIRMED, ON_HOLD), fulfilment="delivered", when_under_way=True
         ),
-        TransitionRule(
-            "lost", "", _("A parcel was lost"), (CONFIRMED, ON_HOLD), when_under_way=True
-        ),
+        TransitionRule("lost", (CONFIRMED, ON_HOLD), when_under_way=True),
         # The carrier or the number of a parcel that was sent. Details: parcel, carrier, tracking, mail.
         TransitionRule(
             "tracked",
-            "",
-            _("Tracking updated"),
             (CONFIRMED, ON_HOLD, CLOSED),
             when_fulfilment=("partially_shipped", "shipped", "delivered"),
         ),
         # Backordered units have arrived: other units are reserved for the order now.
-        TransitionRule("allocated", "", "", (CONFIRMED, ON_HOLD)),
+        TransitionRule("allocated", (CONFIRMED, ON_HOLD)),
         # It has been to pack for too long.
-        TransitionRule("late", "", "", (CONFIRMED,), when_fulfilment=_UNSENT),
+        TransitionRule("late", (CONFIRMED,), when_fulfilment=_UNSENT),
         # Fewer units of a line, or another delivery address: for what is not packed yet.
         TransitionRule(
-            "changed",
-            "",
-            _("Order changed"),
-            (CONFIRMED, ON_HOLD),
-            when_fulfilment=("unfulfilled", "partially_shipped"),
+            "changed", (CONFIRMED, ON_HOLD), when_fulfilment=("unfulfilled", "partially_shipped")
         ),
         # Staff have put tags on it, or taken some off. Details: added, removed.
-        TransitionRule("tagged", "", "", _ANY),
-        TransitionRule(
-            "held",
-            _("Put on hold"),
-            _("On hold: we are checking something"),
-            (CONFIRMED,),
-            next_state=ON_HOLD,
-            when_fulfilment=_UNSENT,
-        ),
+        TransitionRule("tagged", _ANY),
+        TransitionRule("held", (CONFIRMED,), next_state=ON_HOLD, when_fulfilment=_UNSENT),
         # Not an order whose payment has failed.
         TransitionRule(
             "resumed",
-            _("Resume"),
-            _("No longer on hold"),
             (ON_HOLD,),
             next_state=CONFIRMED,
             when_payment=(
@@ -322,8 +257,6 @@ TRANSITION_RULES = {
         # Also what was lost on the way, all of it; and what was sent before its payment failed.
         TransitionRule(
             "closed",
-            _("Close"),
-            "",
             (CONFIRMED, ON_HOLD),
             next_state=CLOSED,
             when_fulfilment=("delivered", "shipped"),
@@ -331,66 +264,37 @@ TRANSITION_RULES = {
         ),
         TransitionRule(
             "cancelled",
-            _("Cancel"),
-            _("Cancelled"),
             (PENDING, CONFIRMED, ON_HOLD),
             next_state=CANCELLED,
             when_fulfilment=_UNSENT,
             when_packed=False,
         ),
         # Details: name, as it was typed. What follows from it: orders.operations.withdrawals.
-        TransitionRule("withdrawn", "", _("Withdrawal received"), _ANY),
+        TransitionRule("withdrawn", _ANY),
         # Of a return each (orders.lifecycle.returns).
-        TransitionRule(
-            "return_requested",
-            "",
-            _("Return requested"),
-            _SENDING_BACK,
-        ),
-        TransitionRule("return_approved", "", _("Return approved"), _SENDING_BACK),
-        TransitionRule("return_rejected", "", _("Return declined"), _SENDING_BACK),
-        TransitionRule(
-            "return_received",
-            "",
-            _("Return received"),
-            _SENDING_BACK,
-        ),
+        TransitionRule("return_requested", _SENDING_BACK),
+        TransitionRule("return_approved", _SENDING_BACK),
+        TransitionRule("return_rejected", _SENDING_BACK),
+        TransitionRule("return_received", _SENDING_BACK),
         # No money goes back for it; its note says why.
-        TransitionRule("return_closed", "", _("Return closed"), (CONFIRMED, ON_HOLD, CLOSED)),
+        TransitionRule("return_closed", (CONFIRMED, ON_HOLD, CLOSED)),
         # Details: refund, amount, lines, reason; `refunded` (refund, amount) is when it is done.
-        TransitionRule("refund_owed", "", "", _ENDED),
-        TransitionRule(
-            "refunded",
-            "",
-            _("Refund sent"),
-            _ENDED,
-            payment="refunded",
-        ),
+        TransitionRule("refund_owed", _ENDED),
+        TransitionRule("refunded", _ENDED, payment="refunded"),
     )
 }
-# What orders of former days say of themselves.
-FORMER_LABELS = {"paid": _("Payment received")}
 # By which of them an order becomes one that is sent.
 CONFIRMING_EVENTS = ("authorized", "confirmed", "paid_late")
 STAFF_TRANSITIONS = tuple(rule for rule in TRANSITION_RULES.values() if rule.label)
 # The event after which an order has no personal data any more. It changes none of the statuses.
 ERASED = "erased"
 # The kinds of event that a row may have.
-EVENT_KINDS = ("placed", *TRANSITION_RULES, *FORMER_LABELS, ERASED, "note")
+EVENT_KINDS = tuple(ORDER_LABELS["event"])
 
 
 def allowed_transitions(order: OrderState) -> Sequence[TransitionRule]:
     """Return what staff may do with the order now, in the order of their buttons."""
     return [rule for rule in STAFF_TRANSITIONS if rule.is_allowed(order)]
-
-
-def event_customer_label(kind: str) -> str:
-    """Return what an event means, in words for the shopper; '' for what is not for them."""
-    if kind in TRANSITION_RULES:
-        label = TRANSITION_RULES[kind].customer_label
-    else:
-        label = _("Ordered") if kind == "placed" else FORMER_LABELS.get(kind, "")
-    return gettext(label) if label else ""
 
 
 def board_column(order: OrderState) -> str:
@@ -422,34 +326,24 @@ def board_column(order: OrderState) -> str:
     return "shipped" if order.fulfilment == "shipped" and order.state != CLOSED else "done"
 
 
-def order_customer_label(order: OrderState) -> str:
-    """Return the order's status in one word or two, for the shopper: as it is kept, to be translated where it is shown."""
+def customer_status(order: OrderState) -> str:
+    """Return what the shopper is told of the order's state: a key of ORDER_LABELS["status"]."""
     match order.state:
         case "pending_payment":
             if order.lacks_email_confirmation:
-                return _("Waiting for your confirmation")
-            return _("Payment failed") if order.payment == "failed" else _("Waiting for payment")
-        case "on_hold":
-            return _("On hold")
-        case "closed":
-            return _("Completed")
+                return "unconfirmed"
+            return "payment_failed" if order.payment == "failed" else order.state
         case "cancelled":
-            return _("Cancelled and refunded") if order.payment == "refunded" else _("Cancelled")
+            return "cancelled_and_refunded" if order.payment == "refunded" else order.state
         case "expired":
             if order.lacks_email_confirmation:
-                return _("Not confirmed in time")
+                return "expired_unconfirmed"
             return {
-                "authorized": _("Paid too late"),
-                "paid": _("Paid too late"),
-                "refunded": _("Refunded"),
-            }.get(order.payment, _("Not paid in time"))
-    sent = {
-        "partially_shipped": _("Partly sent"),
-        "shipped": _("On its way"),
-        "delivered": _("Delivered"),
-    }
-    if order.is_pickup:
-        sent = PICKUP_LABELS
-    return sent.get(order.fulfilment) or (
-        _("Packed") if order.has_packed_parcel and not order.has_units_to_pack else _("Confirmed")
-    )
+                "authorized": "paid_too_late",
+                "paid": "paid_too_late",
+                "refunded": "expired_and_refunded",
+            }.get(order.payment, order.state)
+        case "on_hold" | "closed":
+            return order.state
+    is_packed = order.has_packed_parcel and not order.has_units_to_pack
+    return "packed" if order.fulfilment == "unfulfilled" and is_packed else order.fulfilment

@@ -9,11 +9,7 @@ from orders.operations.backorders import allocate_backorders
 from orders.operations.changes import change_order, compute_change_refund
 from orders.operations.confirmation import confirm_email, reject_order, resend_confirmation_mail
 from orders.operations.copies import delete_empty_days, write_copies
-from orders.operations.effects import (
-    apply_effects,
-    ensure_bought_items_removed,
-    transition_order,
-)
+from orders.operations.effects import apply_effects, ensure_bought_items_removed, transition_order
 from orders.operations.erasure import anonymize_order, delete_order_lists
 from orders.operations.expiry import expire_order
 from orders.operations.guest_orders import claim_guest_orders

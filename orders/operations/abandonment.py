@@ -5,13 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from cassandra_db import (
-    Row,
-    applied_if,
-    conditional_write,
-    current_time,
-    write,
-)
+from cassandra_db import Row, applied_if, conditional_write, current_time, write
 from inventory import operations as inventory
 from inventory import queries as stock
 from inventory.entities import SENTINEL, Allocation

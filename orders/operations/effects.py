@@ -8,13 +8,7 @@ from functools import partial
 from uuid import UUID
 
 from cart import operations as carts
-from cassandra_db import (
-    CassandraUnavailable,
-    current_time,
-    read,
-    retry_attempts,
-    run_side_by_side,
-)
+from cassandra_db import CassandraUnavailable, current_time, read, retry_attempts, run_side_by_side
 from inventory import operations as inventory
 from inventory.allocation import sort_allocations
 from orders import queries

@@ -9,11 +9,7 @@ from orders import queries
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import NotPayable
 from orders.lifecycle.states import PENDING
-from orders.operations.payments import (
-    EXTEND_DEADLINE,
-    MAX_RESERVATION_DURATION,
-    MIN_EXTENSION,
-)
+from orders.operations.payments import EXTEND_DEADLINE, MAX_RESERVATION_DURATION, MIN_EXTENSION
 from payments.methods import MANUAL_METHODS
 
 

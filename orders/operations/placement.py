@@ -63,11 +63,7 @@ from orders.operations.pending_effects import (
     record_pending_effects,
 )
 from orders.operations.transitions import event_statement, make_event
-from orders.operations.unpaid_units import (
-    count_unpaid_units,
-    list_buckets,
-    release_unpaid_units,
-)
+from orders.operations.unpaid_units import count_unpaid_units, list_buckets, release_unpaid_units
 from orders.voucher_customers import find_voucher_customer_keys
 from payments import gateways
 from payments.errors import GatewayUnavailable

@@ -19,10 +19,7 @@ from cart import queries as carts
 from cart.access import EDIT, Access
 from cart.errors import CartError
 from cart.operations.bulk_lines import VariantQuantity, add_variants
-from cassandra_db import (
-    InvalidPageToken,
-    current_time,
-)
+from cassandra_db import InvalidPageToken, current_time
 from orders import access, operations, presentation, queries
 from orders.forms import HistoryForm, ReorderForm
 from orders.lifecycle.entities import Order

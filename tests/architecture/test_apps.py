@@ -15,6 +15,7 @@ from tests.architecture.apps import APPS, FILES, LAYERS, ROOT, VIEWS, module_kin
 from tests.rules import for_each
 
 LAYERED = [path for path in FILES if module_kind(path) in LAYERS]
+LIFECYCLE = [path for path in FILES if path.parent.name == "lifecycle"]
 BELOW_VIEWS = [
     path for path in FILES if module_kind(path) in {"queries", "operations", "models", "errors"}
 ]
@@ -94,6 +95,15 @@ def test_what_is_below_the_views_knows_no_request(path: Path) -> None:
     for name in imports(path):
         if name.startswith("django.") and not name.startswith("django.db"):
             assert any(name.startswith(prefix) for prefix in allowed), f"{path.name} imports {name}"
+
+
+@for_each(LIFECYCLE, relative_path, at_least=13)
+def test_the_lifecycle_of_orders_is_pure(path: Path) -> None:
+    """Neither Cassandra nor the shop's settings: what an order needs of them is given to it when it is built."""
+    for name in imports(path):
+        parts = name.split(".")
+        assert not {"cassandra_db", "shop_settings", "queries", "operations"} & set(parts), name
+        assert not name.startswith("django.conf"), name
 
 
 @for_each(VIEWS, relative_path, at_least=30)

@@ -61,7 +61,7 @@ def test_an_add_that_has_looked_before_the_sweep_is_in_a_cart_that_is_listed(
 ) -> None:
     guest, product = uuid4(), make_mug()
     cart_id = guests_cart(guest)
-    before(lines, "_put_units", lambda: swept(cart_id), monkeypatch)
+    before(lines, "put_units", lambda: swept(cart_id), monkeypatch)
     operations.add_line(guest, product, product.variants[0], 2, uuid4(), LATE, guest=True)
     assert items(guest) == 2
 
@@ -137,7 +137,7 @@ def test_what_comes_into_a_guests_empty_cart_after_the_login_is_in_a_cart_that_i
     operations.remove_line(guest, gone.cart_id, str(product.variants[0].variant_id), NOW)
     before(
         lines,
-        "_put_units",
+        "put_units",
         lambda: operations.claim_guest_carts(guest, member, NOW, "phone"),
         monkeypatch,
     )

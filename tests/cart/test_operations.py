@@ -23,7 +23,7 @@ from cart.errors import (
     TooManyUnits,
 )
 from cart.limits import MAX_CARTS
-from cart.operations import carts, lines
+from cart.operations import carts, line_batches
 from cart.undo import parse_removed_line
 from cassandra_db.session import get_session
 from catalogue.entities import Product
@@ -151,7 +151,15 @@ def test_x126_adds_at_once_never_hold_more_than_is_left() -> None:
 
     def put(units: int, key: UUID | None = None, left: int = 10) -> bool:
         try:
-            operations.add_line(owner, product, variant, units, key or uuid4(), NOW, available=left)
+            operations.add_line(
+                owner,
+                product,
+                variant,
+                units,
+                key or uuid4(),
+                NOW,
+                already_read=operations.AlreadyRead(available=left),
+            )
         except NotEnoughLeft:
             return False
         return True
@@ -171,7 +179,7 @@ def test_x126_adds_at_once_never_hold_more_than_is_left() -> None:
 def test_x45_a_full_cart_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = uuid4()
     add(owner, make_mug())
-    monkeypatch.setattr(lines, "MAX_LINES", 1)
+    monkeypatch.setattr(line_batches, "MAX_LINES", 1)
     with pytest.raises(CartFull, match="It can hold 1 different items"):
         add(owner, make_mug())
 

@@ -103,6 +103,7 @@ def make_paper_order(
         voucher="",
         discounts=(Discount("A little less", discount),) if discount.amount else (),
         events=(placed,),
+        return_days=30,
     )
 
 

@@ -175,7 +175,7 @@ def test_what_the_bank_will_not_pay_out_stops_the_order(caplog: pytest.LogCaptur
     assert (order.state, order.payment, order.board_column) == ("on_hold", "failed", "on_hold")
     assert "does not pay out" in caplog.text
     assert [each.state for each in list_attempts(order.order_id)] == ["failed"]
-    assert assert_order_consistent(order.order_id).history[0].customer_label == "Payment failed"
+    assert assert_order_consistent(order.order_id).history[0].kind == "payment_failed"
     cancelled = operations.transition_order(order, Transition("cancelled", actor="Ann", at=now()))
     assert assert_order_consistent(cancelled.order_id).payment == "voided"
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from lxml import html
 
 from cassandra_db import count_statements
-from checkout.orderable_carts import CheckoutSnapshot
+from checkout.snapshot import CheckoutSnapshot
 from web.checkout_queue import (
     MAX_VISITS,
     TICKET_SECONDS,

@@ -1,0 +1,87 @@
+"""What a shopper is shown whose order is refused: a page for each reason."""
+
+from django.http import HttpRequest, HttpResponse
+
+from cart.errors import CartChanged, CartError
+from cart.pages import refresh_badge
+from cassandra_db import current_time
+from checkout.orderable_cart import OrderableCart
+from checkout.pages import placing_page, redirect_to_existing_order, step_page
+from checkout.placement import reload_cart
+from checkout.snapshot import CheckoutSnapshot
+from checkout.steps import REVIEW
+from checkout.visit import CheckoutVisit
+from inventory.errors import OutOfStock
+from orders.lifecycle.errors import (
+    CartOrdered,
+    CheckoutAbandoned,
+    CheckoutBusy,
+    CheckoutUsed,
+    CustomerRefused,
+    TooManyUnpaidUnits,
+)
+from payments.errors import GatewayUnavailable
+from promotions.errors import VoucherRefused
+from web.errors import TooManyAttempts
+
+# Why an order that was submitted may be refused.
+REFUSALS = (
+    CartError,
+    CartOrdered,
+    CheckoutAbandoned,
+    CheckoutBusy,
+    CheckoutUsed,
+    CustomerRefused,
+    GatewayUnavailable,
+    OutOfStock,
+    TooManyAttempts,
+    TooManyUnpaidUnits,
+    VoucherRefused,
+)
+
+
+def refusal_page(
+    request: HttpRequest,
+    visit: CheckoutVisit,
+    snapshot: CheckoutSnapshot,
+    orderable: OrderableCart,
+    refusal: Exception,
+) -> HttpResponse:
+    """Answer a submit that was refused for one of REFUSALS: with the review as it is now, or the order that there is already.
+
+    `snapshot` is what the shopper has reviewed, `orderable` what could be ordered before the refusal.
+    """
+    previous_snapshot, message = None, [str(refusal)]
+    match refusal:
+        case CheckoutUsed() | CartOrdered():
+            return redirect_to_existing_order(request, visit.owner_id, refusal.order)
+        case CheckoutBusy():
+            return placing_page(request)
+        case TooManyAttempts():
+            response = step_page(
+                request, visit, REVIEW, orderable, extra_messages=message, status=429
+            )
+            response["Retry-After"] = str(refusal.retry_after)
+            return response
+        case CartChanged():
+            visit = reload_cart(visit, current_time())
+            refresh_badge(request)
+            orderable, previous_snapshot = visit.get_orderable_cart(), snapshot
+        case OutOfStock():
+            # What has changed since the snapshot says all of it.
+            orderable = visit.get_orderable_cart(refusal.shortages)
+            previous_snapshot, message = snapshot, []
+        case VoucherRefused():
+            orderable = visit.get_orderable_cart({}, refused=str(refusal))
+            previous_snapshot, message = snapshot, []
+        case _:
+            orderable = visit.get_orderable_cart({})
+    return step_page(
+        request,
+        visit,
+        REVIEW,
+        orderable,
+        previous_snapshot=previous_snapshot,
+        extra_messages=message,
+        status=409,
+    )

@@ -1,0 +1,118 @@
+"""The token that binds what a checkout page showed to what is charged."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.core import signing
+
+from cart.entities import Cart
+from pricing.money import to_minor_units
+
+_SALT = "orders.checkout"
+
+
+# How long a checkout page may stay open.
+VALID_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class CheckoutSnapshot:
+    """What a checkout page showed: (variant, quantity, unit price) for each line, and the sums, in minor units.
+
+    `promise` is how it is delivered: the method in words, and the days on which it was expected. `review_fingerprint` is of everything on the review page, which has the button that orders; empty before.
+    """
+
+    order_id: UUID
+    owner_id: UUID
+    lines: tuple[tuple[UUID, int, int], ...]
+    delivery: int
+    tax: int
+    discount: int
+    total: int
+    currency: str
+    review_fingerprint: str = ""
+    promise: tuple[str, ...] = ()
+
+    def to_token(self) -> str:
+        """Return the signed snapshot, for the form."""
+        lines = [[variant_id.hex, quantity, price] for variant_id, quantity, price in self.lines]
+        sums = [self.delivery, self.tax, self.discount, self.total, self.currency]
+        content = [
+            self.order_id.hex,
+            self.owner_id.hex,
+            lines,
+            sums,
+            self.review_fingerprint,
+            self.promise,
+        ]
+        return signing.dumps(content, salt=_SALT, compress=True)
+
+    @property
+    def content(self) -> list[Any]:
+        """The part of it that belongs to the order's content."""
+        lines = [[str(variant_id), quantity, price] for variant_id, quantity, price in self.lines]
+        sums = [self.delivery, self.tax, self.discount, self.total]
+        return [str(self.owner_id), *lines, *sums, *self.promise]
+
+
+def is_snapshot_token(token: str) -> bool:
+    """Return whether a page of the checkout gave this token out, to whomever, and may still be open."""
+    try:
+        signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+    except signing.BadSignature:
+        return False
+    return True
+
+
+def snapshot_from_token(token: str, owner_id: UUID | None) -> CheckoutSnapshot | None:
+    """Return what a page showed; None if its token is not ours, is too old, or was made for another owner."""
+    try:
+        order_id, owner, lines, sums, review_fingerprint, promise = signing.loads(
+            token, salt=_SALT, max_age=VALID_SECONDS
+        )
+        delivery_cents, tax, discount, total, currency = sums
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+    if owner_id is None or owner != owner_id.hex:
+        return None
+    quoted = tuple((UUID(hex=variant_id), quantity, price) for variant_id, quantity, price in lines)
+    return CheckoutSnapshot(
+        UUID(hex=order_id),
+        owner_id,
+        quoted,
+        delivery_cents,
+        tax,
+        discount,
+        total,
+        currency,
+        review_fingerprint,
+        tuple(promise),
+    )
+
+
+def find_other_owner_id(token: str, owner_id: UUID | None) -> UUID | None:
+    """Return whose cart a page showed; None if it was this owner's, or its token is not ours or too old."""
+    try:
+        _order_id, owner, *_rest = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+        found = UUID(hex=owner)
+    except (signing.BadSignature, ValueError, TypeError):
+        return None
+    return None if found == owner_id else found
+
+
+def cart_snapshot(cart: Cart, owner_id: UUID) -> CheckoutSnapshot:
+    """Return a snapshot of the cart's lines, as the cart's page showed them."""
+    lines = tuple(
+        (line.variant_id, line.quantity, to_minor_units(line.price)) for line in cart.lines
+    )
+    return CheckoutSnapshot(
+        cart.cart_id,
+        owner_id,
+        lines,
+        0,
+        0,
+        0,
+        to_minor_units(cart.subtotal),
+        cart.subtotal.currency.code,
+    )
