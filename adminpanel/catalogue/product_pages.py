@@ -21,7 +21,7 @@ from adminpanel.catalogue.product_forms import (
     PriceForm,
     VariantForm,
 )
-from adminpanel.stock.levels import StockForm
+from adminpanel.stock.booking import StockForm
 from adminpanel.stock.pages import StockLine, get_stock_lines
 from catalogue import queries
 from catalogue.descriptions import plain_description

@@ -2,24 +2,24 @@
 
 from django.urls import path
 
-from adminpanel.orders.views import changes, fulfilment, mails, orders, papers, tags, viewers
+from adminpanel.orders.views import bulk_changes, fulfilment, mails, order, papers, tags, viewers
 
 urlpatterns = [
-    path("orders/changes/", changes.order_changes, name="order_changes"),
-    path("orders/changes/new/", changes.order_changes_new, name="order_changes_new"),
+    path("orders/changes/", bulk_changes.order_changes, name="order_changes"),
+    path("orders/changes/new/", bulk_changes.order_changes_new, name="order_changes_new"),
     path(
         "orders/changes/preview/",
-        changes.order_changes_preview,
+        bulk_changes.order_changes_preview,
         name="order_changes_preview",
     ),
-    path("orders/changes/<uuid:change_id>/", changes.order_change, name="order_change"),
+    path("orders/changes/<uuid:change_id>/", bulk_changes.order_change, name="order_change"),
     path("orders/papers/", papers.paper_list, name="papers"),
     path("orders/papers/new/", papers.paper_new, name="paper_new"),
     path("orders/papers/<uuid:file_id>/", papers.paper_detail, name="paper"),
     path("orders/papers/<uuid:file_id>/file/", papers.paper_file, name="paper_file"),
-    path("orders/<str:number>/", orders.order_detail, name="order"),
-    path("orders/<str:number>/move/", orders.change_order_status, name="move"),
-    path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
+    path("orders/<str:number>/", order.order_detail, name="order"),
+    path("orders/<str:number>/move/", order.change_order_status, name="move"),
+    path("orders/<str:number>/note/", order.add_staff_note, name="note"),
     path("orders/<str:number>/viewers/", viewers.list_order_viewers, name="viewers"),
     path("orders/<str:number>/mails/<uuid:mail_id>/", mails.order_mail, name="order_mail"),
     path(

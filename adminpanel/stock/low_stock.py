@@ -16,8 +16,8 @@ from accounts.access import current_member, has_permission
 from accounts.models import User
 from accounts.queries import list_staff
 from accounts.roles import is_allowed
+from adminpanel.stock.booking import STOCK_STAFF
 from adminpanel.stock.forms import warehouse_label
-from adminpanel.stock.levels import STOCK_STAFF
 from adminpanel.stock.pages import Incoming, StockLine, count_incoming, read_listed
 from inventory.entities import LOW, ListedItem
 from inventory.queries import (

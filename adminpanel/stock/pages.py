@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts import queries as accounts
+from adminpanel.stock.booking import StockForm
 from adminpanel.stock.forms import StockSelection, warehouse_label
-from adminpanel.stock.levels import StockForm
 from cassandra_db import PendingResult, Row, run_side_by_side
 from catalogue import queries as catalogue
 from catalogue.entities import Product, Variant

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from adminpanel.stock.views import stock, stock_items
+from adminpanel.stock.views import stock_items, stock_lists
 
 urlpatterns = [
-    path("products/<uuid:product_id>/stock/", stock.product_stock, name="product_stock"),
-    path("stock/", stock.stock_list, name="stock"),
-    path("stock/mail/", stock.set_stock_mail, name="stock_mail"),
+    path("products/<uuid:product_id>/stock/", stock_lists.product_stock, name="product_stock"),
+    path("stock/", stock_lists.stock_list, name="stock"),
+    path("stock/mail/", stock_lists.set_stock_mail, name="stock_mail"),
     path("stock/transfers/", stock_items.stock_transfers, name="stock_transfers"),
     path(
         "stock/transfers/<uuid:transfer_id>/",

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from adminpanel.catalogue.bulk_forms import CategoryActForm
+from adminpanel.catalogue.bulk_change_forms import CategoryActForm
 from adminpanel.catalogue.product_forms import NewProductForm, ProductFilterForm, ProductForm
 from adminpanel.promotions.forms import PromotionForm
 from cassandra_db import current_time

@@ -219,7 +219,7 @@ def test_x80_of_two_at_the_same_moment_the_second_is_answered_as_the_first(
     )
     assert client.post(to, sent).status_code == 303
     # As the second one has read the order before the first has written.
-    monkeypatch.setattr("adminpanel.orders.pages.get_order_by_number", lambda _: order)
+    monkeypatch.setattr("adminpanel.orders.rendering.get_order_by_number", lambda _: order)
     assert client.post(to, sent).status_code == 303
     assert kinds(order).count("refund_owed") == 1
 

@@ -13,21 +13,21 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.catalogue.bulk_forms import (
-    ACT_FORMS,
-    BulkActForm,
-    list_selection_fields,
-    list_ticked_ids,
-)
-from adminpanel.catalogue.bulk_pages import describe_act, preview_line, result_lines
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF, ProductFilterForm
-from adminpanel.change_pages import (
+from adminpanel.bulk_change_pages import (
     change_context,
     fingerprint_selection,
     list_starters,
     parse_change_id,
     parse_page,
 )
+from adminpanel.catalogue.bulk_change_forms import (
+    ACT_FORMS,
+    BulkActForm,
+    list_selection_fields,
+    list_ticked_ids,
+)
+from adminpanel.catalogue.bulk_change_pages import describe_act, preview_line, result_lines
+from adminpanel.catalogue.product_forms import CATALOGUE_STAFF, ProductFilterForm
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 from moneyed import Money
 
 from accounts.access import note_changes, staff_required
-from adminpanel.catalogue.bulk_forms import list_filter_fields
+from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_forms import (
     CATALOGUE_STAFF,
     STATUS_LABELS,
@@ -47,7 +47,7 @@ from adminpanel.catalogue.product_pages import (
     variant_page,
 )
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.stock.levels import book_submitted
+from adminpanel.stock.booking import book_submitted
 from adminpanel.stock.low_stock import PendingLowStock
 from cassandra_db import current_time
 from catalogue import operations, queries

@@ -30,15 +30,15 @@ from adminpanel.orders.fulfilment_forms import (
     TrackingForm,
 )
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.pages import (
+from adminpanel.orders.order_page import get_order_page
+from adminpanel.orders.refund_permission import confirm_order_refund
+from adminpanel.orders.rendering import (
     answer_submit,
     get_order_or_404,
     order_submit,
     render_conflict,
     render_order_page,
 )
-from adminpanel.orders.queries import get_order_page
-from adminpanel.orders.refund_permission import confirm_order_refund
 from cassandra_db import current_time
 from orders import operations
 from orders.lifecycle.entities import Order

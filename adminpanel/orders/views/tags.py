@@ -7,8 +7,13 @@ from accounts.access import current_member, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.orders.forms import TagForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.pages import answer_submit, order_submit, render_conflict, render_order_page
-from adminpanel.orders.queries import get_order_page
+from adminpanel.orders.order_page import get_order_page
+from adminpanel.orders.rendering import (
+    answer_submit,
+    order_submit,
+    render_conflict,
+    render_order_page,
+)
 from cassandra_db import current_time
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TooManyTags

@@ -12,8 +12,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, note_changes, staff_required
+from adminpanel.stock.booking import STOCK_STAFF
 from adminpanel.stock.forms import PlaceForm, StockTransferForm, ThresholdForm, warehouse_label
-from adminpanel.stock.levels import STOCK_STAFF
 from adminpanel.stock.pages import get_stock_item_page, list_transfer_lines
 from cassandra_db import InvalidPageToken, current_time
 from catalogue import queries

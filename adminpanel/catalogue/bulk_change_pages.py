@@ -10,8 +10,8 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from moneyed import Money
 
+from adminpanel.bulk_change_pages import RESULT_LABELS, RESULT_TONES
 from adminpanel.catalogue.product_forms import STATUS_LABELS
-from adminpanel.change_pages import RESULT_LABELS, RESULT_TONES
 from catalogue import queries
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import PreviewedProduct

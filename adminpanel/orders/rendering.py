@@ -22,8 +22,8 @@ from adminpanel.orders.labels import (
     payment_label,
     payment_tone,
 )
+from adminpanel.orders.order_page import OrderPage, address_lines, get_order_page, manual_refunds
 from adminpanel.orders.panels import parcel_panels, return_panels
-from adminpanel.orders.queries import OrderPage, address_lines, get_order_page, manual_refunds
 from adminpanel.orders.refund_permission import may_refund
 from adminpanel.orders.viewers import viewers_context
 from adminpanel.templatetags.ages import ago

@@ -11,7 +11,9 @@ from accounts.roles import ORDER_STAFF
 from adminpanel.orders import operations
 from adminpanel.orders.forms import NoteForm, TransitionForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.pages import (
+from adminpanel.orders.order_page import get_order_page
+from adminpanel.orders.refund_permission import confirm_order_refund
+from adminpanel.orders.rendering import (
     ORDER_LOOK,
     answer_submit,
     get_order_or_404,
@@ -19,8 +21,6 @@ from adminpanel.orders.pages import (
     render_conflict,
     render_order_page,
 )
-from adminpanel.orders.queries import get_order_page
-from adminpanel.orders.refund_permission import confirm_order_refund
 from cassandra_db import (
     current_time,
 )

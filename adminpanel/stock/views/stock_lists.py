@@ -15,8 +15,8 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.operations import save_low_stock_mail
 from adminpanel.catalogue.product_forms import VARIANTS_A_PAGE
+from adminpanel.stock.booking import STOCK_STAFF, StockForm, book_submitted
 from adminpanel.stock.forms import LIST_LABELS, StockListForm, warehouse_label
-from adminpanel.stock.levels import STOCK_STAFF, StockForm, book_submitted
 from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
 from cassandra_db import InvalidPageToken
 from catalogue import queries

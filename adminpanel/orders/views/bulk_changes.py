@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.roles import ORDER_STAFF
-from adminpanel.change_pages import (
+from adminpanel.bulk_change_pages import (
     RESULT_LABELS,
     RESULT_TONES,
     change_context,
@@ -26,7 +26,7 @@ from adminpanel.change_pages import (
     parse_change_id,
     parse_page,
 )
-from adminpanel.orders.change_forms import (
+from adminpanel.orders.bulk_change_forms import (
     ACT_FORMS,
     HINTS,
     MAIL_LABELS,
