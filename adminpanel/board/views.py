@@ -23,10 +23,7 @@ from adminpanel.board.pages import (
 )
 from adminpanel.orders.selection import OrderFilterForm
 from adminpanel.stock.low_stock import PendingLowStock
-from cassandra_db import (
-    InvalidPageToken,
-    current_time,
-)
+from cassandra_db import InvalidPageToken, current_time
 from web.decorators import post_only
 from web.rendering import render_page
 

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.orders.fulfilment_forms import TRACKING
+from adminpanel.orders.parcel_forms import TRACKING
 from orders.bulk_acts import CONFIRMATION, DISPATCH, OrderAct
 from orders.lifecycle.errors import InvalidTag
 from orders.numbers import derive_order_number, normalize_order_number

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
-from accounts.forms import email_field
 from accounts.roles import ROLE_DUTIES
 from adminpanel.templatetags.roles import role_label
 from web.forms import FilterForm, Form
@@ -31,12 +30,6 @@ class RecoveryCodeForm(Form):
         error_messages={"required": gettext_lazy("Enter one of your recovery codes")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
-
-
-class FindPersonForm(Form):
-    """Finds an account."""
-
-    email = email_field("off")
 
 
 def _role_choices() -> list[tuple[str, str]]:

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access import has_permission
-from accounts.customer_search import (
-    FoundCustomer,
-    found_customers,
-    prefetch_customer_search,
-)
+from accounts.customer_search import FoundCustomer, found_customers, prefetch_customer_search
 from accounts.models import User
 from accounts.queries import email_key, find_user_by_email
 from catalogue.entities import Product

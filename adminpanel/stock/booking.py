@@ -20,10 +20,7 @@ from adminpanel.stock.forms import units_field, warehouse_label
 from cassandra_db import Row, current_time
 from catalogue.entities import Product, Variant
 from inventory import operations
-from inventory.entities import (
-    DEFAULT_THRESHOLD,
-    StockNumbers,
-)
+from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged
 from inventory.queries import (
     get_stock_numbers,

@@ -24,16 +24,10 @@ from questions.entities import QUESTION
 from questions.operations import ask_question
 from reviews.operations import write_review
 from tests.adminpanel.conftest import make_order_with_events
-from tests.adminpanel.orders.test_fulfilment import by_transfer
+from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
-from tests.factories import (
-    make_category,
-    make_product,
-    make_stock,
-    make_user,
-    sign_in_staff,
-)
+from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
 
 Body = dict[str, str]
 

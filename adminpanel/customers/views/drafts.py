@@ -31,7 +31,7 @@ from adminpanel.customers.draft_pages import (
     quote_form,
 )
 from adminpanel.orders.labels import name_actor, staff_actor
-from adminpanel.orders.rendering import ORDER_LOOK, get_order_or_404
+from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
 from cassandra_db import current_time
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, SENT, DraftOrder

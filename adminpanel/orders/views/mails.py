@@ -12,7 +12,8 @@ from accounts.looks import prefetch_looks, record_look
 from accounts.roles import MAIL_STAFF
 from adminpanel.orders.forms import MailAgainForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.rendering import ORDER_LOOK, answer_submit, get_order_or_404, order_submit
+from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
+from adminpanel.orders.submits import answer_submit, order_submit
 from cassandra_db import current_time
 from mail import fates
 from orders.lifecycle.entities import Order

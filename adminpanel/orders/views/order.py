@@ -11,19 +11,11 @@ from accounts.roles import ORDER_STAFF
 from adminpanel.orders import operations
 from adminpanel.orders.forms import NoteForm, TransitionForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.order_page import get_order_page
+from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404, get_order_page
 from adminpanel.orders.refund_permission import confirm_order_refund
-from adminpanel.orders.rendering import (
-    ORDER_LOOK,
-    answer_submit,
-    get_order_or_404,
-    order_submit,
-    render_conflict,
-    render_order_page,
-)
-from cassandra_db import (
-    current_time,
-)
+from adminpanel.orders.rendering import render_conflict, render_order_page
+from adminpanel.orders.submits import answer_submit, order_submit
+from cassandra_db import current_time
 from orders.lifecycle import balance
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused

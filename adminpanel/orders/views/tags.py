@@ -8,12 +8,8 @@ from accounts.roles import ORDER_STAFF
 from adminpanel.orders.forms import TagForm
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.order_page import get_order_page
-from adminpanel.orders.rendering import (
-    answer_submit,
-    order_submit,
-    render_conflict,
-    render_order_page,
-)
+from adminpanel.orders.rendering import render_conflict, render_order_page
+from adminpanel.orders.submits import answer_submit, order_submit
 from cassandra_db import current_time
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TooManyTags

@@ -27,10 +27,7 @@ from inventory.errors import (
     TooManyTransfers,
     TransferRefused,
 )
-from inventory.queries import (
-    get_transfer,
-    prefetch_stock_numbers,
-)
+from inventory.queries import get_transfer, prefetch_stock_numbers
 from inventory.warehouses import list_warehouses
 from web.decorators import post_only
 from web.rendering import render_page
