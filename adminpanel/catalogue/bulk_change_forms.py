@@ -11,7 +11,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.catalogue.product_forms import STATUS_LABELS, CategoryField, category_choices
+from adminpanel.catalogue.fields import CategoryField, category_choices
+from adminpanel.catalogue.labels import STATUS_LABELS
 from catalogue.bulk_acts import BulkAct
 from catalogue.rules import MAX_PRICE
 from catalogue.search import STAFF_PAGE_LENGTH

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from moneyed import Money
 
 from adminpanel.bulk_change_pages import RESULT_LABELS, RESULT_TONES
-from adminpanel.catalogue.product_forms import STATUS_LABELS
+from adminpanel.catalogue.labels import STATUS_LABELS
 from catalogue import queries
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import PreviewedProduct

@@ -11,6 +11,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import PinsChanged, PinsForm
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import (
@@ -30,11 +31,6 @@ def list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list
     own = node.subtree if node else []
     levels = max((each.depth for each in own), default=0) - node.depth + 1 if node else 1
     return [each for each in tree.nodes if each not in own and each.depth + levels <= MAX_DEPTH]
-
-
-def path_text(node: CategoryNode) -> str:
-    """Return a category's name with those above it."""
-    return " › ".join(each.name for each in node.path)
 
 
 class CategoryOrderForm(PinsForm):

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from adminpanel.catalogue.category_forms import CategoryForm, path_text
+from adminpanel.catalogue.category_forms import CategoryForm
+from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import describe_pins
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import MAX_DEPTH

@@ -13,14 +13,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from moneyed import Money
 
-from adminpanel.catalogue.product_forms import (
-    AVAILABILITY_LABELS,
-    STATUS_LABELS,
-    TAX_LABELS,
-    VARIANTS_A_PAGE,
-    PriceForm,
-    VariantForm,
-)
+from adminpanel.catalogue.labels import AVAILABILITY_LABELS, STATUS_LABELS, TAX_LABELS
+from adminpanel.catalogue.variant_forms import PriceForm, VariantForm
 from adminpanel.stock.booking import StockForm
 from adminpanel.stock.pages import StockLine, get_stock_lines
 from catalogue import queries
@@ -32,6 +26,7 @@ from inventory.entities import BACKORDER_WAREHOUSE, Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from spreadsheets.typed_values import format_details, format_option_values, format_tags
 
+VARIANTS_A_PAGE = 25
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
 # What a search engine shows of a title and a description, about.
 SNIPPET_TITLE, SNIPPET_TEXT = 60, 155

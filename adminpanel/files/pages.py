@@ -11,20 +11,10 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member
 from accounts.roles import is_allowed
-from spreadsheets import entities
+from adminpanel.file_states import STATE_LABELS
 from spreadsheets.entities import Change, Fault, PlannedRow, SpreadsheetTask
 from spreadsheets.layouts import LAYOUTS, Layout
 
-STATE_LABELS = {
-    entities.READING: (gettext_lazy("Being read"), "calm"),
-    entities.REFUSED: (gettext_lazy("Refused"), "warn"),
-    entities.READ: (gettext_lazy("Look at it"), "calm"),
-    entities.APPLYING: (gettext_lazy("Being applied"), "calm"),
-    entities.FINISHED: (gettext_lazy("Finished"), "good"),
-    entities.WRITING: (gettext_lazy("Being written"), "calm"),
-    entities.WRITTEN: (gettext_lazy("Ready"), "good"),
-    entities.EXPIRED: (gettext_lazy("Deleted"), "plain"),
-}
 PLAN_LABELS = {
     "faulty": gettext_lazy("With faults"),
     "changed": gettext_lazy("To be changed"),

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, note_changes, staff_required
 from accounts.queries import get_users
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
-from adminpanel.catalogue.product_forms import ProductFilterForm
+from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
 from cassandra_db import current_time

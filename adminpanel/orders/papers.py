@@ -9,7 +9,7 @@ from hashlib import sha256
 from urllib.parse import urlencode
 from uuid import UUID
 
-from adminpanel.files.pages import STATE_LABELS
+from adminpanel.file_states import STATE_LABELS
 from orders.papers.order_files import ORDER_FILES, OrderFile, list_order_files
 from spreadsheets import entities
 from spreadsheets.entities import SpreadsheetTask

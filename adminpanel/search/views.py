@@ -11,8 +11,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, staff_required
 from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.looks import prefetch_looks, record_look
-from accounts.roles import ORDER_STAFF
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
+from accounts.roles import CATALOGUE_STAFF, ORDER_STAFF
 from adminpanel.search.forms import SearchForm
 from adminpanel.search.pages import SearchAnswers, find_everything, find_order_number
 from cassandra_db import current_time

@@ -1,4 +1,4 @@
-"""What staff book of stock: units that have arrived, and what was counted."""
+"""Books stock that staff enter in a row of a page: units that have arrived, or what was counted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member, note_changes
 from accounts.models import User
-from adminpanel.stock.forms import units_field, warehouse_label
+from adminpanel.stock.forms import units_field
 from cassandra_db import Row, current_time
 from catalogue.entities import Product, Variant
 from inventory import operations
@@ -28,11 +28,8 @@ from inventory.queries import (
     prefetch_stock_numbers,
     stock_numbers_from_row,
 )
-from inventory.warehouses import list_open_warehouses, list_warehouses
+from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
 from web.forms import Form
-
-# Who works with stock.
-STOCK_STAFF = ("catalogue", "warehouse")
 
 
 class StockForm(Form):
@@ -122,7 +119,7 @@ def book_submitted(
     messages.success(
         request,
         _("%(sku)s, %(warehouse)s: %(said)s")
-        % {"sku": variant.sku, "warehouse": warehouse_label(warehouse), "said": said},
+        % {"sku": variant.sku, "warehouse": find_warehouse_name(warehouse), "said": said},
     )
     return warehouse, form, HTTPStatus.SEE_OTHER
 

@@ -28,11 +28,6 @@ LIST_LABELS = {
 }
 
 
-def warehouse_label(warehouse_id: str) -> str:
-    """Return what people call a warehouse."""
-    return find_warehouse_name(warehouse_id)
-
-
 def units_field(label: Any, **options: Any) -> forms.IntegerField:
     """Return a field for a number of units."""
     least = options.get("min_value", 0)
@@ -73,7 +68,7 @@ class StockListForm(FilterForm):
     PLACES = frozenset({"after"})
 
     warehouse = forms.ChoiceField(
-        choices=lambda: [(each, warehouse_label(each)) for each in list_warehouses()],
+        choices=lambda: [(each, find_warehouse_name(each)) for each in list_warehouses()],
         required=False,
     )
     show = forms.ChoiceField(choices=list(LIST_LABELS.items()), required=False)
@@ -152,7 +147,7 @@ class StockTransferForm(Form):
         initial = {"key": uuid4(), "source": sources[0], "destination": destinations[-1]}
         super().__init__(data, initial=initial)
         for name, keys in (("source", sources), ("destination", destinations)):
-            choices = [(each, warehouse_label(each)) for each in keys]
+            choices = [(each, find_warehouse_name(each)) for each in keys]
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 
     def clean(self) -> dict[str, Any]:

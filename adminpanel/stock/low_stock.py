@@ -15,9 +15,7 @@ from django.utils.timezone import localdate
 from accounts.access import current_member, has_permission
 from accounts.models import User
 from accounts.queries import list_staff
-from accounts.roles import is_allowed
-from adminpanel.stock.booking import STOCK_STAFF
-from adminpanel.stock.forms import warehouse_label
+from accounts.roles import STOCK_STAFF, is_allowed
 from adminpanel.stock.pages import Incoming, StockLine, count_incoming, read_listed
 from inventory.entities import LOW, ListedItem
 from inventory.queries import (
@@ -26,6 +24,7 @@ from inventory.queries import (
     prefetch_low_items,
     prefetch_open_transfers,
 )
+from inventory.warehouses import find_warehouse_name
 from mail.operations import queue_mail
 
 # So many SKUs of a warehouse are named in the line.
@@ -44,7 +43,7 @@ class LowStock:
 
     @property
     def warehouse(self) -> str:
-        return warehouse_label(self.warehouse_id)
+        return find_warehouse_name(self.warehouse_id)
 
     @property
     def url(self) -> str:
@@ -92,7 +91,8 @@ def queue_low_stock_mails(now: datetime) -> int:
         "lines": lines[:MAX_LOW],
         "count": len(lines),
         "links": [
-            (warehouse_label(each), f"{settings.PUBLIC_URL}{_list_url(each)}") for each in places
+            (find_warehouse_name(each), f"{settings.PUBLIC_URL}{_list_url(each)}")
+            for each in places
         ],
     }
     for reader in readers:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts import queries as accounts
 from adminpanel.stock.booking import StockForm
-from adminpanel.stock.forms import StockSelection, warehouse_label
+from adminpanel.stock.forms import StockSelection
 from cassandra_db import PendingResult, Row, run_side_by_side
 from catalogue import queries as catalogue
 from catalogue.entities import Product, Variant
@@ -27,7 +27,7 @@ from inventory.entities import (
     list_names,
 )
 from inventory.queries import prefetch_stock_numbers, stock_numbers_from_row
-from inventory.warehouses import list_stock_locations, list_warehouses
+from inventory.warehouses import find_warehouse_name, list_stock_locations, list_warehouses
 
 # Units on their way, by variant and the warehouse that they go to.
 Incoming = Mapping[tuple[UUID, str], int]
@@ -48,7 +48,7 @@ class StockLine:
 
     @property
     def warehouse(self) -> str:
-        return warehouse_label(self.warehouse_id)
+        return find_warehouse_name(self.warehouse_id)
 
     @property
     def lists(self) -> frozenset[str]:
@@ -195,7 +195,7 @@ class StockHistoryLine:
     @property
     def where(self) -> str:
         is_ahead = self.row.warehouse_id == BACKORDER_WAREHOUSE
-        return "" if is_ahead else warehouse_label(self.row.warehouse_id)
+        return "" if is_ahead else find_warehouse_name(self.row.warehouse_id)
 
     @property
     def units(self) -> str:
@@ -213,11 +213,11 @@ class StockTransferLine:
 
     @property
     def source(self) -> str:
-        return warehouse_label(self.transfer.source)
+        return find_warehouse_name(self.transfer.source)
 
     @property
     def destination(self) -> str:
-        return warehouse_label(self.transfer.destination)
+        return find_warehouse_name(self.transfer.destination)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
+from accounts.roles import CATALOGUE_STAFF
 from adminpanel.bulk_change_pages import (
     change_context,
     fingerprint_selection,
@@ -27,7 +28,7 @@ from adminpanel.catalogue.bulk_change_forms import (
     list_ticked_ids,
 )
 from adminpanel.catalogue.bulk_change_pages import describe_act, preview_line, result_lines
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF, ProductFilterForm
+from adminpanel.catalogue.product_filter import ProductFilterForm
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected

@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes, staff_required
+from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.picture_forms import CategoryPictureForm
 from adminpanel.catalogue.picture_uploads import (
     MAX_FILES,
@@ -24,7 +25,6 @@ from adminpanel.catalogue.picture_uploads import (
     take_in_files,
     uploads_context,
 )
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, PictureUpload

@@ -14,17 +14,19 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.operations import save_low_stock_mail
-from adminpanel.catalogue.product_forms import VARIANTS_A_PAGE
-from adminpanel.stock.booking import STOCK_STAFF, StockForm, book_submitted
-from adminpanel.stock.forms import LIST_LABELS, StockListForm, warehouse_label
+from accounts.roles import STOCK_STAFF
+from adminpanel.stock.booking import StockForm, book_submitted
+from adminpanel.stock.forms import LIST_LABELS, StockListForm
 from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
 from cassandra_db import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import Product
 from inventory.queries import prefetch_open_transfers
-from inventory.warehouses import list_warehouses
+from inventory.warehouses import find_warehouse_name, list_warehouses
 from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
+
+VARIANTS_A_PAGE = 25
 
 
 @staff_required(STOCK_STAFF)
@@ -42,14 +44,18 @@ def stock_list(request: HttpRequest) -> HttpResponse:
         "selection": selection,
         "lines": lines,
         "warehouses": [
-            (warehouse_label(each), each == selection.warehouse, _list_query(each, selection.show))
+            (
+                find_warehouse_name(each),
+                each == selection.warehouse,
+                _list_query(each, selection.show),
+            )
             for each in list_warehouses()
         ],
         "lists": [
             (label, name == selection.show, selection.to_query(show=name, after=""))
             for name, label in LIST_LABELS.items()
         ],
-        "warehouse": warehouse_label(selection.warehouse),
+        "warehouse": find_warehouse_name(selection.warehouse),
         "first_query": selection.to_query(after=""),
         "next_query": selection.to_query(after=following) if following else "",
         "row_query": f"list=1&{selection.to_query()}",

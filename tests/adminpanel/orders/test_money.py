@@ -18,13 +18,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from tests.adminpanel.conftest import make_order_with_events
 from tests.adminpanel.orders.submits import now_of, seen, text_of, url
-from tests.factories import (
-    make_draft,
-    make_product,
-    make_stock,
-    make_user,
-    sign_in_staff,
-)
+from tests.factories import make_draft, make_product, make_stock, make_user, sign_in_staff
 
 
 def test_money_goes_back_for_lines_with_the_delivery(support_client: Client) -> None:

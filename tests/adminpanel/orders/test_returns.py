@@ -16,12 +16,7 @@ from orders.lifecycle.entities import Order
 from orders.lifecycle.transitions import Transition
 from promotions.rules import BUY_GET, PERCENTAGE, Promotion
 from tests.adminpanel.orders.submits import now_of, seen, text_of, url, utc_now
-from tests.factories import (
-    make_draft,
-    make_payment,
-    make_product,
-    make_stock,
-)
+from tests.factories import make_draft, make_payment, make_product, make_stock
 
 
 def test_a_return_is_agreed_to_received_and_refunded(
