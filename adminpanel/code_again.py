@@ -12,6 +12,7 @@ from accounts.access import current_member
 from accounts.models import User
 from accounts.reauthentication import verify_code
 from accounts.second_factor import get_demo_code, has_fresh_code
+from adminpanel.forms import short_input
 from cassandra_db import current_time
 from web.errors import TooManyAttempts
 from web.forms import Form
@@ -64,14 +65,7 @@ class TotpCodeForm(Form):
         label=gettext_lazy("Code"),
         max_length=20,
         help_text=gettext_lazy("The six digits that your authenticator app shows for Stoa."),
-        widget=forms.TextInput(
-            {
-                "class": "input--short",
-                "autocomplete": "one-time-code",
-                "inputmode": "numeric",
-                "spellcheck": "false",
-            }
-        ),
+        widget=short_input(autocomplete="one-time-code", inputmode="numeric", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter the six digits that your app shows")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import CategoryField, category_choices
 from adminpanel.catalogue.labels import STATUS_LABELS
+from adminpanel.forms import short_input
 from catalogue.bulk_acts import BulkAct
 from catalogue.rules import MAX_PRICE
 from catalogue.search import STAFF_PAGE_LENGTH
@@ -81,9 +82,7 @@ class PriceActForm(BulkActForm):
         min_value=Decimal("0.01"),
         max_value=Decimal(MAX_PRICE),
         decimal_places=2,
-        widget=forms.TextInput(
-            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
-        ),
+        widget=short_input(inputmode="decimal"),
         error_messages={
             "required": gettext_lazy("Enter by how much"),
             "invalid": gettext_lazy("Enter a number, such as 10"),

@@ -14,6 +14,7 @@ from catalogue.entities import CategoryNode
 from catalogue.queries import get_category_tree_at_quorum
 from spreadsheets.errors import CellRefused
 from spreadsheets.typed_values import (
+    format_price,
     format_shop_time,
     format_whole_number,
     parse_moment,
@@ -92,8 +93,8 @@ def number_field(label: StrOrPromise, most: int, hint: StrOrPromise = "") -> Typ
 def price_field(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> TypedField:
     return TypedField(
         label,
-        lambda text: parse_price(text).amount,
-        str,
+        parse_price,
+        format_price,
         short_input(inputmode="decimal"),
         hint,
         required=required,

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.product_pages import find_related_ids, status_badge
+from adminpanel.forms import short_input
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.rules import normalize_sku
@@ -48,14 +49,7 @@ class PinsForm(Form):
         help_text=gettext_lazy(
             "The SKU of any of its variants. It’s put after those that are pinned."
         ),
-        widget=forms.TextInput(
-            {
-                "class": "input--short",
-                "autocomplete": "off",
-                "autocapitalize": "characters",
-                "spellcheck": "false",
-            }
-        ),
+        widget=short_input(autocapitalize="characters", spellcheck="false"),
     )
 
     def __init__(
@@ -142,9 +136,7 @@ def _place_field(place: int, most: int) -> forms.IntegerField:
         min_value=1,
         max_value=most,
         initial=place,
-        widget=forms.TextInput(
-            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
-        ),
+        widget=short_input("input--tiny", inputmode="numeric"),
         error_messages={
             name: _("Enter a place from 1 to %(most)d") % {"most": most}
             for name in ("required", "invalid", "min_value", "max_value")

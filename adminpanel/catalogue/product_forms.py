@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid4
 
 from django import forms
-from django.conf import settings
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from moneyed import Money
 
 from adminpanel.catalogue.fields import (
     CategoryField,
@@ -117,7 +115,7 @@ class NewProductForm(Form):
                     clean["variant_id"],
                     clean["sku"],
                     {},
-                    Money(clean["price"], settings.CURRENCY),
+                    clean["price"],
                     None,
                     "",
                     weight_grams=clean["weight_grams"] or 0,

@@ -58,7 +58,7 @@ def save_variant_form(
     """
     if not form.is_valid():
         return product, HTTPStatus.UNPROCESSABLE_ENTITY
-    typed = form.build_variant()
+    typed = form.build()
     try:
         saved = operations.save_variant(
             product.product_id, typed, form.cleaned_data["seen"], current_time()
@@ -86,7 +86,7 @@ def _show_newer_variant(form: VariantForm, product: Product) -> None:
             "Someone else has changed this variant in the meantime. Save again to keep what you typed."
         ),
     )
-    typed = form.build_variant()
+    typed = form.build()
     for name, text in VariantForm.describe(newer).items():
         if name in form.fields and text != VariantForm.describe(typed)[name]:
             form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})

@@ -30,12 +30,13 @@ from spreadsheets.typed_values import (
     parse_end,
     parse_option_values,
 )
-from web.forms import Form
+from web.forms import EntityForm, Form
 
 
-class VariantForm(Form):
+class VariantForm(EntityForm[Variant]):
     """A variant. `seen` is how the page has shown it (catalogue.operations.fingerprint_variant)."""
 
+    entity_class = Variant
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     sku = sku_field()
     price = price_field(gettext_lazy("Price"), required=True)
@@ -62,8 +63,7 @@ class VariantForm(Form):
         pictures: Sequence[ProductPicture] = (),
     ) -> None:
         self.variant = variant
-        initial = {**self.describe(variant), "seen": seen, "sold": variant.sold}
-        super().__init__(data, initial=initial, auto_id=f"{variant.variant_id}-%s")
+        super().__init__(variant, data, initial={"seen": seen}, auto_id=f"{variant.variant_id}-%s")
         if "picture" in self.fields:
             choices = _picture_choices(variant, pictures)
             cast(forms.ChoiceField, self.fields["picture"]).choices = choices
@@ -92,6 +92,14 @@ class VariantForm(Form):
         """Return the SKU as products carry it."""
         return rules.normalize_sku(self.cleaned_data["sku"])
 
+    def clean_compare_at(self) -> Money | None:
+        """Return the former price; 0 is none."""
+        return self.cleaned_data["compare_at"] or None
+
+    def clean_weight_grams(self) -> int:
+        """Return the weight; none is 0."""
+        return self.cleaned_data["weight_grams"] or 0
+
     def clean_barcode(self) -> str:
         """Return the digits."""
         return parse_barcode(self.cleaned_data["barcode"])
@@ -99,21 +107,6 @@ class VariantForm(Form):
     def clean_picture(self) -> str:
         """Return the picture that was chosen; what was not asked for stays."""
         return str(self.cleaned_data["picture"] if "picture" in self.data else self.variant.picture)
-
-    def build_variant(self) -> Variant:
-        """Return the variant as the valid form says."""
-        clean = self.cleaned_data
-        currency = self.variant.price.currency
-        return replace(
-            self.variant,
-            sku=clean["sku"],
-            price=Money(clean["price"], currency),
-            compare_at=Money(clean["compare_at"], currency) if clean["compare_at"] else None,
-            barcode=clean["barcode"],
-            weight_grams=clean["weight_grams"] or 0,
-            picture=clean["picture"],
-            sold=clean["sold"],
-        )
 
 
 def _picture_choices(variant: Variant, pictures: Sequence[ProductPicture]) -> list[tuple[str, str]]:
@@ -128,11 +121,6 @@ class PriceForm(VariantForm):
     """The price of a variant alone, in its product's row of the list."""
 
     sku = compare_at = barcode = weight_grams = picture = sold = None  # type: ignore[assignment]
-
-    def build_variant(self) -> Variant:
-        """Return the variant with the price of the valid form."""
-        currency = self.variant.price.currency
-        return replace(self.variant, price=Money(self.cleaned_data["price"], currency))
 
 
 class PlannedPriceForm(Form):
@@ -165,14 +153,13 @@ class PlannedPriceForm(Form):
 
     def plan_for(self, variant: Variant, now: datetime) -> tuple[PricePoint, ...]:
         """Return the variant's planned prices with that of the valid form; what is planned within its time makes way."""
-        clean, currency = self.cleaned_data, variant.price.currency
+        clean = self.cleaned_data
         starts, ends = clean["starts"], clean["ends"]
         points = [
             PricePoint(variant.price_from or now, variant.price, variant.compare_at),
             *variant.planned,
         ]
-        was = Money(clean["compare_at"], currency) if clean["compare_at"] else None
-        planned = [PricePoint(starts, Money(clean["price"], currency), was)]
+        planned = [PricePoint(starts, clean["price"], clean["compare_at"] or None)]
         kept = [each for each in variant.planned if each.starts_at < starts]
         if ends:
             after = price_in_force(points, ends)

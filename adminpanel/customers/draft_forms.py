@@ -16,6 +16,7 @@ from moneyed import Money
 
 from accounts.addresses import Address, address_from_fields
 from accounts.forms import AddressFields, SingleLineField, email_field
+from adminpanel.forms import NUMBER_ERRORS, short_input
 from cart.limits import MAX_QUANTITY
 from catalogue.entities import Variant
 from drafts.entities import DraftDiscount, DraftOrder
@@ -113,11 +114,9 @@ class DraftForm(AddressFields):
         min_value=Decimal("0.01"),
         max_value=Decimal(10_000),
         decimal_places=2,
-        widget=forms.TextInput(
-            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
-        ),
+        widget=short_input(inputmode="decimal"),
         error_messages=dict.fromkeys(
-            ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits"),
+            NUMBER_ERRORS,
             gettext_lazy("Enter a number such as 10 or 12.50"),
         ),
     )

@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import day_input
 from adminpanel.orders.labels import PAYMENTS
 from orders.board import OrderFilter, iterate_orders
 from orders.lifecycle.states import BOARD_COLUMNS
@@ -44,13 +45,13 @@ class OrderFilterForm(FilterForm):
     first_day = forms.DateField(
         label=gettext_lazy("Placed from"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
         validators=[validate_shop_day],
     )
     last_day = forms.DateField(
         label=gettext_lazy("Placed until"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
         validators=[validate_shop_day],
     )
     sku = forms.CharField(label=gettext_lazy("SKU"), required=False, max_length=60)

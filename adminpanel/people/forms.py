@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
 from accounts.roles import ROLE_DUTIES
+from adminpanel.forms import day_input
 from adminpanel.templatetags.roles import role_label
 from web.forms import FilterForm, Form
 
@@ -71,7 +72,7 @@ class AuditLogForm(FilterForm):
     day = forms.DateField(
         label=gettext_lazy("Day"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
     )
     who = forms.UUIDField(required=False)
     after = forms.CharField(required=False, max_length=500)

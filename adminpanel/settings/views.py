@@ -18,15 +18,8 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.settings.forms import (
-    DeliveryForm,
-    ReviewRulesForm,
-    SettingForm,
-    TaxForm,
-    TermsForm,
-    WarehouseForm,
-    WeightsForm,
-)
+from adminpanel.settings.delivery_forms import DeliveryForm, WeightsForm
+from adminpanel.settings.forms import ReviewRulesForm, SettingForm, TermsForm, WarehouseForm
 from adminpanel.settings.pages import (
     describe_closed_warehouses,
     describe_coming_gaps,
@@ -35,6 +28,7 @@ from adminpanel.settings.pages import (
     list_delivery_lines,
     list_tax_lines,
 )
+from adminpanel.settings.tax_forms import TaxForm
 from cassandra_db import current_time
 from inventory.warehouses import WAREHOUSE, sort_warehouses
 from moderation.rules import KEY as REVIEW_RULES_KEY
@@ -246,7 +240,7 @@ def create_terms(request: HttpRequest) -> HttpResponse:
     """Plan terms from a day on, beginning with those of today."""
     form = TermsForm(None, request.POST if request.method == "POST" else None)
     if request.method != "POST":
-        form.initial = form.get_fields(list_terms(get_settings_at_quorum())[0]) | {
+        form.initial = form.get_initial_values(list_terms(get_settings_at_quorum())[0]) | {
             "valid_from": None
         }
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
@@ -323,5 +317,5 @@ def _conflict_page(
 def _page(
     request: HttpRequest, form: SettingForm[Any], key: str, status: int = 200, **more: Any
 ) -> HttpResponse:
-    context = {"form": form, "key": key, "setting": form.setting, **more}
+    context = {"form": form, "key": key, "setting": form.entity, **more}
     return render_page(request, form.template, context, status=status)

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member, note_changes
 from accounts.models import User
+from adminpanel.forms import short_input
 from adminpanel.stock.forms import units_field
 from cassandra_db import Row, current_time
 from catalogue.entities import Product, Variant
@@ -45,7 +46,7 @@ class StockForm(Form):
         label=gettext_lazy("Reason"),
         required=False,
         max_length=200,
-        widget=forms.TextInput({"class": "input--short", "autocomplete": "off"}),
+        widget=short_input(),
     )
 
     def __init__(

@@ -12,6 +12,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import short_input
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
@@ -39,9 +40,7 @@ def units_field(label: Any, **options: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         max_value=MAX_UNITS,
-        widget=forms.TextInput(
-            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
-        ),
+        widget=short_input("input--tiny", inputmode="numeric"),
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), text),
         **{"min_value": 0} | options,
     )
@@ -115,9 +114,7 @@ class PlaceForm(Form):
         label=gettext_lazy("Place"),
         required=False,
         max_length=MAX_PLACE_LENGTH,
-        widget=forms.TextInput(
-            {"class": "input--short", "autocomplete": "off", "spellcheck": "false"}
-        ),
+        widget=short_input(spellcheck="false"),
     )
     seen_place = forms.CharField(widget=forms.HiddenInput, required=False)
 

@@ -151,7 +151,7 @@ def through_forms(product: Product, **typed: str) -> Product | None:
     own = VariantForm(variant, "", as_sent(VariantForm(variant, ""), **typed))
     if not (form.is_valid() and own.is_valid()):
         return None
-    return replace(form.apply_to(product, (), None), variants=(own.build_variant(),))
+    return replace(form.apply_to(product, (), None), variants=(own.build(),))
 
 
 def parse_options(text: str) -> Any:

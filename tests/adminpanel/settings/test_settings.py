@@ -15,14 +15,9 @@ from django.utils.timezone import localdate
 from moneyed import EUR, Money
 
 from accounts.audit_log import STAFF
-from adminpanel.settings.forms import (
-    DeliveryForm,
-    SettingForm,
-    TaxForm,
-    TermsForm,
-    WarehouseForm,
-    WeightsForm,
-)
+from adminpanel.settings.delivery_forms import DeliveryForm, WeightsForm
+from adminpanel.settings.forms import SettingForm, TermsForm, WarehouseForm
+from adminpanel.settings.tax_forms import TaxForm
 from cassandra_db import current_time
 from consistency.stock import CHECKS
 from inventory.queries import prefetch_low_items
