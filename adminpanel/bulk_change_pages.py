@@ -8,20 +8,11 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, QueryDict
-from django.utils.translation import gettext as _
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext_lazy
 
-from accounts.queries import get_users
-from jobs.bulk_changes import (
-    PAGE_LENGTH,
-    RESULTS,
-    BulkChange,
-    BulkChangeRow,
-    C,
-    ChangeStore,
-    is_usable_id,
-)
+from adminpanel.parameters import parse_id, parse_page
+from jobs.bulk_changes import PAGE_LENGTH, RESULTS, BulkChangeRow, C, ChangeStore, is_usable_id
 
 RESULT_LABELS = {
     "done": gettext_lazy("Changed"),
@@ -41,27 +32,8 @@ def fingerprint_selection(item_ids: Sequence[UUID], *more: str) -> str:
 
 def parse_change_id(text: str, now: datetime) -> UUID | None:
     """Return the id that a form carries, None if no change may be started under it (any more)."""
-    try:
-        change_id = UUID(text)
-    except ValueError:
-        return None
-    return change_id if is_usable_id(change_id, now) else None
-
-
-def parse_page(data: QueryDict, count: int) -> int:
-    """Return which of so many pages is asked for."""
-    text = data.get("page", "")[:5]
-    return min(max(int(text) if text.isdecimal() else 1, 1), max(count, 1))
-
-
-def list_starters(changes: Sequence[BulkChange]) -> dict[UUID, str]:
-    """Return who has started these changes, by their ids. Raises CassandraUnavailable."""
-    people = get_users({each.started_by for each in changes})
-    gone = _("somebody whose account was deleted")
-    return {
-        each.started_by: people[each.started_by].name if each.started_by in people else gone
-        for each in changes
-    }
+    change_id = parse_id(text)
+    return change_id if change_id and is_usable_id(change_id, now) else None
 
 
 def change_context(

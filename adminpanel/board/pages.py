@@ -123,7 +123,7 @@ class BoardView:
     chosen: OrderFilter
     sort: str
     after: str = ""
-    shown: tuple[str, ...] = USUAL_CHOICE
+    columns: tuple[str, ...] = USUAL_CHOICE
     fields: tuple[tuple[str, str], ...] = ()
     is_refused: bool = False  # a filter cannot be read, so nothing is listed
 
@@ -178,7 +178,7 @@ class Board:
     @property
     def shown(self) -> list[tuple[str, StrOrPromise, bool]]:
         """What is shown of each order beside its number: name, heading, whether it is a number."""
-        return [(name, CHOICES[name], name in NUMERIC) for name in self.view.shown]
+        return [(name, CHOICES[name], name in NUMERIC) for name in self.view.columns]
 
     @property
     def selection(self) -> tuple[tuple[str, str], ...]:
@@ -207,7 +207,7 @@ class Board:
         parts = [
             *(f"{tally.column}={tally.count}" for tally in self.tabs),
             *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
-            ",".join(self.view.shown),
+            ",".join(self.view.columns),
             *(f"{wait.label}={wait.count}" for wait in self.waits),
             self.next and "more",
             self.now.strftime("%H:%M"),
@@ -215,7 +215,7 @@ class Board:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def parse_view(form: OrderFilterForm, data: QueryDict, shown: tuple[str, ...]) -> BoardView:
+def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
     """Return what an address asks for. Filters that the form refuses stay, and nothing is listed by them."""
     chosen = form.build_filter()
     usual = usual_sort(chosen.status)
@@ -225,7 +225,7 @@ def parse_view(form: OrderFilterForm, data: QueryDict, shown: tuple[str, ...]) -
     if sort != usual:
         fields.append(("sort", sort))
     after = data.get("after", "")[:500]
-    return BoardView(chosen, sort, after, shown, tuple(fields), form.is_refused)
+    return BoardView(chosen, sort, after, columns, tuple(fields), form.is_refused)
 
 
 def usual_sort(column: str) -> str:
@@ -313,9 +313,10 @@ class _Remembered(Generic[T]):
         self._known: tuple[str, float, T] | None = None
 
     def get(self) -> T:
-        known = self._known
-        if known and known[0] == keyspace_name() and monotonic() - known[1] < self._seconds:
-            return known[2]
+        if self._known:
+            keyspace, found_at, found = self._known
+            if keyspace == keyspace_name() and monotonic() - found_at < self._seconds:
+                return found
         found = self._find_out()
         self._known = keyspace_name(), monotonic(), found
         return found
@@ -376,6 +377,6 @@ def _age(waited: timedelta) -> str:
     return _("%(count)s days") % {"count": hours // 24}
 
 
-def list_choice(shown: Sequence[str]) -> list[tuple[str, Any, bool]]:
+def list_choice(columns: Sequence[str]) -> list[tuple[str, Any, bool]]:
     """Return all that can be shown of an order: name, heading, whether it is shown."""
-    return [(name, label, name in shown) for name, label in CHOICES.items()]
+    return [(name, label, name in columns) for name, label in CHOICES.items()]

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from adminpanel.catalogue.fields import CategoryField, category_choices
 from adminpanel.catalogue.labels import STATUS_LABELS
 from adminpanel.forms import short_input
+from adminpanel.parameters import parse_id
 from catalogue.bulk_acts import BulkAct
 from catalogue.rules import MAX_PRICE
 from catalogue.search import STAFF_PAGE_LENGTH
@@ -40,15 +41,8 @@ def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
     """Return the products that are ticked, a page of the list at most. What is no id is left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
-    found = dict.fromkeys(_id(text) for text in sent[:STAFF_PAGE_LENGTH])
+    found = dict.fromkeys(parse_id(text) for text in sent[:STAFF_PAGE_LENGTH])
     return [each for each in found if each]
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 class BulkActForm(Form):

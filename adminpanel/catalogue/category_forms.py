@@ -52,10 +52,10 @@ class CategoryOrderForm(PinsForm):
 
     def apply_to_order(self, order: ListOrder) -> ListOrder:
         """Return the order that the valid form makes of one. Raises PinsChanged."""
-        rule, shown = self.cleaned_data["rule"], self.cleaned_data["shown_rule"]
-        if rule == shown:
+        rule, seen = self.cleaned_data["rule"], self.cleaned_data["shown_rule"]
+        if rule == seen:
             rule = order.rule
-        elif order.rule not in (shown, rule):
+        elif order.rule not in (seen, rule):
             raise PinsChanged
         return ListOrder(rule, self.apply_to(order.pinned_ids))
 

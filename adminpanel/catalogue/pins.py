@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.product_pages import find_related_ids, status_badge
 from adminpanel.forms import short_input
+from adminpanel.parameters import parse_id
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.rules import normalize_sku
@@ -58,13 +59,13 @@ class PinsForm(Form):
         self.pinned, self.most = tuple(pinned), most
         super().__init__(data, initial={"shown": " ".join(map(str, pinned))})
         self.button = next((each for each in ACTS if data and each in data), "")
-        self.product_id = _parse_id(data.get(self.button, "")) if data else None
+        self.product_id = parse_id(data.get(self.button, "")) if data else None
         self.ids = self._parse_shown() if data is not None else self.pinned
         for place in range(len(self.ids)):
             self.fields[f"line_{place}"] = _place_field(place + 1, most)
 
     def _parse_shown(self) -> tuple[UUID, ...]:
-        ids = (_parse_id(each) for each in str(self.data.get("shown", ""))[:4000].split())
+        ids = (parse_id(each) for each in str(self.data.get("shown", ""))[:4000].split())
         return tuple(dict.fromkeys(each for each in ids if each))[: self.most]
 
     def rebased(self, pinned: Sequence[UUID], **changes: str) -> Self:
@@ -142,13 +143,6 @@ def _place_field(place: int, most: int) -> forms.IntegerField:
             for name in ("required", "invalid", "min_value", "max_value")
         },
     )
-
-
-def _parse_id(text: Any) -> UUID | None:
-    try:
-        return UUID(str(text))
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True)

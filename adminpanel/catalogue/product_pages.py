@@ -15,6 +15,7 @@ from moneyed import Money
 
 from adminpanel.catalogue.labels import AVAILABILITY_LABELS, STATUS_LABELS, TAX_LABELS
 from adminpanel.catalogue.variant_forms import PriceForm, VariantForm
+from adminpanel.parameters import parse_page
 from adminpanel.stock.booking import StockForm
 from adminpanel.stock.pages import StockLine, get_stock_lines
 from catalogue import queries
@@ -163,21 +164,21 @@ class VariantPage:
 
 
 def variant_page(
-    product: Product, number: int, submitted: VariantForm | None = None
+    product: Product, parameters: Mapping[str, str], submitted: VariantForm | None = None
 ) -> VariantPage:
-    """Return a page of a product's variants; `submitted` is the form of one of them as it was sent."""
+    """Return the page of a product's variants that the parameter "variants" asks for, or that of the form that was sent."""
     count = max(1, -(-len(product.variants) // VARIANTS_A_PAGE))
+    number = parse_page(parameters, count, "variants")
     if submitted:
         place = [each.variant_id for each in product.variants].index(submitted.variant.variant_id)
         number = place // VARIANTS_A_PAGE + 1
-    number = min(max(number, 1), count)
-    shown = product.variants[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
+    variants = product.variants[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
     return VariantPage(
         tuple(
             submitted
             if submitted and submitted.variant.variant_id == each.variant_id
             else VariantForm(each, fingerprint_variant(each), pictures=product.pictures)
-            for each in shown
+            for each in variants
         ),
         number,
         count,

@@ -42,12 +42,12 @@ def render_product_page(
     status: int = 200,
 ) -> HttpResponse:
     """Return the page of a product; `form` and `submitted`, a variant's, take the places of its own forms."""
-    now, number = current_time(), request.GET.get("variants", "")[:4]
+    now = current_time()
     label, tone = status_badge(product, now)
     context = {
         "product": product,
         "form": form or ProductForm.of(product, related_skus(product), successor_sku(product)),
-        "variants": variant_page(product, int(number) if number.isdecimal() else 1, submitted),
+        "variants": variant_page(product, request.GET, submitted),
         "submitted": submitted,
         "has_errors": bool(submitted and submitted.errors),
         "conflict": conflict,

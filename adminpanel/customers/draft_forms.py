@@ -68,17 +68,23 @@ class DraftLine:
         return self.quoted.total if self.quoted and self.variant else None
 
 
+def parse_product_and_variant(text: str) -> tuple[UUID, UUID] | None:
+    """Return the ids in "product:variant", None if they are none."""
+    try:
+        product_id, variant_id = map(UUID, text.split(":"))
+    except ValueError:
+        return None
+    return product_id, variant_id
+
+
 def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
     """Return what was typed for each (product, variant); what nobody can have typed is left out."""
     found: dict[tuple[UUID, UUID], str] = {}
     for name, typed in data.items():
         if not name.startswith(UNITS):
             continue
-        try:
-            product_id, variant_id = map(UUID, name.removeprefix(UNITS).split(":"))
-        except ValueError:
-            continue
-        found[product_id, variant_id] = str(typed).strip()
+        if ids := parse_product_and_variant(name.removeprefix(UNITS)):
+            found[ids] = str(typed).strip()
     return dict(list(found.items())[:MAX_LINES])
 
 
@@ -209,10 +215,10 @@ class DraftForm(AddressFields):
 
     def describe_values(self) -> dict[str, str]:
         """Return what the fields say, by their labels, for a conflict."""
-        return {str(field.label): _shown(field) for field in self.visible_fields()}
+        return {str(field.label): _describe_value(field) for field in self.visible_fields()}
 
 
-def _shown(field: forms.BoundField) -> str:
+def _describe_value(field: forms.BoundField) -> str:
     value = str(field.value() or "")
     return str(dict(getattr(field.field, "choices", ())).get(value, value)) if value else ""
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member
 from accounts.roles import is_allowed
+from adminpanel.bulk_change_pages import RESULT_LABELS, RESULT_TONES
 from adminpanel.file_states import STATE_LABELS
 from spreadsheets.entities import Change, Fault, PlannedRow, SpreadsheetTask
 from spreadsheets.layouts import LAYOUTS, Layout
@@ -22,13 +23,6 @@ PLAN_LABELS = {
     "unchanged": gettext_lazy("Stays as it is"),
 }
 PLAN_TONES = {"faulty": "warn", "changed": "calm", "new": "good", "unchanged": "plain"}
-RESULT_LABELS = {
-    "done": gettext_lazy("Changed"),
-    "unchanged": gettext_lazy("Was so already"),
-    "refused": gettext_lazy("Refused"),
-    "changed": gettext_lazy("Changed by somebody else meanwhile"),
-}
-RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 # Of a product with two hundred variants the first changes say enough.
 MAX_SHOWN = 12
 MAX_SHOWN_TEXT = 80
@@ -85,9 +79,9 @@ def _row_line(row: PlannedRow) -> RowLine:
         label, tone = RESULT_LABELS[row.result], RESULT_TONES.get(row.result, "plain")
     else:
         label, tone = PLAN_LABELS[row.plan], PLAN_TONES[row.plan]
-    shown = [_shorten(each) for each in row.changes[:MAX_SHOWN]]
-    more = len(row.changes) + len(row.faults) - len(shown) - len(row.faults[:MAX_SHOWN])
-    return RowLine(row, str(label), tone, shown, row.faults[:MAX_SHOWN], more)
+    changes, faults = map(_shorten, row.changes[:MAX_SHOWN]), row.faults[:MAX_SHOWN]
+    more = max(0, len(row.changes) - MAX_SHOWN) + max(0, len(row.faults) - MAX_SHOWN)
+    return RowLine(row, str(label), tone, list(changes), faults, more)
 
 
 def _shorten(change: Change) -> Change:
@@ -119,7 +113,7 @@ def list_tallies(task: SpreadsheetTask, plan: str, result: str) -> list[Tally]:
     results = [
         Tally(str(label), task.results[name], f"result={name}", result == name)
         for name, label in RESULT_LABELS.items()
-        if task.results.get(name)
+        if name and task.results.get(name)
     ]
     whole = Tally(_("All"), sum(task.counts.values()), "", not (plan or result))
     return [whole, *plans, *results]

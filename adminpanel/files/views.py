@@ -14,11 +14,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
-from accounts.queries import get_users
 from adminpanel.catalogue.bulk_change_forms import list_filter_fields
 from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
+from adminpanel.names import list_names
 from cassandra_db import current_time
 from catalogue.search import STAFF_DEEPEST
 from jobs.bulk_changes import is_usable_id
@@ -40,10 +40,8 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
     """List the last imports and exports."""
     allowed = {each.name for each in list_layouts(request)}
     tasks = queries.list_tasks(current_time(), allowed)
-    people = get_users({each.started_by for each in tasks})
-    gone = _("somebody whose account was deleted")
-    names = {user_id: user.name for user_id, user in people.items()}
-    lines = [task_line(each, names.get(each.started_by, gone)) for each in tasks]
+    names = list_names({each.started_by for each in tasks})
+    lines = [task_line(each, names[each.started_by]) for each in tasks]
     return render_page(request, "adminpanel/files/spreadsheets.html", {"lines": lines})
 
 

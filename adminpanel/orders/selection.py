@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.forms import day_input
 from adminpanel.orders.labels import PAYMENTS
+from adminpanel.parameters import parse_id
 from orders.board import OrderFilter, iterate_orders
 from orders.lifecycle.states import BOARD_COLUMNS
 from payments.gateways import METHODS
@@ -113,7 +114,7 @@ def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
     """Return the orders that are ticked, a page of the board at most. What is no id is left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
-    found = dict.fromkeys(_id(text) for text in sent[:MAX_TICKED])
+    found = dict.fromkeys(parse_id(text) for text in sent[:MAX_TICKED])
     return [each for each in found if each]
 
 
@@ -135,10 +136,3 @@ def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
             return found, len(found) + 1
         found.append(order.order_id)
     return found, len(found)
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

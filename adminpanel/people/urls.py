@@ -11,7 +11,7 @@ urlpatterns = [
         second_factor.second_factor_qr_code,
         name="second_factor_picture",
     ),
-    path("second-factor/codes/", second_factor.renew_recovery_codes, name="recovery_codes"),
+    path("second-factor/codes/", second_factor.create_recovery_codes, name="recovery_codes"),
     path("people/", staff.staff_list, name="people"),
     path("people/find/", staff.find_person, name="person_find"),
     path("people/<uuid:user_id>/", staff.person_detail, name="person"),

@@ -30,7 +30,7 @@ _SEALED_SECONDS = 24 * 3600
 def search(request: HttpRequest) -> HttpResponse:
     """Show what was found, by kind. A whole order's number leads to the order at once, but not while it is being typed."""
     sealed = request.GET.get("sealed", "")
-    form = SearchForm({"q": _unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
+    form = SearchForm({"q": unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
     member, now = current_member(request), current_time()
     is_valid = form.is_valid()
     typed = form.cleaned_data.get("q", "")
@@ -86,7 +86,7 @@ def _sealed_url(typed: str) -> str:
     return f"{reverse('adminpanel:search')}?{urlencode({'sealed': sealed})}"
 
 
-def _unseal(sealed: str) -> str:
+def unseal(sealed: str) -> str:
     """Return what a sealed address looks for; "" if it is not ours or older than a day."""
     try:
         (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)

@@ -66,8 +66,9 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     except ProductRefused as refused:
         form.add_error(None, str(refused))
         return _page(request, product, uploads, form=form, status=422)
-    shown = {each.picture for each in saved.pictures}
-    done = {*shown, picture} if act == "remove" else shown
+    done = {each.picture for each in saved.pictures}
+    if act == "remove":
+        done.add(picture)
     # Not before: what was refused is shown again, with its picture.
     remove_uploads(each for each in uploads if each.picture in done)
     note_changes(request, _describe(product.pictures), _describe(saved.pictures))

@@ -89,8 +89,8 @@ def _list_page(
     products = [
         each for each in found.products if product is None or each.product_id != product.product_id
     ]
-    shown = [product, *products] if product else products
-    lines = list_product_lines(shown, current_time(), submitted)
+    products = [product, *products] if product else products
+    lines = list_product_lines(products, current_time(), submitted)
     context = {
         "form": form,
         "low_stock": low_stock,

@@ -41,8 +41,8 @@ from web.rendering import render_page
 def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Save a variant, whatever else of its product somebody changes meanwhile."""
     product = get_product_or_404(product_id)
-    shown = get_variant_or_404(product, variant_id)
-    form = VariantForm(*shown, request.POST, product.pictures)
+    variant, seen = get_variant_or_404(product, variant_id)
+    form = VariantForm(variant, seen, request.POST, product.pictures)
     product, status = save_variant_form(request, product, form)
     if status != HTTPStatus.SEE_OTHER:
         return render_product_page(request, product, submitted=form, status=status)

@@ -22,10 +22,9 @@ from adminpanel.bulk_change_pages import (
     RESULT_TONES,
     change_context,
     fingerprint_selection,
-    list_starters,
     parse_change_id,
-    parse_page,
 )
+from adminpanel.names import list_names
 from adminpanel.orders.bulk_change_forms import (
     ACT_FORMS,
     HINTS,
@@ -37,6 +36,7 @@ from adminpanel.orders.bulk_change_forms import (
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.refund_permission import confirm_refund, may_refund, refund_limit
 from adminpanel.orders.selection import list_selected_orders, list_selection_fields
+from adminpanel.parameters import parse_page
 from cassandra_db import current_time
 from jobs.bulk_changes import MAX_IN_REQUEST, MAX_ITEMS, PAGE_LENGTH
 from jobs.rows import collect_failed_rows
@@ -169,8 +169,8 @@ def _preview_page(
     act = _build_act(request, form, now)
     count = -(-len(ids) // PAGE_LENGTH)
     page = parse_page(data, count)
-    shown = ids[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
-    lines = bulk_changes.preview_act(act, shown, form.tracking_by_order, now)
+    page_ids = ids[(page - 1) * PAGE_LENGTH : page * PAGE_LENGTH]
+    lines = bulk_changes.preview_act(act, page_ids, form.tracking_by_order, now)
     context = {
         "act": describe_act(act),
         "title": TITLES[act.kind],
@@ -198,7 +198,7 @@ def _preview_page(
 def order_changes(request: HttpRequest) -> HttpResponse:
     """List the last changes of many orders."""
     changes = bulk_changes.STORE.list_changes(current_time())
-    names = list_starters(changes)
+    names = list_names({each.started_by for each in changes})
     lines = [
         {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
         for each in changes

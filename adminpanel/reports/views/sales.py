@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import staff_required
 from accounts.roles import ADMIN
 from adminpanel.reports.forms import SalesForm
-from adminpanel.reports.sales import get_sales_report as sales_of
+from adminpanel.reports.sales import get_sales_report
 from analytics.days import shop_today
 from web.rendering import render_page
 
@@ -24,5 +24,5 @@ def sales_report(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "adminpanel/reports/sales.html",
-        {"sales": sales_of(first, last, settings.CURRENCY), "form": form},
+        {"sales": get_sales_report(first, last, settings.CURRENCY), "form": form},
     )

@@ -16,10 +16,7 @@ from adminpanel.stock.forms import PlaceForm, ThresholdForm
 from adminpanel.stock.rendering import get_variant_or_404, render_stock_item
 from cassandra_db import InvalidPageToken
 from inventory import operations
-from inventory.errors import (
-    PlaceChanged,
-    StockChanged,
-)
+from inventory.errors import PlaceChanged, StockChanged
 from inventory.queries import prefetch_stock_numbers
 from inventory.warehouses import find_warehouse_name, list_warehouses
 from web.decorators import post_only

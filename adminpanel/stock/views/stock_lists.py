@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.operations import save_low_stock_mail
 from accounts.roles import STOCK_STAFF
+from adminpanel.parameters import parse_page
 from adminpanel.stock.booking import StockForm, book_submitted
 from adminpanel.stock.forms import LIST_LABELS, StockListForm
 from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
@@ -140,14 +141,13 @@ def _page(
     """Show the stock of a page of a product's variants, or of the one that was submitted its row alone, if that was asked for."""
     sold_first = sorted(product.variants, key=lambda each: not each.sold)
     count = max(1, -(-len(sold_first) // VARIANTS_A_PAGE))
-    asked = request.GET.get("page", "")[:4]
-    number = min(max(int(asked), 1), count) if asked.isdecimal() else 1
-    shown = sold_first[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
-    if key and all(each.variant_id != key[0] for each in shown):
-        shown = [each for each in sold_first if each.variant_id == key[0]]
+    number = parse_page(request.GET, count)
+    variants = sold_first[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
+    if key and all(each.variant_id != key[0] for each in variants):
+        variants = [each for each in sold_first if each.variant_id == key[0]]
     transfers = prefetch_open_transfers()
     lines = list_stock_lines(
-        product, shown, {key: submitted} if key and submitted else {}, transfers
+        product, variants, {key: submitted} if key and submitted else {}, transfers
     )
     context = {
         "product": product,

@@ -19,11 +19,7 @@ from adminpanel.stock.rendering import get_variant_or_404, render_stock_item
 from cassandra_db import current_time
 from inventory import operations
 from inventory.entities import LEAVING, StockTransfer
-from inventory.errors import (
-    NotEnoughAvailable,
-    TooManyTransfers,
-    TransferRefused,
-)
+from inventory.errors import NotEnoughAvailable, TooManyTransfers, TransferRefused
 from inventory.queries import get_transfer
 from inventory.warehouses import find_warehouse_name
 from web.decorators import post_only
