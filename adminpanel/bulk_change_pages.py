@@ -1,4 +1,4 @@
-"""What the pages of bulk changes of products and of orders have in common."""
+"""What the pages of bulk changes share, those of products and of orders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 
 
 def fingerprint_selection(item_ids: Sequence[UUID], *more: str) -> str:
-    """Return a short text that differs when others are selected, or something else is said of them."""
+    """Return a short text that differs for another selection, or other parameters of the change."""
     parts = [*sorted(each.bytes for each in item_ids), *(each.encode() for each in more)]
     return sha256(b"".join(parts)).hexdigest()[:16]
 
@@ -39,7 +39,7 @@ def parse_change_id(text: str, now: datetime) -> UUID | None:
 def change_context(
     request: HttpRequest, store: ChangeStore[C], change: C
 ) -> tuple[dict[str, Any], list[BulkChangeRow]]:
-    """Return what the page of a change shows, and the rows that it asks for. Raises CassandraUnavailable."""
+    """Return the context of a change's page, and the rows to list. Raises Http404, CassandraUnavailable."""
     only = request.GET.get("only", "")
     if only and only not in RESULTS:
         raise Http404("no such result")

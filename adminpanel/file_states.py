@@ -1,4 +1,4 @@
-"""What the staff's pages call the states of a file that is read or written in the background."""
+"""The words for the states of a file that is read or written in the background."""
 
 from __future__ import annotations
 

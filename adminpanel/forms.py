@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
 MAX_NOTE = 1000
-# All that Django may say of a number: a field's one sentence stands in for each of them.
+# The codes of all that Django finds wrong with a number. A field has one sentence for all of them.
 NUMBER_ERRORS = ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits")
 
 

@@ -1,4 +1,4 @@
-"""What the staff's pages call people that they know by an id."""
+"""The names of users that a page knows by id."""
 
 from __future__ import annotations
 

@@ -41,9 +41,9 @@ PAGE_LENGTH = 25
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 GROWING_SECONDS = 60.0
 TROUBLE_SECONDS = 15.0
-# So many orders are looked at for a page of what a filter finds; the next page goes on from there.
+# How many orders a filter reads for one page; the next page goes on from there.
 MAX_LOOKED_AT = 2_000
-# Of so many, the oldest of a column, those are shown first whose promise ends first.
+# How many of a column's oldest orders are sorted by the day that they were promised for.
 MAX_SORTED = 500
 
 NEWEST, OLDEST, PROMISED = "newest", "oldest", "promised"
@@ -146,7 +146,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Board:
-    """The board as it stands, with one of its columns opened. `next` is a page token.
+    """The board with one of its columns opened. `next` is a page token.
 
     `looked_at` is how many orders a filter was asked about where it has not found a whole page of them, else 0.
     """
@@ -229,7 +229,7 @@ def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...])
 
 
 def usual_sort(column: str) -> str:
-    """Return how a column is sorted where nobody has said otherwise."""
+    """Return how a column is sorted by default."""
     return NEWEST if column in GROWING else OLDEST
 
 
@@ -306,7 +306,7 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
 
 
 class _Remembered(Generic[T]):
-    """What was found out at most so many seconds ago. Two threads at once may find it out twice, harmlessly."""
+    """A value that is computed again after some seconds. Two threads may compute it at once, which does no harm."""
 
     def __init__(self, seconds: float, find_out: Callable[[], T]) -> None:
         self._seconds, self._find_out = seconds, find_out

@@ -1,4 +1,4 @@
-"""The staff's forms about many products at once: which ones, and what is done to them."""
+"""The forms of bulk changes of products: which products, and what is done to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from catalogue.rules import MAX_PRICE
 from catalogue.search import STAFF_PAGE_LENGTH
 from web.forms import Form
 
-# What stands in the address of a selection: the list's own filters, or the ticked products, which from then on are one field:
+# The parameters of a selection: the list's own filters, or the ticked products, joined in one field:
 # the audit log takes none that is sent twice.
 FILTER_FIELDS = ("q", "status", "category", "stock", "brand", "reduced", "bare")
 TICKED, JOINED = "product", "products"
@@ -125,7 +125,7 @@ class PriceActForm(BulkActForm):
 
 
 class CategoryActForm(BulkActForm):
-    """They stand in a category."""
+    """They are added to a category, or get it as their main one."""
 
     act = "category"
     category_id = CategoryField(label=gettext_lazy("Category"))

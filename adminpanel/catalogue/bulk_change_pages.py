@@ -1,4 +1,4 @@
-"""What the staff's pages of changes of many products put together: acts, differences and results in words."""
+"""What the pages of bulk changes of products show: acts, differences and results in words."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def preview_line(previewed: PreviewedProduct, act: BulkAct) -> PreviewLine:
 
 
 def _describe(product: Product, act: BulkAct) -> str:
-    """Return what an act is about, as it stands."""
+    """Return the values of a product that an act changes."""
     if act.is_about_prices:
         return _describe_prices([each for each in product.variants if each.sold])
     if act.kind in ("main_category", "category"):

@@ -1,4 +1,4 @@
-"""The staff's form about a category."""
+"""The forms of a category: what it is, and the order of its products."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class CategoryOrderForm(PinsForm):
 
 
 class ParentField(forms.ChoiceField):
-    """Below which category one stands. The list has those that are possible; why another one is not is for the catalogue to say.
+    """The category above this one. The list has the possible ones; the catalogue says why another is not.
 
     So who has opened the form before somebody moved that category reads a sentence about it.
     """

@@ -41,7 +41,7 @@ def path_text(node: CategoryNode) -> str:
 
 
 class TypedField(forms.Field):
-    """A field whose text `parse` reads as a file's cell is read, and `show` writes (spreadsheets.typed_values)."""
+    """A field whose text is read by `parse` and written by `show`, as the cells of a file are (spreadsheets.typed_values)."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class TypedField(forms.Field):
 
 
 def refuse_in_form(parse: Callable[..., Value], *typed: Any) -> Value:
-    """Return what `parse` makes of what was typed. Raises ValidationError where that raises CellRefused."""
+    """Return `parse(*typed)`. Raises ValidationError where that raises CellRefused."""
     try:
         return parse(*typed)
     except CellRefused as refused:

@@ -1,4 +1,4 @@
-"""What the staff's pages call the states, the availability, the order and the taxes of products."""
+"""The words for a product's status, availability, order in the list, and tax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The staff's forms about the pictures of a product and of a category."""
+"""The forms of a product's pictures and of a category's picture."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACES = frozenset(map(str, range(1, MAX_PICTURES + 1)))
 
 @dataclass(frozen=True)
 class PictureRow:
-    """A picture as the page shows it: where it stands, whether it is on the product's page already, and its field."""
+    """A picture's row on the page: its place, whether shoppers see it already, and its field."""
 
     picture: str
     number: int
@@ -83,7 +83,7 @@ class PicturesForm(Form):
     def sent(
         cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict
     ) -> PicturesForm:
-        """Return the form as it was sent. What is neither the product's nor uploaded for it is not in it, but in its `gone`."""
+        """Return the form as it was sent. Pictures that the product neither has nor had uploaded are in its `gone`."""
         known = {each.picture: each.alt for each in product.pictures}
         saved = list(known)
         known |= dict.fromkeys(list_new_pictures(product, uploads), "")

@@ -21,7 +21,7 @@ from catalogue.entities import Product
 from catalogue.rules import normalize_sku
 from web.forms import Form
 
-# The button in a product's row; "pin" stands beside those that are not pinned yet.
+# The buttons of a product's row; one that is not pinned yet has "pin".
 ACTS = ("first", "up", "down", "unpin", "pin")
 
 

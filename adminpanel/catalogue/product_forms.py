@@ -60,13 +60,13 @@ def _split_lines(text: str) -> list[str]:
 
 
 def make_slug(text: str, most: int = rules.MAX_LENGTHS["slug"]) -> str:
-    """Return a text as the end of an address; empty if it has no letter that can stand there."""
+    """Return a text as the end of an address; empty if it has no letter or digit for one."""
     words = re.findall(r"[a-z0-9]+", slugify(text).lower())
     return "-".join(words)[:most].rstrip("-")
 
 
 class NewProductForm(Form):
-    """What a new product needs: it begins as a draft with one variant, under ids that its page has made."""
+    """A new product: a draft with one variant, under ids that were made with the page."""
 
     product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     variant_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
@@ -98,7 +98,7 @@ class NewProductForm(Form):
         return rules.normalize_sku(self.cleaned_data["sku"])
 
     def build_product(self) -> Product:
-        """Return the draft. Its address is made of the name, and of the SKU where letters are lacking."""
+        """Return the draft. Its address is made of the name, or of the SKU if the name has no letters."""
         clean = self.cleaned_data
         return Product(
             product_id=clean["product_id"],
@@ -126,7 +126,7 @@ class NewProductForm(Form):
 
 
 class ProductForm(Form):
-    """What a product is, but for its variants. `version` is how the page has shown it (`fingerprint_product`)."""
+    """A product without its variants. `version` is its fingerprint on the page (`fingerprint_product`)."""
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     name = forms.CharField(

@@ -1,4 +1,4 @@
-"""What the staff's pages of products put together."""
+"""What the pages of products show: the list's rows, a page of variants, and values in words."""
 
 from __future__ import annotations
 

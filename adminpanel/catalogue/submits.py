@@ -29,7 +29,7 @@ FORM_FIELDS = {
 
 
 def show_refusal(form: Any, refused: ProductRefused) -> None:
-    """Put each reason of a refusal beside its field, or above the form if it has no such field."""
+    """Add each reason of a refusal to its field's errors, or to the form's if it has no such field."""
     for name, text in refused.reasons:
         field = FORM_FIELDS.get(name, name)
         form.add_error(field if field in form.fields else None, text)
@@ -52,9 +52,9 @@ def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str
 def save_variant_form(
     request: HttpRequest, product: Product, form: VariantForm
 ) -> tuple[Product, int]:
-    """Save a variant as its form says; return the product as it is then, and the answer's status: 303 if it is saved.
+    """Save a variant by its form; return the product as it is then, and the answer's status: 303 if it was saved.
 
-    What is in the way stands in the form's errors.
+    Otherwise the form's errors say why.
     """
     if not form.is_valid():
         return product, HTTPStatus.UNPROCESSABLE_ENTITY
@@ -76,7 +76,7 @@ def save_variant_form(
 
 
 def _show_newer_variant(form: VariantForm, product: Product) -> None:
-    """Say what is saved now, beside the fields, and let the next submit write over it."""
+    """Show the saved values beside the fields, and let the next submit overwrite them."""
     newer = product.get_variant(form.variant.variant_id)
     if newer is None:
         return

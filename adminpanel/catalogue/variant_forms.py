@@ -34,7 +34,7 @@ from web.forms import EntityForm, Form
 
 
 class VariantForm(EntityForm[Variant]):
-    """A variant. `seen` is how the page has shown it (catalogue.operations.fingerprint_variant)."""
+    """A variant. `seen` is its fingerprint on the page (catalogue.variants.fingerprint_variant)."""
 
     entity_class = Variant
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
@@ -67,7 +67,7 @@ class VariantForm(EntityForm[Variant]):
         if "picture" in self.fields:
             choices = _picture_choices(variant, pictures)
             cast(forms.ChoiceField, self.fields["picture"]).choices = choices
-        # Its fields stand in the cells of a table, outside the form's own element.
+        # Its fields are in the cells of a table, outside the form element.
         for field in self.fields.values():
             field.widget.attrs["form"] = self.form_id
 
@@ -77,7 +77,7 @@ class VariantForm(EntityForm[Variant]):
 
     @staticmethod
     def describe(variant: Variant) -> dict[str, str]:
-        """Return what a variant is in words, by the names of the fields."""
+        """Return a variant's values in words, by the names of the fields."""
         return {
             "sku": variant.sku,
             "price": format_price(variant.price),
@@ -105,12 +105,12 @@ class VariantForm(EntityForm[Variant]):
         return parse_barcode(self.cleaned_data["barcode"])
 
     def clean_picture(self) -> str:
-        """Return the picture that was chosen; what was not asked for stays."""
+        """Return the chosen picture; the variant's own if the page had no choice."""
         return str(self.cleaned_data["picture"] if "picture" in self.data else self.variant.picture)
 
 
 def _picture_choices(variant: Variant, pictures: Sequence[ProductPicture]) -> list[tuple[str, str]]:
-    """Return the pictures that a variant may have: the product's first, any other of its, or the drawing that it has."""
+    """Return the choices of a variant's picture: the product's first, any of its others, or the variant's drawing."""
     found = {"": _("The product’s first") if pictures else _("None")}
     if variant.picture:
         found[variant.picture] = _("A drawing")
@@ -124,7 +124,7 @@ class PriceForm(VariantForm):
 
 
 class PlannedPriceForm(Form):
-    """A price that a variant has from a moment on, perhaps until another one. `seen` is how the page has shown the variant."""
+    """A price that a variant has from a moment on, or between two. `seen` is the variant's fingerprint on the page."""
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     price = price_field(gettext_lazy("Price"), required=True, hint=gettext_lazy("With tax."))
@@ -152,7 +152,7 @@ class PlannedPriceForm(Form):
         return clean
 
     def plan_for(self, variant: Variant, now: datetime) -> tuple[PricePoint, ...]:
-        """Return the variant's planned prices with that of the valid form; what is planned within its time makes way."""
+        """Return the variant's planned prices with the form's, which replaces those planned within its time."""
         clean = self.cleaned_data
         starts, ends = clean["starts"], clean["ends"]
         points = [
@@ -163,7 +163,7 @@ class PlannedPriceForm(Form):
         kept = [each for each in variant.planned if each.starts_at < starts]
         if ends:
             after = price_in_force(points, ends)
-            # Unless another price was planned to begin meanwhile, that of before comes back, whatever it is then.
+            # The price from before comes back, unless another one was planned to begin meanwhile.
             is_back = after == price_in_force(points, starts)
             back = replace(after, compare_at=None, back_to=starts) if is_back else after
             planned.append(replace(back, starts_at=ends))

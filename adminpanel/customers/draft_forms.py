@@ -1,4 +1,4 @@
-"""What the staff type on the page of a draft order."""
+"""The form of a draft order, and its lines."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def parse_product_and_variant(text: str) -> tuple[UUID, UUID] | None:
 
 
 def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
-    """Return what was typed for each (product, variant); what nobody can have typed is left out."""
+    """Return what was typed for each (product, variant), without fields that the page does not have."""
     found: dict[tuple[UUID, UUID], str] = {}
     for name, typed in data.items():
         if not name.startswith(UNITS):
@@ -89,7 +89,7 @@ def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
 
 
 def check_units(typed: str) -> str:
-    """Return what is wrong with so many units, "" if nothing."""
+    """Return what is wrong with a number of units, "" if nothing."""
     if _WHOLE.fullmatch(typed) and int(typed) <= MAX_QUANTITY:
         return ""
     return _("Enter a whole number from 0 to %(most)s") % {"most": MAX_QUANTITY}

@@ -1,4 +1,4 @@
-"""The staff's forms on a customer's page."""
+"""The forms on a customer's page: notes, a block, deletion."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the staff's page of a customer puts together."""
+"""What the page of a customer shows, read side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the staff's pages of imports and exports put together: their states, rows and results in words."""
+"""What the pages of imports and exports show: states, rows and results in words."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_SHOWN_TEXT = 80
 
 
 def list_layouts(request: HttpRequest) -> list[Layout]:
-    """Return the kinds of files that are for who asks."""
+    """Return the kinds of files that the user may have."""
     role = current_member(request).role
     return [each for each in LAYOUTS.values() if is_allowed(role, each.roles)]
 

@@ -1,4 +1,4 @@
-"""Files of products, prices and stock: sent, looked at, applied; written and fetched."""
+"""Imports and exports of products, prices and stock."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 from web.uploads import takes_files, upload_url
 
-# Which of these files each of them may have stands in spreadsheets.layouts.
+# spreadsheets.layouts says which of these roles may have which files.
 SPREADSHEET_STAFF = ("catalogue", "warehouse")
 
 

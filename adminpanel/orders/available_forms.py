@@ -17,9 +17,9 @@ AnyForm = OrderForm | StaffAddressForm
 
 
 def build_order_forms(order: Order, items: tuple[Item, ...], *, money: bool) -> dict[str, AnyForm]:
-    """Return what can be done with an order as it is now: its forms by their keys, as they stand on the page.
+    """Return the forms of what an order allows now, by their keys, in the order of the page.
 
-    `money`: also what only some of the staff may, note money and give it back.
+    `money`: whether the user may record payments and refund.
     """
     found: list[AnyForm] = []
     if order.state == CONFIRMED:

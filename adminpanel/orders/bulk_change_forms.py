@@ -1,4 +1,4 @@
-"""The staff's forms about many orders at once: what is done to each of them."""
+"""The forms of bulk changes of orders, one for each act."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from orders.lifecycle.states import CONFIRMED, ON_HOLD
 
 
 class ChangeLinesForm(OrderForm):
-    """How many of each line shall stay."""
+    """How many units of each line stay in the order."""
 
     def __init__(
         self, order: Order, items: Iterable[Item], data: Mapping[str, Any] | None = None
@@ -69,7 +69,7 @@ class StaffAddressForm(DeliveryAddressForm):
 
 
 def can_be_changed(order: Order) -> bool:
-    """Return whether there is something that is not packed yet, and so can be given back."""
+    """Return whether an order has units that are not packed yet, and so can be removed."""
     has_backorders = any(
         units
         for warehouse, lines in order.reserved_units.items()

@@ -1,4 +1,4 @@
-"""The forms on an order's page that every order has, and what the page's other forms are made of."""
+"""The forms that every order's page has, and the base and fields of its other forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AMOUNT = re.compile(r"€? ?([0-9]{1,7})(?:[.,]([0-9]{1,2}))? ?€?")
 
 
 class UnitsField(forms.CharField):
-    """A whole number of units, up to so many; left empty it is none."""
+    """A number of units, up to `most`; empty is 0."""
 
     def __init__(self, label: str, most: int) -> None:
         super().__init__(
@@ -86,7 +86,7 @@ class AmountField(forms.CharField):
 
 
 class OrderForm(Form):
-    """A submit on an order's page that changes the order as it was drawn."""
+    """A form on an order's page that changes the order, for the version that the page showed."""
 
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
 
@@ -138,7 +138,7 @@ def line_contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemU
 
 
 class TransitionForm(Form):
-    """One submit of a button of an order's page, which was drawn when the order had this version."""
+    """A button of an order's page, for the version that the page showed."""
 
     event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
@@ -149,7 +149,7 @@ class TransitionForm(Form):
 
 
 class NoteForm(Form):
-    """A note among the staff."""
+    """A note that only staff read."""
 
     note = note_field()
     # The last event that the page knew: the same words sent from a later page are another note (orders.submits).
@@ -167,7 +167,7 @@ class MailAgainForm(Form):
 
 
 class TagForm(Form):
-    """Tags for an order, with commas between them; or one to take off, by the button beside it."""
+    """Tags to add to an order, separated by commas; or one to remove, by its button."""
 
     add = forms.CharField(
         label=gettext_lazy("Add tags"),

@@ -20,10 +20,10 @@ from pricing.templatetags.money import format_money
 
 
 class RefundForm(OrderForm):
-    """Money that goes back: for units of lines, for the delivery, or another sum; for a return, or just so.
+    """A refund: of units, of the delivery, or of another sum; for a return or without one.
 
-    Only what the order still has was paid for, and each unit, and the delivery, goes back once. For a return it may be nothing: a free
-    unit, or what was refunded before. Then 0 is filled in, and the return is closed.
+    Each unit, and the delivery, is refunded once, up to what was paid. A return's refund may be 0: of a free
+    unit, or one that was refunded before. Then 0 is filled in, and the return is closed.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What staff do to orders, from a page that may be old."""
+"""Transitions of orders by staff, whose page may be stale."""
 
 from datetime import datetime
 
@@ -11,9 +11,9 @@ from orders.lifecycle.transitions import Transition
 def apply_staff_transition(
     order: Order, kind: str, *, seen_version: int, actor: str, note: str, now: datetime
 ) -> Order:
-    """Let something happen to the order if it still is what the page showed; return what it is then. `now` is in UTC.
+    """Apply a transition if the order still has the version that the page showed; return the changed order. `now` is in UTC.
 
-    Raises OrderChanged when another change was faster, TransitionRefused when its state does not allow it, CassandraUnavailable.
+    Raises OrderChanged if it has another version, TransitionRefused if its state does not allow it, CassandraUnavailable.
     """
     if order.version != seen_version:
         raise OrderChanged(order)

@@ -106,5 +106,5 @@ def get_order_page(order: Order) -> OrderPage:
 
 
 def manual_refunds(order: Order) -> Sequence[Refund]:
-    """Return the refunds that wait for staff to send them: nobody else can."""
+    """Return the refunds that staff have to send by hand."""
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()

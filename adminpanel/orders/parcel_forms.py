@@ -22,9 +22,9 @@ TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
 
 
 class PackForm(OrderForm):
-    """What goes into a new parcel of one warehouse. A scanner types SKUs: the first one empties the lines, each counts one unit.
+    """The contents of a new parcel of one warehouse. A scanner types SKUs: the first one empties the lines, each adds a unit.
 
-    `is_counted` after `count_scan`: then the field of the scanner is where one types.
+    `is_counted` after `count_scan`: then the scanner's field gets the focus.
     """
 
     scan = forms.CharField(
@@ -96,7 +96,7 @@ class PackForm(OrderForm):
 
 
 def _count(field: forms.BoundField) -> int:
-    """Return the units that stand in a line's field; 0 for what is no number of them."""
+    """Return the units in a line's field; 0 for anything else."""
     text = str(field.value() or "")
     return int(text) if WHOLE_NUMBER.fullmatch(text) else 0
 
@@ -127,7 +127,7 @@ class TrackingField(forms.CharField):
 
 
 class ParcelForm(OrderForm):
-    """What happens to a parcel next. The number of what is sent can be left out: not every carrier has one."""
+    """The next step of a parcel. A tracking number is optional: not every carrier has one."""
 
     STEPS = {
         parcels.PACKED: (
@@ -158,7 +158,7 @@ class ParcelForm(OrderForm):
 
 
 class TrackingForm(OrderForm):
-    """Another carrier or number of a parcel that was sent."""
+    """A correction of a shipped parcel's carrier or tracking number."""
 
     event = forms.CharField(widget=forms.HiddenInput)
     carrier = forms.CharField(label=gettext_lazy("Carrier"), max_length=40, required=False)
@@ -182,12 +182,12 @@ class TrackingForm(OrderForm):
 
     @staticmethod
     def is_possible(order: Order, parcel: Parcel) -> bool:
-        """Return whether a parcel has been sent, of an order that still is its customer's."""
+        """Return whether the parcel was shipped and the order is not erased."""
         rule = TRANSITION_RULES[parcels.TRACKED]
         return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
 
     def clean(self) -> dict[str, Any]:
-        """Ask for something else than there is, and for a number that is to be mailed."""
+        """Require a change, and a number if it is to be mailed."""
         clean: dict[str, Any] = super().clean() or self.cleaned_data
         if self.errors:
             return clean

@@ -38,13 +38,13 @@ def render_conflict(
     note: str = "",
     typed: Sequence[tuple[str, str]] = (),
 ) -> HttpResponse:
-    """Explain what another user has done, show the order as it is now, and keep what was typed.
+    """Return the order's page as it is now (409), with what another user has done and what was typed.
 
     `note` stays in its field; `typed` (by label) is what was typed elsewhere.
     """
     current = error.order
     happened = [event for event in current.events if event.kind != "note"]
-    # What a user did, not what followed from it by itself: the money, the mail.
+    # What a user did, not its effects: the money, the mail.
     last = next(
         (event for event in happened if event.actor != "system"), happened[0] if happened else None
     )
@@ -94,7 +94,7 @@ def render_order_page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Return an order's page; with status 422 a form of it was filled in wrongly, and shows what was typed."""
+    """Return an order's page. With status 422 one of its forms is invalid, and keeps what was typed."""
     context = order_page_context(request, page_data, form) | more | {"has_errors": status == 422}
     return render_page(
         request, "adminpanel/orders/order.html", context, part="order", status=status
@@ -120,7 +120,7 @@ def order_page_context(
         "order": found,
         "customer": page_data.customer,
         "can_open_customer": has_permission(current_member(request), "adminpanel.customer"),
-        # What an erased person has ordered is added to by nobody.
+        # Nothing is added to the order of an erased person.
         "can_draft": has_permission(current_member(request), "adminpanel.draft")
         and not page_data.order.is_erased,
         "lines": found.current_lines(page_data.items) or page_data.items,

@@ -53,7 +53,7 @@ class ReturnDecisionForm(OrderForm):
 
 
 class ReturnReceiptForm(OrderForm):
-    """What of a return that has arrived goes back into stock."""
+    """How many units of a return that has arrived go back into stock."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Which orders of the board a form is about: the ticked ones, or all that a filter finds."""
+"""The selection of orders: the ticked ones of the board, or all that a filter finds."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from web.days import validate_shop_day
 from web.forms import FilterForm
 
 DEFAULT_COLUMN = "to_pack"
-# So many can be changed or printed at once.
+# How many orders can be changed or printed at once.
 MAX_SELECTED_ORDERS = 10_000
-# What stands in the address of a selection: the ticked orders of a page, which from then on are one field (the audit log takes
+# The parameters of a selection: the ticked orders of a page, joined in one field from then on (the audit log takes
 # none that is sent twice), or `all` with the filter.
 TICKED, JOINED, ALL = "order", "orders", "all"
 MAX_TICKED = 100
@@ -95,7 +95,7 @@ class OrderFilterForm(FilterForm):
 
 
 def parse_order_filter(data: QueryDict) -> OrderFilter:
-    """Return the filter that stands in an address or a form."""
+    """Return the filter that an address or a form asks for."""
     return OrderFilterForm(data).build_filter()
 
 

@@ -36,9 +36,9 @@ ConfirmForm = Callable[[HttpRequest, Order, F], bool]
 def answer_submit(
     request: HttpRequest, changed: Order, before: Order | None = None
 ) -> HttpResponse:
-    """Answer a submit that has changed an order: say what it has done, have the audit log say so, and show the order.
+    """Return the order's page after a submit has changed it, with a message, and enter the changes in the audit log.
 
-    A submit that is answered once more has no `before`: its first one is in the log.
+    A repeated submit has no `before`: the log has its first one.
     """
     if before:
         note_changes(request, _audited(before), _audited(changed), personal=["delivery_address"])
@@ -75,7 +75,7 @@ def _audited(order: Order) -> dict[str, object]:
 
 
 def order_submit(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Give a view the order with a number, and have it do the work of a form once, however often it is sent. It raises Http404."""
+    """Give a view the order of its number, and run it once for each form, however often the form is sent. Raises Http404."""
     handled = handle_once(answer_submit)(view)
 
     @wraps(view)

@@ -20,7 +20,7 @@ from adminpanel.parameters import parse_id
 from catalogue.queries import get_category_tree, prefetch_product, product_from_rows
 
 PAGE_LENGTH = 40
-# What each act is called. Whatever else stands in the log is a page that a user was refused.
+# The acts by name. Anything else in the log is a page that a user was refused.
 ACTS = {
     "adminpanel:board_columns": gettext_lazy("Chose the board’s columns"),
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
@@ -220,7 +220,7 @@ class _Names:
     things: dict[UUID, str]
 
     def describe(self, text: str) -> str:
-        """Return a text with names in place of ids; an id that is nobody's any more is left out."""
+        """Return a text with names in place of ids, without ids that are unknown by now."""
         return " ".join(filter(None, map(self._describe_word, text.split(" "))))
 
     def _describe_word(self, word: str) -> str:

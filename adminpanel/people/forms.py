@@ -60,7 +60,7 @@ class StaffRoleForm(Form):
 
 
 class AuditLogForm(FilterForm):
-    """Which page of the audit log; by itself today's acts of the staff."""
+    """Which page of the audit log to show; by default what staff did today."""
 
     PLACES = frozenset({"after"})
 

@@ -21,7 +21,7 @@ from web.forms import FilterForm
 
 
 class SalesForm(FilterForm):
-    """Of which days the sales are shown, both included; by itself the last thirty."""
+    """The first and last day of a sales report; by default the last thirty days."""
 
     first = forms.DateField(
         label=gettext_lazy("From"),

@@ -1,4 +1,4 @@
-"""What the staff's page of sales puts together from the figures (Q18)."""
+"""The sales report, computed from the daily figures (Q18)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from analytics.figures import ALL_CATEGORIES, DailySales, Figures
 from catalogue.queries import get_category_tree, prefetch_categories
 from pricing.money import from_minor_units
 
-# Of how long a time the page shows the days at most, and by itself.
+# The longest period of a report, and the usual one.
 MAX_REPORT_PERIOD = timedelta(days=366)
 USUAL = timedelta(days=29)
 

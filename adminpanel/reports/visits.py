@@ -1,4 +1,4 @@
-"""What the staff's page of visits puts together (Q19): the way from a look to a paid order, products and searches."""
+"""The visits report (Q19): from a look to a paid order, products and searches."""
 
 from __future__ import annotations
 

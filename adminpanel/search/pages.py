@@ -1,4 +1,4 @@
-"""One search for all that staff look for: what was typed is compared with orders, customers and products at once."""
+"""The staff's search: it looks for orders, customers and products at once."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class SearchAnswers:
 
     @property
     def names_people(self) -> bool:
-        """Whether it was found by somebody's name or address, which then stands there."""
+        """Whether it was found by a person's name or address, and so shows it."""
         return bool(
             self.customer
             or self.customers

@@ -1,4 +1,4 @@
-"""One field for all that staff look for."""
+"""The search field of the staff's pages."""
 
 import re
 from urllib.parse import urlencode
@@ -67,7 +67,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[str, list[str]]:
-    """Return what stands in the audit log for a search that finds people, and for the shorter ones that have shown all of it.
+    """Return the audit log's subject of a search that finds people, and those of the shorter searches that it covers.
 
     A name is typed letter by letter. A search that has found more people than it shows covers none with more letters.
     """

@@ -42,7 +42,7 @@ class SettingForm(EntityForm[T]):
         return self.build(key=key)
 
     def describe(self) -> dict[str, str]:
-        """Return what stands in the form, in words, by the labels of its fields."""
+        """Return the form's values in words, by the labels of its fields."""
         return {
             str(field.label): _describe_value(field.value(), field.field)
             for field in self.visible_fields()

@@ -88,7 +88,7 @@ class StockForm(Form):
         return bool(row.state == state and row.quantity == units)
 
     def show_with(self, **hidden: object) -> None:
-        """Have the form shown as it was sent, but with these values of its hidden fields."""
+        """Keep what was typed, with other values in hidden fields."""
         self.data = {**dict(self.data.items()), **{name: str(hidden[name]) for name in hidden}}
 
 
@@ -111,7 +111,7 @@ def book_submitted(
         said = book_stock(product, variant.variant_id, warehouse, form, member, now)
     after = get_stock_numbers(variant.variant_id, warehouse)
     if not said:
-        # Of what is wrong in itself nobody has said yet whether it is stale, too.
+        # An invalid form keeps the number that it was sent for: whether it is stale was not checked yet.
         if is_valid or form.cleaned_data.get("seen") is None:
             form.show_with(seen=after.on_hand)
         status = HTTPStatus.CONFLICT if form.is_stale else HTTPStatus.UNPROCESSABLE_ENTITY

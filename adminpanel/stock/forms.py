@@ -1,4 +1,4 @@
-"""The staff's forms about stock: which of it to show, from how many on it is low, and what goes to another warehouse."""
+"""The forms of stock: the list's filter, a variant's threshold and place, a transfer."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class StockSelection:
 
 
 class StockListForm(FilterForm):
-    """Which stock items to show; by itself all of the first warehouse."""
+    """Which stock items to list; by default all of the first warehouse."""
 
     PLACES = frozenset({"after"})
 
@@ -92,7 +92,7 @@ class StockListForm(FilterForm):
 
 
 class ThresholdForm(Form):
-    """Up to how many units of a variant are low in a warehouse. `seen` is what the page has shown."""
+    """The number of units at which a variant is low in a warehouse. `seen` is what the page showed."""
 
     threshold = units_field(gettext_lazy("Low at"))
     # As large as its column can be: a command has no bounds of the shop's own.
@@ -108,7 +108,7 @@ class ThresholdForm(Form):
 
 
 class PlaceForm(Form):
-    """Where in a warehouse a variant lies, as its people call it. `seen_place` is what the page has shown."""
+    """The place of a variant in a warehouse, such as a shelf. `seen_place` is what the page showed."""
 
     place = forms.CharField(
         label=gettext_lazy("Place"),
@@ -139,7 +139,7 @@ class StockTransferForm(Form):
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         sources = list_warehouses()
-        # What is closed gets nothing new, and what lies there can go elsewhere.
+        # A closed warehouse gets nothing new, but can send its units elsewhere.
         destinations = [each.key for each in list_open_warehouses()]
         initial = {"key": uuid4(), "source": sources[0], "destination": destinations[-1]}
         super().__init__(data, initial=initial)
@@ -155,5 +155,5 @@ class StockTransferForm(Form):
         return clean
 
     def renew_key(self) -> None:
-        """Have the form shown as it was sent, but as one that can be sent anew."""
+        """Keep what was typed, under a new key, so that the form can be sent again."""
         self.data = {**dict(self.data.items()), "key": str(uuid4())}

@@ -1,4 +1,4 @@
-"""What runs low: in a line on the pages where the staff's work begins, and in a mail a day to whoever asked for it."""
+"""Low stock: a line on the pages where staff begin their work, and a daily mail to those who asked for it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from inventory.queries import (
 from inventory.warehouses import find_warehouse_name
 from mail.operations import queue_mail
 
-# So many SKUs of a warehouse are named in the line.
+# How many SKUs of a warehouse the line names, and how many it counts.
 _NAMED = 5
 _COUNTED = 50
 
@@ -51,7 +51,7 @@ class LowStock:
 
 
 class PendingLowStock:
-    """What is low, being read for a page; nothing for a part of one, and for who has nothing to do with stock."""
+    """Low stock, being read for a whole page. Nothing is read for a part of a page, or for staff without access to stock."""
 
     def __init__(self, request: HttpRequest) -> None:
         htmx = getattr(request, "htmx", None)

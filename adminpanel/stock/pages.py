@@ -1,4 +1,4 @@
-"""What the staff's pages of stock put together: a warehouse, a variant, what is on its way."""
+"""What the pages of stock show: rows of a warehouse, a variant's page, transfers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the staff's page of the workers puts together: the jobs, the mails that wait, and the alarms of rate limits."""
+"""The state of the workers: the jobs, the mails that wait, and the alarms of rate limits."""
 
 from __future__ import annotations
 

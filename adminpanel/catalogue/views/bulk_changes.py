@@ -1,4 +1,4 @@
-"""Many products at once: chosen, looked at beforehand, changed, and changed back."""
+"""Bulk changes of products: previewed, applied, listed, undone."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from web.rendering import render_or_redirect, render_page
 
 STEPS = {"up": -1, "down": 1}
 _STEP = re.compile(r"-?[0-9]{1,4}")
-# So many of the products that are not pinned stand below those that are.
+# How many products that are not pinned the page lists below the pinned ones.
 NEXT_SHOWN = 24
 
 

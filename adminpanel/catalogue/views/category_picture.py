@@ -119,7 +119,7 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Show the page; `form` is the one that was sent, which stands in its picture's row."""
+    """Show the page; `form` is the one that was sent, shown in its picture's row."""
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
     rows = _list_rows(node, uploads, form)
     context = {

@@ -1,4 +1,4 @@
-"""The front page's rows: what stands first in each."""
+"""The rows of the front page: the products that staff pin first in each."""
 
 from __future__ import annotations
 

@@ -93,10 +93,10 @@ def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]) -> str:
-    """Return in a sentence why so many files are not taken; "" if they are."""
+    """Return why this number of files is refused, as a sentence; "" if it is not."""
     if refused := refuse_count(count):
         return refused
-    # One that nobody describes counts as well: the page sends a field for each.
+    # One without alt text counts, too: the page sends a field for each.
     waiting = sum(each.state == "waiting" for each in uploads)
     if (
         len(product.pictures) + len(list_new_pictures(product, uploads)) + waiting + count

@@ -202,7 +202,7 @@ def _save_under_free_address(product: Product) -> Product:
 @staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
 @get_or_post
 def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product with all that staff can change, and save what they have changed."""
+    """Show a product's page, and save its form."""
     product = get_product_or_404(product_id)
     if request.method != "POST":
         return render_product_page(request, product)
@@ -265,7 +265,7 @@ def _conflict_page(
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def change_product_status(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Put a product on sale, take it off, or make it a draft again."""
+    """Change a product's status: active, archived or draft."""
     product, status = get_product_or_404(product_id), request.POST.get("status", "")
     if status not in STATUS_LABELS:
         raise Http404("no such status")
@@ -292,7 +292,7 @@ def change_product_status(request: HttpRequest, product_id: UUID) -> HttpRespons
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Make a draft that is like a product, and open it."""
+    """Copy a product into a draft, and open it."""
     product = get_product_or_404(product_id)
     try:
         copy = operations.duplicate_product(product, current_time())

@@ -39,7 +39,7 @@ from web.rendering import render_page
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Save a variant, whatever else of its product somebody changes meanwhile."""
+    """Save a variant. Changes of the rest of its product are no conflict."""
     product = get_product_or_404(product_id)
     variant, seen = get_variant_or_404(product, variant_id)
     form = VariantForm(variant, seen, request.POST, product.pictures)
@@ -54,7 +54,7 @@ def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> 
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Show what a variant costs, will cost and has cost; plan a price, or take a planned one back."""
+    """Show a variant's prices: past, present and planned. Plan a price, or remove a planned one."""
     now, product = current_time(), get_product_or_404(product_id)
     variant, _seen = get_variant_or_404(product, variant_id)
     if request.method != "POST":
@@ -121,7 +121,7 @@ def _prices_page(
 @staff_required(CATALOGUE_STAFF)
 @get_or_post
 def product_options(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show what variants a product's options would make, and make them once that has been seen."""
+    """Preview the variants that a product's options would make, then make them."""
     product = get_product_or_404(product_id)
     if request.method != "POST":
         initial = {"options": options_text(product)}

@@ -1,4 +1,4 @@
-"""Customers as the staff see them: what they have ordered and were sent, notes, a block, their data on request."""
+"""Customers: their orders and mails, notes, a block, their data on request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def customer_list(request: HttpRequest) -> HttpResponse:
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customers")
 def find_customer(request: HttpRequest) -> HttpResponse:
-    """Lead to the customer with an e-mail address, or show a guest's orders; by POST, so that no address stands in a URL."""
+    """Redirect to the customer with an email address, or show a guest's orders. By POST, to keep the address out of URLs."""
     form = EmailForm(request.POST)
     if not form.is_valid():
         return _render_list(request, form, status=422)
@@ -131,7 +131,7 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Let a customer place orders again."""
     form = UnblockForm(request.POST)
     if not form.is_valid():
-        # Nobody types this: the page is older than its button.
+        # It is a hidden field: the page is stale.
         return _render_customer(request, user_id, status=409)
     try:
         operations.unblock_customer(user_id, form.cleaned_data["seen"])

@@ -1,4 +1,4 @@
-"""Draft orders: the staff write down what a customer wants, send it as a link to pay, or order it for them."""
+"""Draft orders: saved, sent as a link to pay, or placed for the customer."""
 
 from __future__ import annotations
 

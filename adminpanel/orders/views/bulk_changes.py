@@ -1,4 +1,4 @@
-"""Many orders at once: chosen, looked at beforehand, and changed."""
+"""Bulk changes of orders: previewed, applied, listed."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def order_changes_new(request: HttpRequest) -> HttpResponse:
     return redirect("adminpanel:order_change", change_id=change.change_id)
 
 
-# A submit, though it changes nothing: so many tracking numbers fit in no address.
+# A POST, though it changes nothing: the tracking numbers would not fit in an address.
 @staff_required(ORDER_STAFF, lists=("order",))
 @post_only("adminpanel:board")
 def order_changes_preview(request: HttpRequest) -> HttpResponse:
@@ -121,7 +121,7 @@ def _refuse_selection(request: HttpRequest, total: int) -> HttpResponse | None:
 
 
 def _list_act_forms(request: HttpRequest) -> dict[str, type[OrderActForm]]:
-    """Return the forms of the acts that the role of who asks may do."""
+    """Return the forms of the acts that the user may do."""
     member = current_member(request)
     return {
         act: form

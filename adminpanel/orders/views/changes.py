@@ -22,7 +22,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
-    """Take units out of an order that are not packed yet; what was paid for them goes back."""
+    """Remove units that are not packed yet from an order, and refund what was paid for them."""
 
     def apply(order: Order, form: ChangeLinesForm, actor: str, now: datetime) -> Order:
         return operations.change_order(order, form.units, actor=actor, now=now)
@@ -47,7 +47,7 @@ def change_lines(request: HttpRequest, order: Order) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_delivery_address(request: HttpRequest, order: Order) -> HttpResponse:
-    """Send an order to another address in the same country."""
+    """Change the delivery address to another one in the same country."""
 
     def apply(order: Order, form: StaffAddressForm, actor: str, now: datetime) -> Order:
         return operations.change_order(order, {}, form.address(), actor=actor, now=now)

@@ -1,4 +1,4 @@
-"""The board of orders, an order's page, and the submits on it."""
+"""An order's page, its status and its notes."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -44,15 +44,15 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
-    """Move an order on, if it still is what the page showed."""
+    """Apply a transition to an order, if it still has the version that the page showed."""
     form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
-            # Nobody types these: the page is older than its buttons.
+            # They are hidden fields: the page is stale.
             return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
         return render_order_page(request, get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
-    # Of an order that has changed since, nothing happens below.
+    # An order that has changed since is refused below, and nothing is refunded.
     is_cancelling = sent["event"] == "cancelled" and sent["version"] == found.version
     if is_cancelling and not confirm_order_refund(
         request, form, found, balance.amount_to_give_up(found)
@@ -76,7 +76,7 @@ def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def add_staff_note(request: HttpRequest, found: Order) -> HttpResponse:
-    """Write a note among the staff into an order's history."""
+    """Add a staff note to an order's history."""
     form = NoteForm(request.POST)
     if not form.is_valid():
         return render_order_page(request, get_order_page(found), note_form=form, status=422)

@@ -1,4 +1,4 @@
-"""Papers and tables of many orders: chosen, made, fetched for an hour."""
+"""Papers and tables of selected orders: made, and kept for an hour."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def paper_new(request: HttpRequest) -> HttpResponse:
     form_id: UUID = form.cleaned_data["file_id"]
     task = operations.start_order_file(
         file_id_of(
-            # One that was open for days has an id of a time that nobody looks at any more.
+            # The id of a page that was open for days is too old to be listed.
             form_id if is_usable_id(form_id, now) else uuid_from_time(now),
             kind.name,
             list_selection_fields(data),
@@ -134,7 +134,7 @@ def _get_task(request: HttpRequest, file_id: UUID) -> SpreadsheetTask:
     return task
 
 
-# A submit, though it changes nothing: who has fetched names and addresses stands in the audit log.
+# A POST, though it changes nothing: the audit log records who downloads names and addresses.
 @sensitive_post_parameters("code")
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:paper", "file_id")

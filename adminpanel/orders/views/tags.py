@@ -21,7 +21,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_tags(request: HttpRequest, found: Order) -> HttpResponse:
-    """Put tags on an order, or take one off."""
+    """Add tags to an order, or remove one."""
     form = TagForm(request.POST)
     if form.is_valid():
         sent = form.cleaned_data

@@ -1,4 +1,4 @@
-"""The audit log, to be read and nothing else."""
+"""The audit log, read-only."""
 
 from datetime import date, timedelta
 

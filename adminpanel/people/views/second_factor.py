@@ -43,7 +43,7 @@ WRONG_RECOVERY = gettext_lazy("This isn’t one of your recovery codes, or it wa
 @staff_required(second_factor=False)
 @get_or_post
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Ask for a code, have a telephone enrolled if there is none yet, or show how the second factor stands."""
+    """Ask for a code, enrol a phone if there is none yet, or show the state of the second factor."""
     user = current_member(request)
     found = get_second_factor(user.pk)
     if found is None:
@@ -123,7 +123,7 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, Any]:
-    """Return the context for the demo shop's own staff: the code, which stands in the field, too, if it is good already."""
+    """Return the context for the demo shop's staff: the code, filled in if it is valid already."""
     code, wait = get_demo_code(user, current_time())
     if code and not wait and isinstance(form, TotpCodeForm):
         form.initial["code"] = code

@@ -1,4 +1,4 @@
-"""Who works here: roles, sessions and second factors, given and taken by an admin."""
+"""Staff accounts: an admin gives and takes roles, ends sessions, resets second factors."""
 
 from typing import Any
 from uuid import UUID
@@ -45,7 +45,7 @@ def staff_list(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,))
 @post_only("adminpanel:people")
 def find_person(request: HttpRequest) -> HttpResponse:
-    """Lead to the account with an e-mail address; by POST, so that no address stands in a URL."""
+    """Redirect to the account with an email address. By POST, to keep the address out of URLs."""
     form = EmailForm(request.POST)
     if form.is_valid():
         if found := queries.find_user_by_email(form.cleaned_data["email"]):

@@ -15,7 +15,7 @@ from web.rendering import render_page
 @staff_required(("analyst", ADMIN))
 @require_safe
 def sales_report(request: HttpRequest) -> HttpResponse:
-    """Show what was sold from one day to another; by itself, of the last thirty days."""
+    """Show what was sold in a period, by default the last thirty days."""
     form = SalesForm(request.GET)
     first, last = form.parse_selection(shop_today())
     if form.is_refused:

@@ -37,7 +37,7 @@ def stock_item(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Http
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_item", "product_id", "variant_id")
 def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Say up to how many units of a variant are low in a warehouse."""
+    """Set the number of units at which a variant is low in a warehouse."""
     _product, variant = get_variant_or_404(product_id, variant_id)
     warehouse = request.POST.get("warehouse", "")
     if warehouse not in list_warehouses():
@@ -82,7 +82,7 @@ def set_stock_threshold(request: HttpRequest, product_id: UUID, variant_id: UUID
 @staff_required(STOCK_STAFF, is_about_people=False)
 @post_only("adminpanel:stock_item", "product_id", "variant_id")
 def set_stock_place(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Say where in a warehouse a variant lies."""
+    """Set the place of a variant in a warehouse."""
     _product, variant = get_variant_or_404(product_id, variant_id)
     warehouse = request.POST.get("warehouse", "")
     if warehouse not in list_warehouses():

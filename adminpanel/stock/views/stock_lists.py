@@ -1,4 +1,4 @@
-"""Stock, of a warehouse and of a product: what arrives, and what was counted."""
+"""Lists of stock, of a warehouse and of a product, with rows that receive and count units."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _row_query(request: HttpRequest) -> str:
-    """Return by which parameters a row's form says in which list it stands."""
+    """Return the parameters by which a row's form names the list that it is in."""
     if request.GET.get("list"):
         return f"list=1&{StockListForm(request.GET).parse_selection().to_query()}"
     page = request.GET.get("page", "")[:4]
