@@ -8,7 +8,6 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, staff_required
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
-from adminpanel.orders import operations
 from adminpanel.orders.forms import NoteForm, TransitionForm
 from adminpanel.orders.labels import staff_actor
 from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404, get_order_page
@@ -16,10 +15,11 @@ from adminpanel.orders.refund_permission import confirm_order_refund
 from adminpanel.orders.rendering import render_conflict, render_order_page
 from adminpanel.orders.submits import answer_submit, order_submit
 from cassandra_db import current_time
+from orders import operations
 from orders.lifecycle import balance
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
-from orders.operations import add_note
+from orders.lifecycle.transitions import Transition
 from orders.viewers import record_viewer
 from web.decorators import post_only
 
@@ -59,14 +59,11 @@ def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
     ):
         return render_order_page(request, get_order_page(found), move_form=form, status=422)
     try:
-        changed = operations.apply_staff_transition(
-            found,
-            sent["event"],
-            seen_version=sent["version"],
-            actor=staff_actor(current_member(request)),
-            note=sent["note"],
-            now=current_time(),
-        )
+        if sent["version"] != found.version:
+            raise OrderChanged(found)
+        actor = staff_actor(current_member(request))
+        transition = Transition(sent["event"], actor=actor, note=sent["note"], at=current_time())
+        changed = operations.transition_order(found, transition)
     except (OrderChanged, TransitionRefused) as error:
         return render_conflict(request, error, note=form["note"].value() or "")
     return answer_submit(request, changed, before=found)
@@ -80,7 +77,7 @@ def add_staff_note(request: HttpRequest, found: Order) -> HttpResponse:
     form = NoteForm(request.POST)
     if not form.is_valid():
         return render_order_page(request, get_order_page(found), note_form=form, status=422)
-    noted = add_note(
+    noted = operations.add_note(
         found,
         form.cleaned_data["note"],
         actor=staff_actor(current_member(request)),
