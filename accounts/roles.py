@@ -17,6 +17,9 @@ ROLES = tuple(ROLE_DUTIES)
 # Who works on orders; and who of them notes money, and gives it back.
 ORDER_STAFF = ("support", "warehouse")
 MONEY_STAFF = ("support",)
+# Who works on products, and who on stock.
+CATALOGUE_STAFF = ("catalogue",)
+STOCK_STAFF = ("catalogue", "warehouse")
 # Who reads what was mailed to customers.
 MAIL_STAFF = ("support",)
 # Who decides which reviews are published.

@@ -1,6 +1,6 @@
-"""Asks one of the staff for the code of their second factor again, before what does the most harm in a stranger's hands.
+"""Asks staff for a code of their second factor before acts that would do the most harm in a stranger's hands.
 
-The field stands in the form that was sent, beside all that was typed.
+The form that was sent gets the field, and keeps what was typed.
 """
 
 from django import forms
@@ -12,6 +12,7 @@ from accounts.access import current_member
 from accounts.models import User
 from accounts.reauthentication import verify_code
 from accounts.second_factor import get_demo_code, has_fresh_code
+from adminpanel.forms import short_input
 from cassandra_db import current_time
 from web.errors import TooManyAttempts
 from web.forms import Form
@@ -22,9 +23,9 @@ ENTER_CODE = gettext_lazy(
 
 
 def confirm_by_code(request: HttpRequest, form: Form) -> bool:
-    """Return whether the user behind a valid form has entered a code within five minutes, or with this form.
+    """Return whether the user entered a code within the last five minutes, or with this form.
 
-    If not, the form has a field for it from now on, with what is wrong. Wrong codes are counted. Raises CassandraUnavailable.
+    If not, the form gets a field for it, with an error. Wrong codes are counted. Raises CassandraUnavailable.
     """
     if has_fresh_code(request.session):
         return True
@@ -64,14 +65,7 @@ class TotpCodeForm(Form):
         label=gettext_lazy("Code"),
         max_length=20,
         help_text=gettext_lazy("The six digits that your authenticator app shows for Stoa."),
-        widget=forms.TextInput(
-            {
-                "class": "input--short",
-                "autocomplete": "one-time-code",
-                "inputmode": "numeric",
-                "spellcheck": "false",
-            }
-        ),
+        widget=short_input(autocomplete="one-time-code", inputmode="numeric", spellcheck="false"),
         error_messages={"required": gettext_lazy("Enter the six digits that your app shows")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)

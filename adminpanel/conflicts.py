@@ -1,4 +1,4 @@
-"""A stale edit: somebody saves what another person has changed since the page was opened.
+"""Stale edits: somebody saves what another person has changed since the page was opened.
 
 The answer is the same page with status 409 and `adminpanel/_conflict.html` above its form: both states side by side. All that was typed
 stays in the form, and so does the version that it was typed for, unless the person chooses to write over the newer one.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-# The name of the button that chooses so; its value is the newer version.
+# The name of the button that overwrites; its value is the newer version.
 OVERWRITE = "overwrite"
 
 
@@ -44,6 +44,6 @@ def _lines(text: str) -> list[str]:
 
 
 def get_seen_version(data: Mapping[str, str]) -> str:
-    """Return the version that a form was sent for: the one that its page showed, or the newer one it is to write over."""
-    # '' is that of what somebody has removed.
+    """Return the version that a form was sent for: the one that its page showed, or the newer one that it overwrites."""
+    # '' is the version of something that was removed.
     return data.get(OVERWRITE, data.get("version", ""))

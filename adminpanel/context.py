@@ -7,7 +7,7 @@ from adminpanel.side_bar import get_side_bar
 
 
 def staff_frame(request: HttpRequest) -> dict[str, object]:
-    """Return `side_bar`, put together when a template looks at it, and the template whose `frame` an error stands in."""
+    """Return `side_bar`, built when a template first uses it, and `frame`, the template that error pages extend."""
     is_staff_page = getattr(request, "is_staff_page", False)
     return {
         "side_bar": SimpleLazyObject(lambda: get_side_bar(request)),

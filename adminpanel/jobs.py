@@ -1,4 +1,4 @@
-"""What the worker does for the staff: a mail in the morning about what runs low."""
+"""The worker's job for the staff: the morning mail about low stock."""
 
 from datetime import datetime, timedelta
 

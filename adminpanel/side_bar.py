@@ -1,6 +1,6 @@
-"""The side bar of the staff's pages: an entry for each page that is there and that the role of who looks may open.
+"""The side bar of the staff's pages: an entry for each page that the user's role may open.
 
-A new page gets its entry by one line of ENTRIES. Whom it lets in stands on its view alone (`staff_required`).
+A new page gets its entry by one line of ENTRIES. Its view alone says who may open it (`staff_required`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A page of `adminpanel.urls` as the side bar names it, with the title of the group that it stands in, if in any."""
+    """A page of `adminpanel.urls` in the side bar, with its group's title, if it is in one."""
 
     page: str
     label: StrOrPromise
@@ -38,7 +38,7 @@ class Entry:
 
 
 SETTINGS = _("Settings")
-# In the order in which they stand there. The first one that a role may open is where its work begins.
+# In the order of the side bar. A role's work begins at the first one that it may open.
 ENTRIES = (
     Entry("board", _("Orders"), "box"),
     Entry("drafts", _("Draft orders"), "edit"),
@@ -82,7 +82,7 @@ class SideBarGroup:
 
 @dataclass(frozen=True)
 class SideBar:
-    """What of the side bar depends on who looks, and where. `home` is where their work begins, "" for a shopper."""
+    """The side bar for one user on one page. `home` is where their work begins, "" for a shopper."""
 
     home: str = ""
     groups: tuple[SideBarGroup, ...] = ()
@@ -90,7 +90,7 @@ class SideBar:
 
 
 def get_side_bar(request: HttpRequest) -> SideBar:
-    """Return the side bar for a request. Who has not passed the second factor gets no entries yet, a shopper nothing."""
+    """Return the side bar for a request: without entries until the second factor is passed, empty for a shopper."""
     # A request that a middleware refused has no user.
     user = getattr(request, "user", None)
     if getattr(user, "role", "") not in ROLES:
@@ -115,7 +115,7 @@ def _allowed_entries(user: User) -> list[Entry]:
 
 
 def _group(entries: Iterable[Entry], path: str) -> Iterable[SideBarGroup]:
-    """Put entries together by their groups, and mark the one whose address begins the path: the longest of all these."""
+    """Group the entries, and mark the one with the longest address that the path begins with."""
     here = max((each.url for each in ENTRIES if path.startswith(each.url)), key=len, default="")
     for title, members in groupby(entries, lambda each: each.group):
         links = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from django import forms
 from django.core import validators
@@ -17,6 +18,7 @@ from web.text import clean_text
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
+Entity = TypeVar("Entity")
 _ENTER, _CHOOSE = gettext_lazy("Enter %(field)s"), gettext_lazy("Choose %(field)s")
 _RELOAD = gettext_lazy("Reload the page and try again")
 _A_FILE = gettext_lazy("Choose a file")
@@ -141,6 +143,45 @@ def _use_own_words(field: forms.Field, name: str) -> None:
             # DecimalValidator has no `message`. One that was given to a validator is meant.
             if getattr(validator, "message", "") == getattr(type(validator), "message", ""):
                 said.setdefault(code, _RELOAD if is_hidden else words)
+
+
+class EntityForm(Form, Generic[Entity]):
+    """A form of a dataclass. Each field that has the name of one of the entity's shows its value, and sets it.
+
+    `entity` is None for a new one. A subclass overrides `get_initial_values` and `get_values` for fields that have another name, or
+    their value in another shape. `OWN_FIELDS` have the name of one of the entity's fields, and are something else.
+    """
+
+    OWN_FIELDS: frozenset[str] = frozenset()
+    entity_class: type[Entity]
+
+    def __init__(
+        self, entity: Entity | None, data: Mapping[str, Any] | None = None, **options: Any
+    ) -> None:
+        self.entity = entity
+        initial = {} if entity is None else self.get_initial_values(entity)
+        super().__init__(data, initial=initial | options.pop("initial", {}), **options)
+
+    @property
+    def shared_names(self) -> list[str]:
+        """The names that fields of the form and of the entity have in common."""
+        names = {field.name for field in fields(cast(Any, self.entity_class))} - self.OWN_FIELDS
+        return [name for name in self.base_fields if name in names]
+
+    def get_initial_values(self, entity: Entity) -> dict[str, Any]:
+        """Return what the fields show of an entity, by their names."""
+        return {name: getattr(entity, name) for name in self.shared_names}
+
+    def get_values(self) -> dict[str, Any]:
+        """Return what the valid form says, by the names of the entity's fields."""
+        return {name: self.cleaned_data[name] for name in self.shared_names}
+
+    def build(self, **others: Any) -> Entity:
+        """Return the entity as the valid form says; `others` are fields of it that are not in the form."""
+        values = self.get_values() | others
+        if self.entity is None:
+            return self.entity_class(**values)
+        return cast(Entity, replace(cast(Any, self.entity), **values))
 
 
 class FilterForm(Form):

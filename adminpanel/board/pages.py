@@ -41,9 +41,9 @@ PAGE_LENGTH = 25
 GROWING = frozenset(states.BOARD_COLUMNS) - frozenset(states.OPEN_BOARD_COLUMNS)
 GROWING_SECONDS = 60.0
 TROUBLE_SECONDS = 15.0
-# So many orders are looked at for a page of what a filter finds; the next page goes on from there.
+# How many orders a filter reads for one page; the next page goes on from there.
 MAX_LOOKED_AT = 2_000
-# Of so many, the oldest of a column, those are shown first whose promise ends first.
+# How many of a column's oldest orders are sorted by the day that they were promised for.
 MAX_SORTED = 500
 
 NEWEST, OLDEST, PROMISED = "newest", "oldest", "promised"
@@ -123,7 +123,7 @@ class BoardView:
     chosen: OrderFilter
     sort: str
     after: str = ""
-    shown: tuple[str, ...] = USUAL_CHOICE
+    columns: tuple[str, ...] = USUAL_CHOICE
     fields: tuple[tuple[str, str], ...] = ()
     is_refused: bool = False  # a filter cannot be read, so nothing is listed
 
@@ -146,7 +146,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Board:
-    """The board as it stands, with one of its columns opened. `next` is a page token.
+    """The board with one of its columns opened. `next` is a page token.
 
     `looked_at` is how many orders a filter was asked about where it has not found a whole page of them, else 0.
     """
@@ -178,7 +178,7 @@ class Board:
     @property
     def shown(self) -> list[tuple[str, StrOrPromise, bool]]:
         """What is shown of each order beside its number: name, heading, whether it is a number."""
-        return [(name, CHOICES[name], name in NUMERIC) for name in self.view.shown]
+        return [(name, CHOICES[name], name in NUMERIC) for name in self.view.columns]
 
     @property
     def selection(self) -> tuple[tuple[str, str], ...]:
@@ -207,7 +207,7 @@ class Board:
         parts = [
             *(f"{tally.column}={tally.count}" for tally in self.tabs),
             *(f"{row.order.order_id}:{row.order.version}:{row.is_late}" for row in self.rows),
-            ",".join(self.view.shown),
+            ",".join(self.view.columns),
             *(f"{wait.label}={wait.count}" for wait in self.waits),
             self.next and "more",
             self.now.strftime("%H:%M"),
@@ -215,7 +215,7 @@ class Board:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def parse_view(form: OrderFilterForm, data: QueryDict, shown: tuple[str, ...]) -> BoardView:
+def parse_view(form: OrderFilterForm, data: QueryDict, columns: tuple[str, ...]) -> BoardView:
     """Return what an address asks for. Filters that the form refuses stay, and nothing is listed by them."""
     chosen = form.build_filter()
     usual = usual_sort(chosen.status)
@@ -225,11 +225,11 @@ def parse_view(form: OrderFilterForm, data: QueryDict, shown: tuple[str, ...]) -
     if sort != usual:
         fields.append(("sort", sort))
     after = data.get("after", "")[:500]
-    return BoardView(chosen, sort, after, shown, tuple(fields), form.is_refused)
+    return BoardView(chosen, sort, after, columns, tuple(fields), form.is_refused)
 
 
 def usual_sort(column: str) -> str:
-    """Return how a column is sorted where nobody has said otherwise."""
+    """Return how a column is sorted by default."""
     return NEWEST if column in GROWING else OLDEST
 
 
@@ -306,16 +306,17 @@ def _list_promised(view: BoardView) -> tuple[list[BoardOrder], str, int]:
 
 
 class _Remembered(Generic[T]):
-    """What was found out at most so many seconds ago. Two threads at once may find it out twice, harmlessly."""
+    """A value that is computed again after some seconds. Two threads may compute it at once, which does no harm."""
 
     def __init__(self, seconds: float, find_out: Callable[[], T]) -> None:
         self._seconds, self._find_out = seconds, find_out
         self._known: tuple[str, float, T] | None = None
 
     def get(self) -> T:
-        known = self._known
-        if known and known[0] == keyspace_name() and monotonic() - known[1] < self._seconds:
-            return known[2]
+        if self._known:
+            keyspace, found_at, found = self._known
+            if keyspace == keyspace_name() and monotonic() - found_at < self._seconds:
+                return found
         found = self._find_out()
         self._known = keyspace_name(), monotonic(), found
         return found
@@ -376,6 +377,6 @@ def _age(waited: timedelta) -> str:
     return _("%(count)s days") % {"count": hours // 24}
 
 
-def list_choice(shown: Sequence[str]) -> list[tuple[str, Any, bool]]:
+def list_choice(columns: Sequence[str]) -> list[tuple[str, Any, bool]]:
     """Return all that can be shown of an order: name, heading, whether it is shown."""
-    return [(name, label, name in shown) for name, label in CHOICES.items()]
+    return [(name, label, name in columns) for name, label in CHOICES.items()]

@@ -23,17 +23,12 @@ from adminpanel.board.pages import (
 )
 from adminpanel.orders.selection import OrderFilterForm
 from adminpanel.stock.low_stock import PendingLowStock
-from cassandra_db import (
-    InvalidPageToken,
-    current_time,
-)
+from cassandra_db import InvalidPageToken, current_time
 from web.decorators import post_only
 from web.rendering import render_page
 
-# What of the orders somebody wants to see on the board, on this device.
+# Which columns somebody has chosen for the board, on this device.
 CHOICE_COOKIE = "board-columns"
-
-
 CHOICE_DAYS = 400
 
 
@@ -83,6 +78,6 @@ def _board_context(board: Board, form: OrderFilterForm) -> dict[str, Any]:
         "filter": form,
         "filters": [form[name] for name in form.fields if name != "column"],
         "sorts": SORT_LABELS.items(),
-        "choice": list_choice(board.view.shown),
+        "choice": list_choice(board.view.columns),
         "selection": board.selection,
     }

@@ -1,4 +1,4 @@
-"""The staff's form about a category."""
+"""The forms of a category: what it is, and the order of its products."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import PinsChanged, PinsForm
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import (
@@ -32,11 +33,6 @@ def list_possible_parents(tree: CategoryTree, node: CategoryNode | None) -> list
     return [each for each in tree.nodes if each not in own and each.depth + levels <= MAX_DEPTH]
 
 
-def path_text(node: CategoryNode) -> str:
-    """Return a category's name with those above it."""
-    return " › ".join(each.name for each in node.path)
-
-
 class CategoryOrderForm(PinsForm):
     """In which order a category shows its products. `shown_rule` is the rule as the page has shown it."""
 
@@ -56,10 +52,10 @@ class CategoryOrderForm(PinsForm):
 
     def apply_to_order(self, order: ListOrder) -> ListOrder:
         """Return the order that the valid form makes of one. Raises PinsChanged."""
-        rule, shown = self.cleaned_data["rule"], self.cleaned_data["shown_rule"]
-        if rule == shown:
+        rule, seen = self.cleaned_data["rule"], self.cleaned_data["shown_rule"]
+        if rule == seen:
             rule = order.rule
-        elif order.rule not in (shown, rule):
+        elif order.rule not in (seen, rule):
             raise PinsChanged
         return ListOrder(rule, self.apply_to(order.pinned_ids))
 
@@ -69,7 +65,7 @@ class CategoryOrderForm(PinsForm):
 
 
 class ParentField(forms.ChoiceField):
-    """Below which category one stands. The list has those that are possible; why another one is not is for the catalogue to say.
+    """The category above this one. The list has the possible ones; the catalogue says why another is not.
 
     So who has opened the form before somebody moved that category reads a sentence about it.
     """

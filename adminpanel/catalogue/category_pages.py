@@ -1,4 +1,4 @@
-"""What the staff's pages of categories put together."""
+"""What the pages of categories show: the tree's rows, and values and changes in words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from adminpanel.catalogue.category_forms import CategoryForm, path_text
+from adminpanel.catalogue.category_forms import CategoryForm
+from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import describe_pins
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import MAX_DEPTH
@@ -18,7 +19,7 @@ from catalogue.search import SearchIndexMissing, count_products_in
 
 @dataclass(frozen=True)
 class CategoryLine:
-    """A category as the list shows it; `product_count` is None while nobody knows."""
+    """A category in the list; `product_count` is None without a search index."""
 
     node: CategoryNode
     product_count: int | None
@@ -35,7 +36,7 @@ def list_category_lines(tree: CategoryTree) -> list[CategoryLine]:
 
 
 def count_products(nodes: list[CategoryNode]) -> dict[UUID, int]:
-    """Return how many products stand in each category or below it; nothing while there is no search index."""
+    """Return how many products each category has, those below it included; nothing without a search index."""
     try:
         return count_products_in(nodes)
     except SearchIndexMissing:

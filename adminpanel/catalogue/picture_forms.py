@@ -1,4 +1,4 @@
-"""The staff's forms about the pictures of a product and of a category."""
+"""The forms of a product's pictures and of a category's picture."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACES = frozenset(map(str, range(1, MAX_PICTURES + 1)))
 
 @dataclass(frozen=True)
 class PictureRow:
-    """A picture as the page shows it: where it stands, whether it is on the product's page already, and its field."""
+    """A picture's row on the page: its place, whether shoppers see it already, and its field."""
 
     picture: str
     number: int
@@ -47,13 +47,13 @@ class PicturesForm(Form):
     def __init__(
         self,
         entries: Sequence[ProductPicture],
-        shown: Collection[str],
+        saved: Collection[str],
         version: str,
         data: Mapping[str, str] | None = None,
     ) -> None:
-        """`entries` are the rows, those that are `shown` already and the new ones."""
+        """`entries` are the rows, those that are `saved` and the new ones."""
         super().__init__(data)
-        self.entries, self.shown, self.version = entries, shown, version
+        self.entries, self.saved, self.version = entries, saved, version
         # What was typed beside pictures that are not there any more.
         self.gone: list[ProductPicture] = []
         # While others are moved a new one may wait for its words.
@@ -62,7 +62,7 @@ class PicturesForm(Form):
             {
                 f"line_{number}": forms.CharField(
                     label=_("What picture %(number)d shows") % {"number": number + 1},
-                    required=is_saved or entry.picture in shown,
+                    required=is_saved or entry.picture in saved,
                     initial=entry.alt,
                     max_length=MAX_ALT_LENGTH,
                     widget=forms.TextInput({"autocomplete": "off"}),
@@ -76,16 +76,16 @@ class PicturesForm(Form):
     def of(cls, product: Product, uploads: Sequence[PictureUpload]) -> PicturesForm:
         """Return the form of a product as it is."""
         new = [ProductPicture(each, "") for each in list_new_pictures(product, uploads)]
-        shown = [each.picture for each in product.pictures]
-        return cls([*product.pictures, *new], shown, fingerprint_pictures(product.pictures))
+        saved = [each.picture for each in product.pictures]
+        return cls([*product.pictures, *new], saved, fingerprint_pictures(product.pictures))
 
     @classmethod
     def sent(
         cls, product: Product, uploads: Sequence[PictureUpload], data: QueryDict
     ) -> PicturesForm:
-        """Return the form as it was sent. What is neither the product's nor uploaded for it is not in it, but in its `gone`."""
+        """Return the form as it was sent. Pictures that the product neither has nor had uploaded are in its `gone`."""
         known = {each.picture: each.alt for each in product.pictures}
-        shown = list(known)
+        saved = list(known)
         known |= dict.fromkeys(list_new_pictures(product, uploads), "")
         sent = {each: place for place, each in enumerate(data.getlist("picture")) if each in known}
         typed = {
@@ -94,7 +94,7 @@ class PicturesForm(Form):
         }
         entries = [ProductPicture(each, known[each]) for each in sent]
         version = get_seen_version(data)
-        form = cls(entries, shown, version, typed | {"act": data.get("act", "save")})
+        form = cls(entries, saved, version, typed | {"act": data.get("act", "save")})
         form.gone = [
             ProductPicture(each, words)
             for place, each in enumerate(data.getlist("picture"))
@@ -105,12 +105,12 @@ class PicturesForm(Form):
     @property
     def rows(self) -> list[PictureRow]:
         """The pictures with their fields."""
-        last = sum(each.picture in self.shown for each in self.entries) - 1
+        last = sum(each.picture in self.saved for each in self.entries) - 1
         return [
             PictureRow(
                 each.picture,
                 number,
-                each.picture not in self.shown,
+                each.picture not in self.saved,
                 number == 0,
                 number >= last,
                 self[f"line_{number}"],
@@ -124,13 +124,13 @@ class PicturesForm(Form):
             replace(each, alt=self.cleaned_data.get(f"line_{number}", ""))
             for number, each in enumerate(self.entries)
         ]
-        return [each for each in typed if each.alt or each.picture in self.shown]
+        return [each for each in typed if each.alt or each.picture in self.saved]
 
 
 def list_new_pictures(product: Product, uploads: Sequence[PictureUpload]) -> list[str]:
     """Return what was uploaded for a product and is not on its page yet, each once."""
-    shown = {each.picture for each in product.pictures}
-    return [each for each in list_ready_pictures(uploads) if each not in shown]
+    saved = {each.picture for each in product.pictures}
+    return [each for each in list_ready_pictures(uploads) if each not in saved]
 
 
 def rearrange(

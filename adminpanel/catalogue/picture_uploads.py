@@ -1,4 +1,4 @@
-"""What the staff's pages of a product's and of a category's pictures do with files: take them in, say what becomes of them."""
+"""Uploads of pictures for products and categories: files are taken in, and their state is shown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def list_ready_pictures(uploads: Iterable[PictureUpload]) -> list[str]:
 
 
 def refuse_count(count: int) -> str:
-    """Return in a sentence why so many files are not taken at once; "" if they are."""
+    """Return why this number of files is refused, as a sentence; "" if it is not."""
     if not count:
         return _("Choose a file.")
     if count > MAX_FILES:

@@ -14,12 +14,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.product_pages import find_related_ids, status_badge
+from adminpanel.forms import short_input
+from adminpanel.parameters import parse_id
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.rules import normalize_sku
 from web.forms import Form
 
-# The button in a product's row; "pin" stands beside those that are not pinned yet.
+# The buttons of a product's row; one that is not pinned yet has "pin".
 ACTS = ("first", "up", "down", "unpin", "pin")
 
 
@@ -48,14 +50,7 @@ class PinsForm(Form):
         help_text=gettext_lazy(
             "The SKU of any of its variants. It’s put after those that are pinned."
         ),
-        widget=forms.TextInput(
-            {
-                "class": "input--short",
-                "autocomplete": "off",
-                "autocapitalize": "characters",
-                "spellcheck": "false",
-            }
-        ),
+        widget=short_input(autocapitalize="characters", spellcheck="false"),
     )
 
     def __init__(
@@ -64,13 +59,13 @@ class PinsForm(Form):
         self.pinned, self.most = tuple(pinned), most
         super().__init__(data, initial={"shown": " ".join(map(str, pinned))})
         self.button = next((each for each in ACTS if data and each in data), "")
-        self.product_id = _parse_id(data.get(self.button, "")) if data else None
+        self.product_id = parse_id(data.get(self.button, "")) if data else None
         self.ids = self._parse_shown() if data is not None else self.pinned
         for place in range(len(self.ids)):
             self.fields[f"line_{place}"] = _place_field(place + 1, most)
 
     def _parse_shown(self) -> tuple[UUID, ...]:
-        ids = (_parse_id(each) for each in str(self.data.get("shown", ""))[:4000].split())
+        ids = (parse_id(each) for each in str(self.data.get("shown", ""))[:4000].split())
         return tuple(dict.fromkeys(each for each in ids if each))[: self.most]
 
     def rebased(self, pinned: Sequence[UUID], **changes: str) -> Self:
@@ -142,21 +137,12 @@ def _place_field(place: int, most: int) -> forms.IntegerField:
         min_value=1,
         max_value=most,
         initial=place,
-        widget=forms.TextInput(
-            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
-        ),
+        widget=short_input("input--tiny", inputmode="numeric"),
         error_messages={
             name: _("Enter a place from 1 to %(most)d") % {"most": most}
             for name in ("required", "invalid", "min_value", "max_value")
         },
     )
-
-
-def _parse_id(text: Any) -> UUID | None:
-    try:
-        return UUID(str(text))
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the staff's pages of products put together."""
+"""What the pages of products show: the list's rows, a page of variants, and values in words."""
 
 from __future__ import annotations
 
@@ -13,15 +13,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from moneyed import Money
 
-from adminpanel.catalogue.product_forms import (
-    AVAILABILITY_LABELS,
-    STATUS_LABELS,
-    TAX_LABELS,
-    VARIANTS_A_PAGE,
-    PriceForm,
-    VariantForm,
-)
-from adminpanel.stock.levels import StockForm
+from adminpanel.catalogue.labels import AVAILABILITY_LABELS, STATUS_LABELS, TAX_LABELS
+from adminpanel.catalogue.variant_forms import PriceForm, VariantForm
+from adminpanel.parameters import parse_page
+from adminpanel.stock.booking import StockForm
 from adminpanel.stock.pages import StockLine, get_stock_lines
 from catalogue import queries
 from catalogue.descriptions import plain_description
@@ -32,6 +27,7 @@ from inventory.entities import BACKORDER_WAREHOUSE, Stock
 from inventory.queries import prefetch_stock, stock_from_rows
 from spreadsheets.typed_values import format_details, format_option_values, format_tags
 
+VARIANTS_A_PAGE = 25
 STATUS_TONES = {"draft": "plain", "active": "good", "archived": "plain"}
 # What a search engine shows of a title and a description, about.
 SNIPPET_TITLE, SNIPPET_TEXT = 60, 155
@@ -168,21 +164,21 @@ class VariantPage:
 
 
 def variant_page(
-    product: Product, number: int, submitted: VariantForm | None = None
+    product: Product, parameters: Mapping[str, str], submitted: VariantForm | None = None
 ) -> VariantPage:
-    """Return a page of a product's variants; `submitted` is the form of one of them as it was sent."""
+    """Return the page of a product's variants that the parameter "variants" asks for, or that of the form that was sent."""
     count = max(1, -(-len(product.variants) // VARIANTS_A_PAGE))
+    number = parse_page(parameters, count, "variants")
     if submitted:
         place = [each.variant_id for each in product.variants].index(submitted.variant.variant_id)
         number = place // VARIANTS_A_PAGE + 1
-    number = min(max(number, 1), count)
-    shown = product.variants[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
+    variants = product.variants[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
     return VariantPage(
         tuple(
             submitted
             if submitted and submitted.variant.variant_id == each.variant_id
             else VariantForm(each, fingerprint_variant(each), pictures=product.pictures)
-            for each in shown
+            for each in variants
         ),
         number,
         count,

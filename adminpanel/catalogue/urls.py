@@ -9,6 +9,7 @@ from adminpanel.catalogue.views import (
     front_page,
     pictures,
     products,
+    variants,
 )
 
 urlpatterns = [
@@ -29,7 +30,7 @@ urlpatterns = [
         name="product_status",
     ),
     path("products/<uuid:product_id>/copy/", products.duplicate_product, name="product_copy"),
-    path("products/<uuid:product_id>/options/", products.product_options, name="product_options"),
+    path("products/<uuid:product_id>/options/", variants.product_options, name="product_options"),
     path(
         "products/<uuid:product_id>/pictures/",
         pictures.product_pictures,
@@ -42,7 +43,7 @@ urlpatterns = [
     ),
     path(
         "products/<uuid:product_id>/variants/<uuid:variant_id>/",
-        products.update_variant,
+        variants.update_variant,
         name="product_variant",
     ),
     path(
@@ -57,7 +58,7 @@ urlpatterns = [
     ),
     path(
         "products/<uuid:product_id>/variants/<uuid:variant_id>/prices/",
-        products.variant_prices,
+        variants.variant_prices,
         name="product_prices",
     ),
     path("categories/", categories.category_tree, name="categories"),

@@ -1,4 +1,4 @@
-"""What the staff type on the page of a draft order."""
+"""The form of a draft order, and its lines."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from moneyed import Money
 
 from accounts.addresses import Address, address_from_fields
 from accounts.forms import AddressFields, SingleLineField, email_field
+from adminpanel.forms import NUMBER_ERRORS, short_input
 from cart.limits import MAX_QUANTITY
 from catalogue.entities import Variant
 from drafts.entities import DraftDiscount, DraftOrder
@@ -67,22 +68,28 @@ class DraftLine:
         return self.quoted.total if self.quoted and self.variant else None
 
 
+def parse_product_and_variant(text: str) -> tuple[UUID, UUID] | None:
+    """Return the ids in "product:variant", None if they are none."""
+    try:
+        product_id, variant_id = map(UUID, text.split(":"))
+    except ValueError:
+        return None
+    return product_id, variant_id
+
+
 def parse_units(data: Mapping[str, Any]) -> dict[tuple[UUID, UUID], str]:
-    """Return what was typed for each (product, variant); what nobody can have typed is left out."""
+    """Return what was typed for each (product, variant), without fields that the page does not have."""
     found: dict[tuple[UUID, UUID], str] = {}
     for name, typed in data.items():
         if not name.startswith(UNITS):
             continue
-        try:
-            product_id, variant_id = map(UUID, name.removeprefix(UNITS).split(":"))
-        except ValueError:
-            continue
-        found[product_id, variant_id] = str(typed).strip()
+        if ids := parse_product_and_variant(name.removeprefix(UNITS)):
+            found[ids] = str(typed).strip()
     return dict(list(found.items())[:MAX_LINES])
 
 
 def check_units(typed: str) -> str:
-    """Return what is wrong with so many units, "" if nothing."""
+    """Return what is wrong with a number of units, "" if nothing."""
     if _WHOLE.fullmatch(typed) and int(typed) <= MAX_QUANTITY:
         return ""
     return _("Enter a whole number from 0 to %(most)s") % {"most": MAX_QUANTITY}
@@ -113,11 +120,9 @@ class DraftForm(AddressFields):
         min_value=Decimal("0.01"),
         max_value=Decimal(10_000),
         decimal_places=2,
-        widget=forms.TextInput(
-            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
-        ),
+        widget=short_input(inputmode="decimal"),
         error_messages=dict.fromkeys(
-            ("invalid", "min_value", "max_value", "max_decimal_places", "max_digits"),
+            NUMBER_ERRORS,
             gettext_lazy("Enter a number such as 10 or 12.50"),
         ),
     )
@@ -210,10 +215,10 @@ class DraftForm(AddressFields):
 
     def describe_values(self) -> dict[str, str]:
         """Return what the fields say, by their labels, for a conflict."""
-        return {str(field.label): _shown(field) for field in self.visible_fields()}
+        return {str(field.label): _describe_value(field) for field in self.visible_fields()}
 
 
-def _shown(field: forms.BoundField) -> str:
+def _describe_value(field: forms.BoundField) -> str:
     value = str(field.value() or "")
     return str(dict(getattr(field.field, "choices", ())).get(value, value)) if value else ""
 

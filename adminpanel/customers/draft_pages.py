@@ -1,4 +1,4 @@
-"""What the staff's page of a draft order puts together."""
+"""What the page of a draft order shows: its lines, sums and the products that can be added."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def draft_units(draft: DraftOrder) -> dict[tuple[UUID, UUID], str]:
 
 
 def quote_form(form: DraftForm, lines: list[DraftLine], draft: DraftOrder) -> Quote | None:
-    """Return what a form comes to as it stands; None without lines, or if nothing takes it there."""
+    """Return the sums of what a form says now; None without lines, or without a delivery method."""
     if form.method is None or not any(each.variant and each.units for each in lines):
         return None
     return compute_sums(draft, form.method, get_tax_rates(form.shipping_country))

@@ -1,4 +1,4 @@
-"""The staff's forms on a customer's page."""
+"""The forms on a customer's page: notes, a block, deletion."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.forms import email_field
-from adminpanel.orders.forms import MAX_NOTE
+from adminpanel.forms import note_field
 from mail.addresses import email_key
 from web.forms import Form
 
@@ -20,17 +20,8 @@ class CustomerNoteForm(Form):
     """A note on a customer. Its id is made with the page: sent twice, it is one note."""
 
     note_id = forms.UUIDField(widget=forms.HiddenInput)
-    customer_note = forms.CharField(
-        label=gettext_lazy("Note"),
-        max_length=MAX_NOTE,
-        widget=forms.Textarea({"rows": 3}),
-        help_text=gettext_lazy("Only staff can see this, but a download of the data has it."),
-        error_messages={
-            "required": gettext_lazy("Enter a note"),
-            "max_length": gettext_lazy(
-                "Enter a note of at most %(limit_value)d characters; this one has %(show_value)d"
-            ),
-        },
+    customer_note = note_field(
+        help_text=gettext_lazy("Only staff can see this, but a download of the data has it.")
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

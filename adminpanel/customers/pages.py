@@ -1,4 +1,4 @@
-"""What the staff's page of a customer puts together."""
+"""What the page of a customer shows, read side by side."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from accounts import queries as accounts
 from accounts.addresses import Address
 from accounts.models import User
-from accounts.queries import CustomerNote
+from accounts.queries import (
+    CustomerNote,
+    list_addresses,
+    notes_from_rows,
+    prefetch_customer_notes,
+    prefetch_profile,
+    user_from_row,
+)
 from cassandra_db import Row
 from mail import fates
-from mail import queries as mail
+from mail.queries import list_recipient_mails
 from orders import queries
 from orders.lifecycle.entities import Order, OrderSummary
 from orders.queries import UserStats
@@ -56,32 +62,29 @@ def get_customer_page(user_id: UUID, now: datetime, year: int | None = None) -> 
 
     All is read side by side but the mails, which are found by the address. Raises CassandraUnavailable.
     """
-    profile, stats, notes = (
-        accounts.prefetch_profile(user_id),
-        queries.prefetch_user_stats(user_id),
-        accounts.prefetch_customer_notes(user_id),
-    )
+    profile, stats = prefetch_profile(user_id), queries.prefetch_user_stats(user_id)
+    notes = prefetch_customer_notes(user_id)
     years = queries.prefetch_order_years(user_id)
     shown_years = [year] if year else [now.year, now.year - 1]
     orders = [queries.prefetch_orders_of_year(user_id, each) for each in shown_years]
     row = profile.one()
     if row is None:
         return None
-    customer = accounts.user_from_row(row)
+    customer = user_from_row(row)
     return CustomerPage(
         customer,
         queries.stats_from_rows(stats.rows()),
         [each for pending in orders for each in queries.summaries_from_rows(pending.rows())],
         [each.year for each in years.rows()],
         year,
-        accounts.list_addresses(customer),
-        accounts.notes_from_rows(notes.rows()),
+        list_addresses(customer),
+        notes_from_rows(notes.rows()),
         _list_mails(customer.email),
     )
 
 
 def _list_mails(email: str) -> list[SentMail]:
-    found = sorted(mail.list_recipient_mails(email), key=lambda row: row.queued_at, reverse=True)
+    found = sorted(list_recipient_mails(email), key=lambda row: row.queued_at, reverse=True)
     return [_sent_mail(row) for row in found[:MAX_MAILS]]
 
 

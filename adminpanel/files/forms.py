@@ -1,4 +1,4 @@
-"""The staff's forms of files that come in and go out."""
+"""The forms of imports and exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the staff's pages of imports and exports put together: their states, rows and results in words."""
+"""What the pages of imports and exports show: states, rows and results in words."""
 
 from __future__ import annotations
 
@@ -11,20 +11,11 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member
 from accounts.roles import is_allowed
-from spreadsheets import entities
+from adminpanel.bulk_change_pages import RESULT_LABELS, RESULT_TONES
+from adminpanel.file_states import STATE_LABELS
 from spreadsheets.entities import Change, Fault, PlannedRow, SpreadsheetTask
 from spreadsheets.layouts import LAYOUTS, Layout
 
-STATE_LABELS = {
-    entities.READING: (gettext_lazy("Being read"), "calm"),
-    entities.REFUSED: (gettext_lazy("Refused"), "warn"),
-    entities.READ: (gettext_lazy("Look at it"), "calm"),
-    entities.APPLYING: (gettext_lazy("Being applied"), "calm"),
-    entities.FINISHED: (gettext_lazy("Finished"), "good"),
-    entities.WRITING: (gettext_lazy("Being written"), "calm"),
-    entities.WRITTEN: (gettext_lazy("Ready"), "good"),
-    entities.EXPIRED: (gettext_lazy("Deleted"), "plain"),
-}
 PLAN_LABELS = {
     "faulty": gettext_lazy("With faults"),
     "changed": gettext_lazy("To be changed"),
@@ -32,20 +23,13 @@ PLAN_LABELS = {
     "unchanged": gettext_lazy("Stays as it is"),
 }
 PLAN_TONES = {"faulty": "warn", "changed": "calm", "new": "good", "unchanged": "plain"}
-RESULT_LABELS = {
-    "done": gettext_lazy("Changed"),
-    "unchanged": gettext_lazy("Was so already"),
-    "refused": gettext_lazy("Refused"),
-    "changed": gettext_lazy("Changed by somebody else meanwhile"),
-}
-RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 # Of a product with two hundred variants the first changes say enough.
 MAX_SHOWN = 12
 MAX_SHOWN_TEXT = 80
 
 
 def list_layouts(request: HttpRequest) -> list[Layout]:
-    """Return the kinds of files that are for who asks."""
+    """Return the kinds of files that the user may have."""
     role = current_member(request).role
     return [each for each in LAYOUTS.values() if is_allowed(role, each.roles)]
 
@@ -95,9 +79,9 @@ def _row_line(row: PlannedRow) -> RowLine:
         label, tone = RESULT_LABELS[row.result], RESULT_TONES.get(row.result, "plain")
     else:
         label, tone = PLAN_LABELS[row.plan], PLAN_TONES[row.plan]
-    shown = [_shorten(each) for each in row.changes[:MAX_SHOWN]]
-    more = len(row.changes) + len(row.faults) - len(shown) - len(row.faults[:MAX_SHOWN])
-    return RowLine(row, str(label), tone, shown, row.faults[:MAX_SHOWN], more)
+    changes, faults = map(_shorten, row.changes[:MAX_SHOWN]), row.faults[:MAX_SHOWN]
+    more = max(0, len(row.changes) - MAX_SHOWN) + max(0, len(row.faults) - MAX_SHOWN)
+    return RowLine(row, str(label), tone, list(changes), faults, more)
 
 
 def _shorten(change: Change) -> Change:
@@ -129,7 +113,7 @@ def list_tallies(task: SpreadsheetTask, plan: str, result: str) -> list[Tally]:
     results = [
         Tally(str(label), task.results[name], f"result={name}", result == name)
         for name, label in RESULT_LABELS.items()
-        if task.results.get(name)
+        if name and task.results.get(name)
     ]
     whole = Tally(_("All"), sum(task.counts.values()), "", not (plan or result))
     return [whole, *plans, *results]

@@ -1,4 +1,4 @@
-"""Files of products, prices and stock: sent, looked at, applied; written and fetched."""
+"""Imports and exports of products, prices and stock."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
-from accounts.queries import get_users
-from adminpanel.catalogue.bulk_forms import list_filter_fields
-from adminpanel.catalogue.product_forms import ProductFilterForm
+from adminpanel.catalogue.bulk_change_forms import list_filter_fields
+from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
+from adminpanel.names import list_names
 from cassandra_db import current_time
-from catalogue.search import (
-    STAFF_DEEPEST,
-)
+from catalogue.search import STAFF_DEEPEST
 from jobs.bulk_changes import is_usable_id
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, RESULTS, SpreadsheetTask
@@ -32,7 +30,7 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 from web.uploads import takes_files, upload_url
 
-# Which of these files each of them may have stands in spreadsheets.layouts.
+# spreadsheets.layouts says which of these roles may have which files.
 SPREADSHEET_STAFF = ("catalogue", "warehouse")
 
 
@@ -42,10 +40,8 @@ def spreadsheet_list(request: HttpRequest) -> HttpResponse:
     """List the last imports and exports."""
     allowed = {each.name for each in list_layouts(request)}
     tasks = queries.list_tasks(current_time(), allowed)
-    people = get_users({each.started_by for each in tasks})
-    gone = _("somebody whose account was deleted")
-    names = {user_id: user.name for user_id, user in people.items()}
-    lines = [task_line(each, names.get(each.started_by, gone)) for each in tasks]
+    names = list_names({each.started_by for each in tasks})
+    lines = [task_line(each, names[each.started_by]) for each in tasks]
     return render_page(request, "adminpanel/files/spreadsheets.html", {"lines": lines})
 
 

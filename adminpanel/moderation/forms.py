@@ -1,4 +1,4 @@
-"""What staff type about reviews, questions and answers."""
+"""The forms about reviews, questions and answers."""
 
 from __future__ import annotations
 

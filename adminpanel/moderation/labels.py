@@ -1,4 +1,4 @@
-"""What the staff's pages call reviews, questions and answers, their states, and why they wait."""
+"""The words for reviews, questions and answers, their states, and why they wait."""
 
 from django.utils.translation import gettext_lazy
 

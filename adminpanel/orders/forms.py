@@ -1,55 +1,157 @@
-"""The staff's forms."""
+"""The forms that every order's page has, and the base and fields of its other forms."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from moneyed import Money
 
+from adminpanel.forms import note_field, short_input
+from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import InvalidTag
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import ItemUnits
 from orders.lifecycle.states import STAFF_TRANSITIONS
 from orders.tags import MAX_TAG_LENGTH, MAX_TAGS, parse_tags
 from web.forms import Form
 
-if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
-
-MAX_NOTE = 1000
+WHOLE_NUMBER = re.compile(r"[0-9]{1,4}")
+_AMOUNT = re.compile(r"€? ?([0-9]{1,7})(?:[.,]([0-9]{1,2}))? ?€?")
 
 
-def _note(label: StrOrPromise, *, required: bool) -> forms.CharField:
-    return forms.CharField(
-        label=label,
-        required=required,
-        max_length=MAX_NOTE,
-        widget=forms.Textarea({"rows": 3}),
-        help_text=gettext_lazy("Only staff can see this."),
-        error_messages={
-            "required": gettext_lazy("Enter a note"),
-            "max_length": gettext_lazy(
-                "Enter a note of at most %(limit_value)d characters; this one has %(show_value)d"
-            ),
-        },
-    )
+class UnitsField(forms.CharField):
+    """A number of units, up to `most`; empty is 0."""
+
+    def __init__(self, label: str, most: int) -> None:
+        super().__init__(
+            label=label,
+            required=False,
+            max_length=10,
+            widget=short_input(inputmode="numeric"),
+        )
+        self.most = most
+
+    def clean(self, value: Any) -> int:
+        """Return the number. Raises ValidationError with what can be typed."""
+        text = super().clean(value)
+        if not text:
+            return 0
+        if not WHOLE_NUMBER.fullmatch(text) or int(text) > self.most:
+            raise forms.ValidationError(
+                _("Enter a whole number from 0 to %(most)s") % {"most": self.most}
+            )
+        return int(text)
+
+
+class AmountField(forms.CharField):
+    """A sum of money with its cents, in an order's currency."""
+
+    def __init__(
+        self,
+        label: str,
+        most: Money,
+        *,
+        help_text: str = "",
+        required: bool = True,
+        takes_zero: bool = False,
+    ) -> None:
+        super().__init__(
+            label=label,
+            required=required,
+            max_length=20,
+            help_text=help_text,
+            widget=short_input(inputmode="decimal"),
+            error_messages={"required": gettext_lazy("Enter an amount like 12.50")},
+        )
+        self.most, self.takes_zero = most, takes_zero
+
+    def clean(self, value: Any) -> Money | None:
+        """Return the sum, None for an empty field. Raises ValidationError with what can be typed."""
+        text = super().clean(value)
+        if not text:
+            return None
+        found = _AMOUNT.fullmatch(text)
+        if found is None:
+            raise forms.ValidationError(_("Enter an amount like 12.50"))
+        amount = Money(Decimal(f"{found[1]}.{found[2] or '0'}"), self.most.currency)
+        if not amount.amount and not self.takes_zero:
+            raise forms.ValidationError(_("Enter an amount above zero"))
+        return amount
+
+
+class OrderForm(Form):
+    """A form on an order's page that changes the order, for the version that the page showed."""
+
+    version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
+
+    def __init__(
+        self, order: Order, key: str, data: Mapping[str, Any] | None, **initial: Any
+    ) -> None:
+        super().__init__(data, auto_id=f"{key}-%s", initial={"version": order.version, **initial})
+        self.order, self.key = order, key
+        self.lines: list[tuple[Item, forms.BoundField]] = []
+
+    def add_unit_fields(self, contents: Iterable[ItemUnits], *, prefill: bool = True) -> None:
+        """Ask for a number of each of these lines, at most their units, and that by default with `prefill`."""
+        for content in contents:
+            name = f"line_{content.item.line_number}"
+            self.fields[name] = UnitsField(content.item.label, content.units)
+            self.initial[name] = content.units if prefill else ""
+            self.lines.append((content.item, self[name]))
+
+    @property
+    def units(self) -> dict[int, int]:
+        """The numbers by line."""
+        return {item.line_number: self.cleaned_data[field.name] for item, field in self.lines}
+
+    @property
+    def typed_values(self) -> list[tuple[str, str]]:
+        """What the user has typed, by label, to be shown where the form itself makes no sense any more."""
+        return list_typed_values(self)
+
+    def require_some_units(self) -> None:
+        """Complain if no number was given."""
+        if not self.errors and not any(self.units.values()):
+            self.add_error(
+                self.lines[0][1].name if self.lines else None,
+                _("Enter a number for at least one item"),
+            )
+
+
+def list_typed_values(form: Form) -> list[tuple[str, str]]:
+    """Return what the user has typed into a form, by label, without what is empty."""
+    said = [(str(field.label), str(field.value() or "").strip()) for field in form.visible_fields()]
+    return [(label, value) for label, value in said if value]
+
+
+def line_contents(items: Iterable[Item], lines: Mapping[int, int]) -> list[ItemUnits]:
+    """Return units by line number as items with their units, without those of which there are none."""
+    return [
+        ItemUnits(item, units) for item in items if (units := lines.get(item.line_number, 0)) > 0
+    ]
 
 
 class TransitionForm(Form):
-    """One submit of a button of an order's page, which was drawn when the order had this version."""
+    """A button of an order's page, for the version that the page showed."""
 
     event = forms.ChoiceField(choices=[(move.kind, move.label) for move in STAFF_TRANSITIONS])
     version = forms.IntegerField(min_value=0, widget=forms.HiddenInput)
-    note = _note(gettext_lazy("Note on this step"), required=False)
+    note = note_field(gettext_lazy("Note on this step"), required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="move-%s", **kwargs)
 
 
 class NoteForm(Form):
-    """A note among the staff."""
+    """A note that only staff read."""
 
-    note = _note(gettext_lazy("Note"), required=True)
+    note = note_field()
     # The last event that the page knew: the same words sent from a later page are another note (orders.submits).
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -65,7 +167,7 @@ class MailAgainForm(Form):
 
 
 class TagForm(Form):
-    """Tags for an order, with commas between them; or one to take off, by the button beside it."""
+    """Tags to add to an order, separated by commas; or one to remove, by its button."""
 
     add = forms.CharField(
         label=gettext_lazy("Add tags"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adminpanel.orders.fulfilment_forms import AnyForm, line_contents
+from adminpanel.orders.available_forms import AnyForm
+from adminpanel.orders.forms import line_contents
 from orders.carriers import tracking_url
 from orders.lifecycle import returns
 from orders.lifecycle.entities import Order

@@ -1,4 +1,4 @@
-"""The staff's form of papers and tables of orders: which one."""
+"""The form that chooses a paper or a table of orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from web.forms import Form
 
 
 class PaperForm(Form):
-    """What somebody with a role prints or writes of so many orders. `file_id` is the form's own, so that it is made once."""
+    """What a role may print or export of the selected orders. `file_id` is made with the page, so that a file is made once."""
 
     file_id = forms.UUIDField(widget=forms.HiddenInput)
     kind = forms.ChoiceField(

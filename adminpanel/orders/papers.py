@@ -1,4 +1,4 @@
-"""What the staff's pages of papers put together: the kinds with their pages, and what is being made, in words."""
+"""What the pages of papers show: the kinds to choose, and the files that were made, in words."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from hashlib import sha256
 from urllib.parse import urlencode
 from uuid import UUID
 
-from adminpanel.files.pages import STATE_LABELS
+from adminpanel.file_states import STATE_LABELS
 from orders.papers.order_files import ORDER_FILES, OrderFile, list_order_files
 from spreadsheets import entities
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import EXPORT_SECONDS
 
 _NODE_BITS = 48
-# Whoever takes names and addresses of more orders along enters a code of the second factor again.
+# Files with the names and addresses of more orders ask for a code of the second factor.
 MAX_WITHOUT_CODE = 25
 
 
 @dataclass(frozen=True)
 class KindLine:
-    """A kind of paper or table as it is chosen. `pages`: so many at least, 0 where that is not known before."""
+    """A kind of paper or table to choose. `pages` is a lower bound, 0 if unknown."""
 
     kind: OrderFile
     pages: int
@@ -30,7 +30,7 @@ class KindLine:
 
 
 def list_kinds(total: int, chosen: str, role: str) -> list[KindLine]:
-    """Return what somebody with this role can print or write of so many orders."""
+    """Return the papers and tables that a role may make of `total` orders."""
     return [
         KindLine(
             each,
@@ -73,7 +73,7 @@ def can_be_fetched(task: SpreadsheetTask, now: datetime) -> bool:
 
 
 def needs_code(kind: OrderFile, orders: int) -> bool:
-    """Return whether a file of so many orders is one for which a code is asked again."""
+    """Return whether a file of this many orders asks for a code."""
     return kind.is_personal and orders > MAX_WITHOUT_CODE
 
 

@@ -1,4 +1,4 @@
-"""Whether one of the staff may give money back. Each act that does asks here, whatever its page and its button."""
+"""Whether a member of staff may refund. Every act that gives money back asks here."""
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied

@@ -1,4 +1,4 @@
-"""Which orders of the board a form is about: the ticked ones, or all that a filter finds."""
+"""The selection of orders: the ticked ones of the board, or all that a filter finds."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import day_input
+from adminpanel.parameters import parse_id
 from orders.board import OrderFilter, iterate_orders
 from orders.lifecycle.labels import ORDER_LABELS
 from orders.lifecycle.states import BOARD_COLUMNS
@@ -21,9 +23,9 @@ from web.days import validate_shop_day
 from web.forms import FilterForm
 
 DEFAULT_COLUMN = "to_pack"
-# So many can be changed or printed at once.
+# How many orders can be changed or printed at once.
 MAX_SELECTED_ORDERS = 10_000
-# What stands in the address of a selection: the ticked orders of a page, which from then on are one field (the audit log takes
+# The parameters of a selection: the ticked orders of a page, joined in one field from then on (the audit log takes
 # none that is sent twice), or `all` with the filter.
 TICKED, JOINED, ALL = "order", "orders", "all"
 MAX_TICKED = 100
@@ -44,13 +46,13 @@ class OrderFilterForm(FilterForm):
     first_day = forms.DateField(
         label=gettext_lazy("Placed from"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
         validators=[validate_shop_day],
     )
     last_day = forms.DateField(
         label=gettext_lazy("Placed until"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
         validators=[validate_shop_day],
     )
     sku = forms.CharField(label=gettext_lazy("SKU"), required=False, max_length=60)
@@ -95,7 +97,7 @@ class OrderFilterForm(FilterForm):
 
 
 def parse_order_filter(data: QueryDict) -> OrderFilter:
-    """Return the filter that stands in an address or a form."""
+    """Return the filter that an address or a form asks for."""
     return OrderFilterForm(data).build_filter()
 
 
@@ -114,7 +116,7 @@ def list_selection_fields(data: QueryDict) -> list[tuple[str, str]]:
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
     """Return the orders that are ticked, a page of the board at most. What is no id is left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
-    found = dict.fromkeys(_id(text) for text in sent[:MAX_TICKED])
+    found = dict.fromkeys(parse_id(text) for text in sent[:MAX_TICKED])
     return [each for each in found if each]
 
 
@@ -136,10 +138,3 @@ def list_selected_orders(data: QueryDict) -> tuple[list[UUID], int]:
             return found, len(found) + 1
         found.append(order.order_id)
     return found, len(found)
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

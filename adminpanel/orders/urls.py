@@ -2,24 +2,35 @@
 
 from django.urls import path
 
-from adminpanel.orders.views import changes, fulfilment, mails, orders, papers, tags, viewers
+from adminpanel.orders.views import (
+    bulk_changes,
+    changes,
+    mails,
+    money,
+    order,
+    papers,
+    parcels,
+    returns,
+    tags,
+    viewers,
+)
 
 urlpatterns = [
-    path("orders/changes/", changes.order_changes, name="order_changes"),
-    path("orders/changes/new/", changes.order_changes_new, name="order_changes_new"),
+    path("orders/changes/", bulk_changes.order_changes, name="order_changes"),
+    path("orders/changes/new/", bulk_changes.order_changes_new, name="order_changes_new"),
     path(
         "orders/changes/preview/",
-        changes.order_changes_preview,
+        bulk_changes.order_changes_preview,
         name="order_changes_preview",
     ),
-    path("orders/changes/<uuid:change_id>/", changes.order_change, name="order_change"),
+    path("orders/changes/<uuid:change_id>/", bulk_changes.order_change, name="order_change"),
     path("orders/papers/", papers.paper_list, name="papers"),
     path("orders/papers/new/", papers.paper_new, name="paper_new"),
     path("orders/papers/<uuid:file_id>/", papers.paper_detail, name="paper"),
     path("orders/papers/<uuid:file_id>/file/", papers.paper_file, name="paper_file"),
-    path("orders/<str:number>/", orders.order_detail, name="order"),
-    path("orders/<str:number>/move/", orders.change_order_status, name="move"),
-    path("orders/<str:number>/note/", orders.add_staff_note, name="note"),
+    path("orders/<str:number>/", order.order_detail, name="order"),
+    path("orders/<str:number>/move/", order.change_order_status, name="move"),
+    path("orders/<str:number>/note/", order.add_staff_note, name="note"),
     path("orders/<str:number>/viewers/", viewers.list_order_viewers, name="viewers"),
     path("orders/<str:number>/mails/<uuid:mail_id>/", mails.order_mail, name="order_mail"),
     path(
@@ -28,24 +39,22 @@ urlpatterns = [
         name="mail_again",
     ),
     path("orders/<str:number>/tags/", tags.change_order_tags, name="tags"),
-    path("orders/<str:number>/pack/<str:warehouse>/", fulfilment.pack_parcel, name="pack"),
+    path("orders/<str:number>/pack/<str:warehouse>/", parcels.pack_parcel, name="pack"),
     path(
         "orders/<str:number>/pack/<str:warehouse>/scan/",
-        fulfilment.count_scanned,
+        parcels.count_scanned,
         name="pack_scan",
     ),
-    path("orders/<str:number>/parcels/<str:parcel_id>/", fulfilment.update_parcel, name="parcel"),
-    path(
-        "orders/<str:number>/returns/<str:return_id>/", fulfilment.update_return, name="sent_back"
-    ),
+    path("orders/<str:number>/parcels/<str:parcel_id>/", parcels.update_parcel, name="parcel"),
+    path("orders/<str:number>/returns/<str:return_id>/", returns.update_return, name="sent_back"),
     path(
         "orders/<str:number>/returns/<str:return_id>/refund/",
-        fulfilment.decide_refund,
+        money.decide_refund,
         name="return_refund",
     ),
-    path("orders/<str:number>/refund/", fulfilment.decide_refund, name="refund"),
-    path("orders/<str:number>/lines/", fulfilment.change_lines, name="lines"),
-    path("orders/<str:number>/address/", fulfilment.change_delivery_address, name="door"),
-    path("orders/<str:number>/received/", fulfilment.record_payment, name="received"),
-    path("orders/<str:number>/money-sent/", fulfilment.record_manual_refund, name="money_sent"),
+    path("orders/<str:number>/refund/", money.decide_refund, name="refund"),
+    path("orders/<str:number>/lines/", changes.change_lines, name="lines"),
+    path("orders/<str:number>/address/", changes.change_delivery_address, name="door"),
+    path("orders/<str:number>/received/", money.record_payment, name="received"),
+    path("orders/<str:number>/money-sent/", money.record_manual_refund, name="money_sent"),
 ]

@@ -14,11 +14,13 @@ from django.utils.translation import gettext_lazy
 from accounts import audit_log, queries
 from accounts.audit_log import AuditLogEntry
 from accounts.models import User
-from catalogue import queries as catalogue_queries
+from adminpanel.names import list_names
+from adminpanel.parameters import parse_id
+from catalogue.queries import get_category_tree, prefetch_product, product_from_rows
 from orders.lifecycle.labels import staff_label
 
 PAGE_LENGTH = 40
-# What each act is called. Whatever else stands in the log is a page that a user was refused.
+# The acts by name. Anything else in the log is a page that a user was refused.
 ACTS = {
     "adminpanel:board_columns": gettext_lazy("Chose the board’s columns"),
     "adminpanel:move": gettext_lazy("Changed an order’s status"),
@@ -207,14 +209,7 @@ def get_day_page(book: str, day: date, after: str) -> AuditLogPage:
 def get_actor_page(who: UUID, day: date, after: str) -> AuditLogPage:
     """Return a page of what a user did in the month of a day. Raises InvalidPageToken, CassandraUnavailable."""
     entries, following = audit_log.list_actor_entries(who, day.replace(day=1), after, PAGE_LENGTH)
-    person = queries.get_users([who]).get(who)
-    return AuditLogPage(
-        "",
-        who,
-        person.name if person else _("somebody whose account was deleted"),
-        _lines(entries),
-        following,
-    )
+    return AuditLogPage("", who, list_names([who])[who], _lines(entries), following)
 
 
 @dataclass(frozen=True)
@@ -225,25 +220,25 @@ class _Names:
     things: dict[UUID, str]
 
     def describe(self, text: str) -> str:
-        """Return a text with names in place of ids; an id that is nobody's any more is left out."""
+        """Return a text with names in place of ids, without ids that are unknown by now."""
         return " ".join(filter(None, map(self._describe_word, text.split(" "))))
 
     def _describe_word(self, word: str) -> str:
-        if (found := _id(word)) is None:
+        if (found := parse_id(word)) is None:
             return word
         person = self.people.get(found)
         return f"{person.name}, {person.email}" if person else self.things.get(found, "")
 
 
 def _lines(entries: list[AuditLogEntry]) -> tuple[AuditLogLine, ...]:
-    subjects = [(entry.act, _id(entry.subject.partition(" ")[0])) for entry in entries]
+    subjects = [(entry.act, parse_id(entry.subject.partition(" ")[0])) for entry in entries]
     products = {each for act, each in subjects if each and act.startswith("adminpanel:product")}
-    reading = [catalogue_queries.prefetch_product(each) for each in products]
+    reading = [prefetch_product(each) for each in products]
     ids = {entry.actor_id for entry in entries} | {each for _, each in subjects}
     people = queries.get_users({each for each in ids if each} - products)
-    things = {each.category_id: each.name for each in catalogue_queries.get_category_tree().nodes}
+    things = {each.category_id: each.name for each in get_category_tree().nodes}
     for pending in reading:
-        if product := catalogue_queries.product_from_rows(pending.rows()):
+        if product := product_from_rows(pending.rows()):
             things[product.product_id] = product.name
     names = _Names(people, things)
     return tuple(_line(entry, names) for entry in entries)
@@ -296,10 +291,3 @@ def _who(entry: AuditLogEntry, people: dict[UUID, User]) -> str:
         return _("Unknown")
     person = people.get(entry.actor_id)
     return f"{person.name}, {person.email}" if person else _("Deleted account")
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

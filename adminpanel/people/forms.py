@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.audit_log import ACCOUNTS, RETENTION, STAFF
-from accounts.forms import email_field
 from accounts.roles import ROLE_DUTIES
+from adminpanel.forms import day_input
 from adminpanel.templatetags.roles import role_label
 from web.forms import FilterForm, Form
 
@@ -31,12 +31,6 @@ class RecoveryCodeForm(Form):
         error_messages={"required": gettext_lazy("Enter one of your recovery codes")},
     )
     next = forms.CharField(required=False, widget=forms.HiddenInput)
-
-
-class FindPersonForm(Form):
-    """Finds an account."""
-
-    email = email_field("off")
 
 
 def _role_choices() -> list[tuple[str, str]]:
@@ -66,7 +60,7 @@ class StaffRoleForm(Form):
 
 
 class AuditLogForm(FilterForm):
-    """Which page of the audit log; by itself today's acts of the staff."""
+    """Which page of the audit log to show; by default what staff did today."""
 
     PLACES = frozenset({"after"})
 
@@ -78,7 +72,7 @@ class AuditLogForm(FilterForm):
     day = forms.DateField(
         label=gettext_lazy("Day"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
     )
     who = forms.UUIDField(required=False)
     after = forms.CharField(required=False, max_length=500)

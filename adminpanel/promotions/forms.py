@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
 
+from adminpanel.forms import day_input, short_input
 from catalogue.queries import get_category_tree_at_quorum
 from pricing.money import to_minor_units
 from promotions.operations import PromotionTerms
@@ -30,9 +31,7 @@ def _limit(label: StrOrPromise, hint: StrOrPromise) -> forms.IntegerField:
         min_value=1,
         max_value=1_000_000,
         help_text=hint,
-        widget=forms.TextInput(
-            {"class": "input--short", "inputmode": "numeric", "autocomplete": "off"}
-        ),
+        widget=short_input(inputmode="numeric"),
     )
 
 
@@ -44,19 +43,16 @@ def _amount(label: StrOrPromise, hint: StrOrPromise) -> forms.DecimalField:
         max_value=Decimal(100_000),
         decimal_places=2,
         help_text=hint,
-        widget=forms.TextInput(
-            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
-        ),
+        widget=short_input(inputmode="decimal"),
     )
 
 
 def _day(label: StrOrPromise, hint: StrOrPromise) -> forms.DateField:
-    widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
     return forms.DateField(
         label=label,
         required=False,
         help_text=hint,
-        widget=widget,
+        widget=day_input(),
         validators=[validate_shop_day],
     )
 
@@ -111,9 +107,7 @@ class PromotionForm(Form):
         min_value=Decimal("0.1"),
         max_value=Decimal(100),
         decimal_places=1,
-        widget=forms.TextInput(
-            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
-        ),
+        widget=short_input(inputmode="decimal"),
     )
     amount = _amount(gettext_lazy("Amount"), gettext_lazy("In euros."))
     buy = _limit(gettext_lazy("Items to buy"), gettext_lazy("In “buy two, get one free”: 2."))
@@ -135,13 +129,11 @@ class PromotionForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, auto_id="promotion-%s", **kwargs)
-        named = sorted(
-            (str(node.category_id), node.name)
-            for node in get_category_tree_at_quorum().nodes
-            if node.slug
-        )
+        nodes = [node for node in get_category_tree_at_quorum().nodes if node.slug]
+        nodes.sort(key=lambda node: (node.name, str(node.category_id)))
         category = cast(forms.ChoiceField, self.fields["category"])
-        category.choices = [("", _("Everything")), *sorted(named, key=lambda each: each[1])]
+        named = [(str(node.category_id), node.name) for node in nodes]
+        category.choices = [("", _("Everything")), *named]
 
     def clean(self) -> dict[str, Any]:
         """Ask for what the kind needs."""

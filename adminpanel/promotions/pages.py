@@ -1,4 +1,4 @@
-"""What the staff's page of promotions puts together."""
+"""What the page of promotions shows: its rows, in words."""
 
 from __future__ import annotations
 

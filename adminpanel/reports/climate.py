@@ -1,4 +1,4 @@
-"""What the staff's page of the warehouses' climate puts together (A2): a day of each sensor."""
+"""The climate report (A2): a day of each sensor."""
 
 from __future__ import annotations
 

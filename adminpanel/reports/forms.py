@@ -12,6 +12,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import day_input
 from adminpanel.reports.sales import MAX_REPORT_PERIOD, USUAL
 from adminpanel.reports.visits import MAX_VISITS_PERIOD
 from analytics.figures import ALL_CATEGORIES
@@ -20,17 +21,17 @@ from web.forms import FilterForm
 
 
 class SalesForm(FilterForm):
-    """Of which days the sales are shown, both included; by itself the last thirty."""
+    """The first and last day of a sales report; by default the last thirty days."""
 
     first = forms.DateField(
         label=gettext_lazy("From"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
     )
     last = forms.DateField(
         label=gettext_lazy("To"),
         required=False,
-        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        widget=day_input(),
     )
 
     def parse_selection(self, today: date) -> tuple[date, date]:

@@ -1,4 +1,4 @@
-"""What the staff's live page shows: the last half hour of the shop, minute by minute."""
+"""The live report: the last half hour of the shop, minute by minute."""
 
 from __future__ import annotations
 

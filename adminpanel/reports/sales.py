@@ -1,4 +1,4 @@
-"""What the staff's page of sales puts together from the figures (Q18)."""
+"""The sales report, computed from the daily figures (Q18)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from moneyed import Money
 
 from analytics import queries
 from analytics.figures import ALL_CATEGORIES, DailySales, Figures
-from catalogue import queries as catalogue
-from catalogue.entities import CategoryNode
+from catalogue.queries import get_category_tree, prefetch_categories
 from pricing.money import from_minor_units
 
-# Of how long a time the page shows the days at most, and by itself.
+# The longest period of a report, and the usual one.
 MAX_REPORT_PERIOD = timedelta(days=366)
 USUAL = timedelta(days=29)
 
@@ -51,7 +50,7 @@ def get_sales_report(first: date, last: date, currency: str) -> SalesReport:
 
     Raises CassandraUnavailable.
     """
-    catalogue.prefetch_categories()
+    prefetch_categories()
     found = [each for each in queries.list_daily_sales(first, last) if each.currency == currency]
     whole = [each for each in found if each.category_id == ALL_CATEGORIES]
     return SalesReport(
@@ -75,10 +74,9 @@ def _categories(found: Iterable[DailySales], currency: str) -> tuple[SalesLine, 
     sums = queries.sum_by_category(found)
     sums.pop(ALL_CATEGORIES, None)
     best = max((each.gross for each in sums.values()), default=0)
-    nodes = _in_tree(catalogue.list_root_categories())
     named = [
-        (" › ".join(each.name for each in [*node.ancestors, node]), node.category_id)
-        for node in nodes
+        (" › ".join(each.name for each in node.path), node.category_id)
+        for node in get_category_tree().nodes
     ]
     known = {category_id for _, category_id in named}
     named += [
@@ -89,12 +87,6 @@ def _categories(found: Iterable[DailySales], currency: str) -> tuple[SalesLine, 
         for name, category_id in named
         if category_id in sums
     )
-
-
-def _in_tree(nodes: Iterable[CategoryNode]) -> Iterable[CategoryNode]:
-    for node in nodes:
-        yield node
-        yield from _in_tree(node.children)
 
 
 def _line(

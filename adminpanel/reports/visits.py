@@ -1,4 +1,4 @@
-"""What the staff's page of visits puts together (Q19): the way from a look to a paid order, products and searches."""
+"""The visits report (Q19): from a look to a paid order, products and searches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analytics.figures import ALL_CATEGORIES, Figures
 from analytics.kinds import PAGE_KINDS
 from analytics.roll_up import ANY_KIND
 from cassandra_db import PendingResult
-from catalogue import queries as catalogue
+from catalogue.queries import get_products, leave_out
 from pricing.money import from_minor_units
 
 # Roll-ups of products and searches are kept so long.
@@ -144,7 +144,7 @@ def get_visits_report(
         line.first_orders, line.returning_orders = row.first_orders, row.returning_orders
     views, visitors = _count_views(products)
     most = [each for each, _ in views.most_common(SHOWN_PRODUCTS)]
-    named = catalogue.get_products({*most, product_id} if product_id else most, catalogue.leave_out)
+    named = get_products({*most, product_id} if product_id else most, leave_out)
     total = VisitLine(first, currency=currency)
     for line in lines.values():
         total.add(line)

@@ -1,4 +1,4 @@
-"""One search for all that staff look for: what was typed is compared with orders, customers and products at once."""
+"""The staff's search: it looks for orders, customers and products at once."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access import has_permission
-from accounts.customer_search import (
-    FoundCustomer,
-    found_customers,
-    prefetch_customer_search,
-)
+from accounts.customer_search import FoundCustomer, found_customers, prefetch_customer_search
 from accounts.models import User
 from accounts.queries import email_key, find_user_by_email
 from catalogue.entities import Product
@@ -56,7 +52,7 @@ class SearchAnswers:
 
     @property
     def names_people(self) -> bool:
-        """Whether it was found by somebody's name or address, which then stands there."""
+        """Whether it was found by a person's name or address, and so shows it."""
         return bool(
             self.customer
             or self.customers

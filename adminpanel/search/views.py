@@ -1,4 +1,4 @@
-"""One field for all that staff look for."""
+"""The search field of the staff's pages."""
 
 import re
 from urllib.parse import urlencode
@@ -11,8 +11,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, staff_required
 from accounts.audit_log import mailbox_pseudonym, words_pseudonym
 from accounts.looks import prefetch_looks, record_look
-from accounts.roles import ORDER_STAFF
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
+from accounts.roles import CATALOGUE_STAFF, ORDER_STAFF
 from adminpanel.search.forms import SearchForm
 from adminpanel.search.pages import SearchAnswers, find_everything, find_order_number
 from cassandra_db import current_time
@@ -31,7 +30,7 @@ _SEALED_SECONDS = 24 * 3600
 def search(request: HttpRequest) -> HttpResponse:
     """Show what was found, by kind. A whole order's number leads to the order at once, but not while it is being typed."""
     sealed = request.GET.get("sealed", "")
-    form = SearchForm({"q": _unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
+    form = SearchForm({"q": unseal(sealed)} if sealed else request.GET, auto_id="bar_%s")
     member, now = current_member(request), current_time()
     is_valid = form.is_valid()
     typed = form.cleaned_data.get("q", "")
@@ -68,7 +67,7 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _describe_look(typed: str, found: SearchAnswers, year: int | None) -> tuple[str, list[str]]:
-    """Return what stands in the audit log for a search that finds people, and for the shorter ones that have shown all of it.
+    """Return the audit log's subject of a search that finds people, and those of the shorter searches that it covers.
 
     A name is typed letter by letter. A search that has found more people than it shows covers none with more letters.
     """
@@ -87,7 +86,7 @@ def _sealed_url(typed: str) -> str:
     return f"{reverse('adminpanel:search')}?{urlencode({'sealed': sealed})}"
 
 
-def _unseal(sealed: str) -> str:
+def unseal(sealed: str) -> str:
     """Return what a sealed address looks for; "" if it is not ours or older than a day."""
     try:
         (typed,) = decrypt_token(sealed, _PURPOSE, max_age=_SEALED_SECONDS)

@@ -1,4 +1,4 @@
-"""What the staff's pages of the shop's settings put together: words for what is set, and for what a change would lead to."""
+"""What the pages of settings show: settings in words, and the consequences of a change."""
 
 from __future__ import annotations
 

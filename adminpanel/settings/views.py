@@ -1,4 +1,4 @@
-"""What is set for the whole shop: delivery methods, taxes. Each is saved against all the others; a stale edit is a conflict."""
+"""The settings of the whole shop. Each is checked against all others when it is saved; a stale edit is a conflict."""
 
 from __future__ import annotations
 
@@ -18,15 +18,8 @@ from django.views.decorators.http import require_safe
 from accounts.access import note_changes, staff_required
 from accounts.roles import ADMIN
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.settings.forms import (
-    DeliveryForm,
-    ReviewRulesForm,
-    SettingForm,
-    TaxForm,
-    TermsForm,
-    WarehouseForm,
-    WeightsForm,
-)
+from adminpanel.settings.delivery_forms import DeliveryForm, WeightsForm
+from adminpanel.settings.forms import ReviewRulesForm, SettingForm, TermsForm, WarehouseForm
 from adminpanel.settings.pages import (
     describe_closed_warehouses,
     describe_coming_gaps,
@@ -35,6 +28,7 @@ from adminpanel.settings.pages import (
     list_delivery_lines,
     list_tax_lines,
 )
+from adminpanel.settings.tax_forms import TaxForm
 from cassandra_db import current_time
 from inventory.warehouses import WAREHOUSE, sort_warehouses
 from moderation.rules import KEY as REVIEW_RULES_KEY
@@ -52,14 +46,14 @@ from web.decorators import get_or_post, post_only
 from web.rendering import render_page
 
 T = TypeVar("T")
-# What a change of some settings of a kind would lead to, in sentences: what was set, and what would be.
+# Returns the consequences of a change as sentences, from the settings of a kind before and after it.
 Consequences = Callable[[Mapping[str, T], Mapping[str, T]], list[str]]
 
 
 @staff_required((ADMIN,))
 @require_safe
 def setting_list(request: HttpRequest) -> HttpResponse:
-    """Lead to what the staff set for the whole shop."""
+    """Show the overview of the shop's settings."""
     settings = get_settings_at_quorum()
     context = {
         "delivery_count": len(settings.get_values(DELIVERY)),
@@ -103,9 +97,9 @@ def create_delivery_method(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), lists=("countries",), is_about_people=False)
 @get_or_post
 def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a delivery method, and change it; which countries would lose theirs is said before.
+    """Show a delivery method, and change it, after a warning about countries that would lose theirs.
 
-    What somebody has typed into one that is removed meanwhile stays: it is a conflict (409), and saving it puts it back.
+    If it was removed meanwhile, that is a conflict (409): what was typed stays, and saving again restores the method.
     """
     setting = get_settings_at_quorum().get_values(DELIVERY).get(key)
     if setting is None and request.method != "POST":
@@ -117,7 +111,7 @@ def delivery_method(request: HttpRequest, key: str) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @post_only("adminpanel:delivery_method", "key")
 def remove_delivery_method(request: HttpRequest, key: str) -> HttpResponse:
-    """Remove a delivery method; which countries would lose theirs is said before. Orders keep what they were placed with."""
+    """Remove a delivery method, after a warning about countries that would lose theirs. Placed orders keep it."""
     methods = get_settings_at_quorum().get_values(DELIVERY)
     if (setting := methods.get(key)) is None:
         return redirect("adminpanel:delivery_methods")  # sent twice
@@ -213,7 +207,7 @@ def create_warehouse(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def warehouse_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show a warehouse, and change it; what closing it means is said before."""
+    """Show a warehouse, and change it, after a warning about what closing it means."""
     form = WarehouseForm(
         _get_setting(WAREHOUSE, key), request.POST if request.method == "POST" else None
     )
@@ -246,7 +240,7 @@ def create_terms(request: HttpRequest) -> HttpResponse:
     """Plan terms from a day on, beginning with those of today."""
     form = TermsForm(None, request.POST if request.method == "POST" else None)
     if request.method != "POST":
-        form.initial = form.get_fields(list_terms(get_settings_at_quorum())[0]) | {
+        form.initial = form.get_initial_values(list_terms(get_settings_at_quorum())[0]) | {
             "valid_from": None
         }
     key = (form.cleaned_data["key"] or uuid4()).hex if form.is_valid() else ""
@@ -256,7 +250,7 @@ def create_terms(request: HttpRequest) -> HttpResponse:
 @staff_required((ADMIN,), is_about_people=False)
 @get_or_post
 def terms_detail(request: HttpRequest, key: str) -> HttpResponse:
-    """Show the shop's terms from a day on, and change them; what that makes of the past is said before."""
+    """Show the terms from a day on, and change them, after a warning about what that changes in the past."""
     form = TermsForm(_get_setting(TERMS, key), request.POST if request.method == "POST" else None)
     return _edit(request, form, key, "adminpanel:terms", _rewritten_terms)
 
@@ -279,7 +273,7 @@ def _edit(
     consequences: Consequences[Any] = lambda before, after: [],
     **more: Any,
 ) -> HttpResponse:
-    """Show the form of a setting, or save what was sent: once its consequences were confirmed, if it has any."""
+    """Show the form of a setting, or save what was sent. A change with consequences has to be confirmed first."""
     if request.method != "POST":
         return _page(request, form, key, **more)
     if not form.is_valid():
@@ -323,5 +317,5 @@ def _conflict_page(
 def _page(
     request: HttpRequest, form: SettingForm[Any], key: str, status: int = 200, **more: Any
 ) -> HttpResponse:
-    context = {"form": form, "key": key, "setting": form.setting, **more}
+    context = {"form": form, "key": key, "setting": form.entity, **more}
     return render_page(request, form.template, context, status=status)

@@ -1,4 +1,4 @@
-"""The staff's forms about stock: which of it to show, from how many on it is low, and what goes to another warehouse."""
+"""The forms of stock: the list's filter, a variant's threshold and place, a transfer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from adminpanel.forms import short_input
 from catalogue.queries import MAX_SKU_LENGTH
 from catalogue.rules import normalize_sku
 from inventory.entities import ALL, LOW, OUT
@@ -28,11 +29,6 @@ LIST_LABELS = {
 }
 
 
-def warehouse_label(warehouse_id: str) -> str:
-    """Return what people call a warehouse."""
-    return find_warehouse_name(warehouse_id)
-
-
 def units_field(label: Any, **options: Any) -> forms.IntegerField:
     """Return a field for a number of units."""
     least = options.get("min_value", 0)
@@ -44,9 +40,7 @@ def units_field(label: Any, **options: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         max_value=MAX_UNITS,
-        widget=forms.TextInput(
-            {"class": "input--tiny", "inputmode": "numeric", "autocomplete": "off"}
-        ),
+        widget=short_input("input--tiny", inputmode="numeric"),
         error_messages=dict.fromkeys(("required", "invalid", "min_value", "max_value"), text),
         **{"min_value": 0} | options,
     )
@@ -68,12 +62,12 @@ class StockSelection:
 
 
 class StockListForm(FilterForm):
-    """Which stock items to show; by itself all of the first warehouse."""
+    """Which stock items to list; by default all of the first warehouse."""
 
     PLACES = frozenset({"after"})
 
     warehouse = forms.ChoiceField(
-        choices=lambda: [(each, warehouse_label(each)) for each in list_warehouses()],
+        choices=lambda: [(each, find_warehouse_name(each)) for each in list_warehouses()],
         required=False,
     )
     show = forms.ChoiceField(choices=list(LIST_LABELS.items()), required=False)
@@ -98,7 +92,7 @@ class StockListForm(FilterForm):
 
 
 class ThresholdForm(Form):
-    """Up to how many units of a variant are low in a warehouse. `seen` is what the page has shown."""
+    """The number of units at which a variant is low in a warehouse. `seen` is what the page showed."""
 
     threshold = units_field(gettext_lazy("Low at"))
     # As large as its column can be: a command has no bounds of the shop's own.
@@ -114,15 +108,13 @@ class ThresholdForm(Form):
 
 
 class PlaceForm(Form):
-    """Where in a warehouse a variant lies, as its people call it. `seen_place` is what the page has shown."""
+    """The place of a variant in a warehouse, such as a shelf. `seen_place` is what the page showed."""
 
     place = forms.CharField(
         label=gettext_lazy("Place"),
         required=False,
         max_length=MAX_PLACE_LENGTH,
-        widget=forms.TextInput(
-            {"class": "input--short", "autocomplete": "off", "spellcheck": "false"}
-        ),
+        widget=short_input(spellcheck="false"),
     )
     seen_place = forms.CharField(widget=forms.HiddenInput, required=False)
 
@@ -147,12 +139,12 @@ class StockTransferForm(Form):
 
     def __init__(self, data: Mapping[str, Any] | None = None) -> None:
         sources = list_warehouses()
-        # What is closed gets nothing new, and what lies there can go elsewhere.
+        # A closed warehouse gets nothing new, but can send its units elsewhere.
         destinations = [each.key for each in list_open_warehouses()]
         initial = {"key": uuid4(), "source": sources[0], "destination": destinations[-1]}
         super().__init__(data, initial=initial)
         for name, keys in (("source", sources), ("destination", destinations)):
-            choices = [(each, warehouse_label(each)) for each in keys]
+            choices = [(each, find_warehouse_name(each)) for each in keys]
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 
     def clean(self) -> dict[str, Any]:
@@ -163,5 +155,5 @@ class StockTransferForm(Form):
         return clean
 
     def renew_key(self) -> None:
-        """Have the form shown as it was sent, but as one that can be sent anew."""
+        """Keep what was typed, under a new key, so that the form can be sent again."""
         self.data = {**dict(self.data.items()), "key": str(uuid4())}

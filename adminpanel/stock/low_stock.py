@@ -1,4 +1,4 @@
-"""What runs low: in a line on the pages where the staff's work begins, and in a mail a day to whoever asked for it."""
+"""Low stock: a line on the pages where staff begin their work, and a daily mail to those who asked for it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from django.utils.timezone import localdate
 from accounts.access import current_member, has_permission
 from accounts.models import User
 from accounts.queries import list_staff
-from accounts.roles import is_allowed
-from adminpanel.stock.forms import warehouse_label
-from adminpanel.stock.levels import STOCK_STAFF
+from accounts.roles import STOCK_STAFF, is_allowed
 from adminpanel.stock.pages import Incoming, StockLine, count_incoming, read_listed
 from inventory.entities import LOW, ListedItem
 from inventory.queries import (
@@ -26,9 +24,10 @@ from inventory.queries import (
     prefetch_low_items,
     prefetch_open_transfers,
 )
+from inventory.warehouses import find_warehouse_name
 from mail.operations import queue_mail
 
-# So many SKUs of a warehouse are named in the line.
+# How many SKUs of a warehouse the line names, and how many it counts.
 _NAMED = 5
 _COUNTED = 50
 
@@ -44,7 +43,7 @@ class LowStock:
 
     @property
     def warehouse(self) -> str:
-        return warehouse_label(self.warehouse_id)
+        return find_warehouse_name(self.warehouse_id)
 
     @property
     def url(self) -> str:
@@ -52,7 +51,7 @@ class LowStock:
 
 
 class PendingLowStock:
-    """What is low, being read for a page; nothing for a part of one, and for who has nothing to do with stock."""
+    """Low stock, being read for a whole page. Nothing is read for a part of a page, or for staff without access to stock."""
 
     def __init__(self, request: HttpRequest) -> None:
         htmx = getattr(request, "htmx", None)
@@ -92,7 +91,8 @@ def queue_low_stock_mails(now: datetime) -> int:
         "lines": lines[:MAX_LOW],
         "count": len(lines),
         "links": [
-            (warehouse_label(each), f"{settings.PUBLIC_URL}{_list_url(each)}") for each in places
+            (find_warehouse_name(each), f"{settings.PUBLIC_URL}{_list_url(each)}")
+            for each in places
         ],
     }
     for reader in readers:

@@ -1,4 +1,4 @@
-"""What the staff's pages of stock put together: a warehouse, a variant, what is on its way."""
+"""What the pages of stock show: rows of a warehouse, a variant's page, transfers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts import queries as accounts
-from adminpanel.stock.forms import StockSelection, warehouse_label
-from adminpanel.stock.levels import StockForm
+from accounts.queries import get_users
+from adminpanel.parameters import parse_id
+from adminpanel.stock.booking import StockForm
+from adminpanel.stock.forms import StockSelection
 from cassandra_db import PendingResult, Row, run_side_by_side
-from catalogue import queries as catalogue
 from catalogue.entities import Product, Variant
+from catalogue.queries import (
+    get_products,
+    leave_out,
+    prefetch_product_at_quorum,
+    prefetch_variant_by_sku,
+    product_from_rows,
+)
 from inventory import queries
 from inventory.entities import (
     ALL,
@@ -27,7 +34,7 @@ from inventory.entities import (
     list_names,
 )
 from inventory.queries import prefetch_stock_numbers, stock_numbers_from_row
-from inventory.warehouses import list_stock_locations, list_warehouses
+from inventory.warehouses import find_warehouse_name, list_stock_locations, list_warehouses
 
 # Units on their way, by variant and the warehouse that they go to.
 Incoming = Mapping[tuple[UUID, str], int]
@@ -48,7 +55,7 @@ class StockLine:
 
     @property
     def warehouse(self) -> str:
-        return warehouse_label(self.warehouse_id)
+        return find_warehouse_name(self.warehouse_id)
 
     @property
     def lists(self) -> frozenset[str]:
@@ -146,7 +153,7 @@ def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
     )
     transfers = queries.prefetch_open_transfers()
     is_first_of_all = selection.show == ALL and selection.q and not selection.after
-    typed = catalogue.prefetch_variant_by_sku(selection.q) if is_first_of_all else None
+    typed = prefetch_variant_by_sku(selection.q) if is_first_of_all else None
     items, following = listed.collect()
     row = typed.one() if typed else None
     if row and all(each.variant_id != row.variant_id for each in items):
@@ -161,7 +168,7 @@ def get_stock_page(selection: StockSelection) -> tuple[list[StockLine], str]:
 def read_listed(items: Sequence[ListedItem], incoming: Incoming) -> list[StockLine]:
     """Return rows of the warehouses' lists with their numbers and products, read side by side. Raises CassandraUnavailable."""
     reading = [(each, prefetch_stock_numbers(each.variant_id, each.warehouse_id)) for each in items]
-    products = catalogue.get_products((each.product_id for each in items), catalogue.leave_out)
+    products = get_products((each.product_id for each in items), leave_out)
     lines = []
     for each, pending in reading:
         product = products.get(each.product_id)
@@ -195,7 +202,7 @@ class StockHistoryLine:
     @property
     def where(self) -> str:
         is_ahead = self.row.warehouse_id == BACKORDER_WAREHOUSE
-        return "" if is_ahead else warehouse_label(self.row.warehouse_id)
+        return "" if is_ahead else find_warehouse_name(self.row.warehouse_id)
 
     @property
     def units(self) -> str:
@@ -213,11 +220,11 @@ class StockTransferLine:
 
     @property
     def source(self) -> str:
-        return warehouse_label(self.transfer.source)
+        return find_warehouse_name(self.transfer.source)
 
     @property
     def destination(self) -> str:
-        return warehouse_label(self.transfer.destination)
+        return find_warehouse_name(self.transfer.destination)
 
 
 @dataclass(frozen=True)
@@ -238,11 +245,11 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
 
     Raises InvalidPageToken, CassandraUnavailable.
     """
-    reading = catalogue.prefetch_product_at_quorum(product_id)
+    reading = prefetch_product_at_quorum(product_id)
     opened = queries.prefetch_open_transfers()
     numbers = {each: prefetch_stock_numbers(variant_id, each) for each in list_stock_locations()}
     rows, following = queries.list_stock_history(variant_id, after)
-    product = catalogue.product_from_rows(reading.rows())
+    product = product_from_rows(reading.rows())
     variant = product.get_variant(variant_id) if product else None
     if product is None or variant is None:
         return None
@@ -271,20 +278,20 @@ def get_stock_item_page(product_id: UUID, variant_id: UUID, after: str) -> Stock
     )
 
 
-# So many of the transfers that are not over are shown, the oldest first.
+# How many open transfers the page lists, the oldest first.
 TRANSFERS_SHOWN = 50
 
 
 def list_transfer_lines() -> tuple[list[StockTransferLine], int]:
     """Return the transfers that are not over, the oldest first, and how many there are. Raises CassandraUnavailable."""
     rows = sorted(queries.prefetch_open_transfers().rows(), key=lambda row: row.started_at)
-    shown = rows[:TRANSFERS_SHOWN]
+    listed = rows[:TRANSFERS_SHOWN]
     products, names = run_side_by_side(
-        partial(catalogue.get_products, [row.product_id for row in shown]),
-        partial(_find_names, [row.actor for row in shown]),
+        partial(get_products, [row.product_id for row in listed]),
+        partial(_find_names, [row.actor for row in listed]),
     )
     lines = []
-    for row in shown:
+    for row in listed:
         product = products.get(row.product_id)
         variant = product.get_variant(row.variant_id) if product else None
         if product and variant:
@@ -297,11 +304,11 @@ def _find_names(actors: Sequence[str | None]) -> dict[str, str]:
     """Return by what the ledger calls somebody how they are called: what is no account's id is a name already."""
     ids, names = {}, {}
     for actor in set(filter(None, actors)):
-        try:
-            ids[actor] = UUID(actor)
-        except ValueError:
+        if user_id := parse_id(actor):
+            ids[actor] = user_id
+        else:
             names[actor] = actor
-    people = accounts.get_users(ids.values())
+    people = get_users(ids.values())
     return names | {
         actor: str(people[user_id]) if user_id in people else _("Deleted account")
         for actor, user_id in ids.items()

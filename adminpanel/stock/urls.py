@@ -2,16 +2,16 @@
 
 from django.urls import path
 
-from adminpanel.stock.views import stock, stock_items
+from adminpanel.stock.views import stock_items, stock_lists, transfers
 
 urlpatterns = [
-    path("products/<uuid:product_id>/stock/", stock.product_stock, name="product_stock"),
-    path("stock/", stock.stock_list, name="stock"),
-    path("stock/mail/", stock.set_stock_mail, name="stock_mail"),
-    path("stock/transfers/", stock_items.stock_transfers, name="stock_transfers"),
+    path("products/<uuid:product_id>/stock/", stock_lists.product_stock, name="product_stock"),
+    path("stock/", stock_lists.stock_list, name="stock"),
+    path("stock/mail/", stock_lists.set_stock_mail, name="stock_mail"),
+    path("stock/transfers/", transfers.stock_transfers, name="stock_transfers"),
     path(
         "stock/transfers/<uuid:transfer_id>/",
-        stock_items.end_stock_transfer,
+        transfers.end_stock_transfer,
         name="stock_transfer_end",
     ),
     path("stock/<uuid:product_id>/<uuid:variant_id>/", stock_items.stock_item, name="stock_item"),
@@ -27,7 +27,7 @@ urlpatterns = [
     ),
     path(
         "stock/<uuid:product_id>/<uuid:variant_id>/transfer/",
-        stock_items.start_stock_transfer,
+        transfers.start_stock_transfer,
         name="stock_transfer_new",
     ),
 ]

@@ -1,4 +1,4 @@
-"""What the staff's page of the system puts together: nodes, tables, questions, jobs, and the last consistency checks."""
+"""The state of the system: nodes, tables, statements, jobs, and the last consistency checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from web.metrics import collect_metrics, estimate_quantile
 
 MAX_TABLES = 20
 MAX_QUESTIONS = 12
-# Of a table a line stands there if its largest partition or its reads are worth a look.
+# A table is listed if its largest partition or its reads need attention.
 LARGE_MEBIBYTES, MANY_TOMBSTONES = 2, 100
 MAX_CHECKS = 5
 MEDIAN, NEARLY_ALL = 0.5, 0.99
@@ -59,7 +59,7 @@ class QuestionLine:
 
 @dataclass(frozen=True)
 class SystemStatus:
-    """How the system stands at a moment."""
+    """The state of the system at a moment."""
 
     nodes: tuple[Node, ...]
     figures: TableFigures
@@ -85,7 +85,7 @@ class SystemStatus:
 
 
 def get_system_status(now: datetime) -> SystemStatus:
-    """Return how the system stands: every node is asked at once, and what is read is read meanwhile. Raises CassandraUnavailable."""
+    """Return the state of the system; all nodes are asked at once. Raises CassandraUnavailable."""
     pending = PendingFigures()
     pending_checks = prefetch_recent_checks(now, MAX_CHECKS)
     jobs = list_progress(list_jobs(), now)

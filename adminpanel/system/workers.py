@@ -1,4 +1,4 @@
-"""What the staff's page of the workers puts together: the jobs, the mails that wait, and the alarms of rate limits."""
+"""The state of the workers: the jobs, the mails that wait, and the alarms of rate limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from cassandra_db import compare_clocks
 from jobs.progress import TOO_LATE, JobProgress, list_progress
 from jobs.registry import list_jobs
-from mail import jobs as mail
+from mail.jobs import NAME as MAIL_JOB
 from mail.queries import list_due_mail_minutes
 from orders.lifecycle.entities import CappedCount
 from orders.queries import MAX_COUNTED
@@ -81,7 +81,7 @@ def _mail_position(found: Iterable[JobProgress], now: datetime) -> datetime:
 
 def _is_mail_job(each: JobProgress) -> bool:
     return (
-        each.job.has_name(mail.NAME)
+        each.job.has_name(MAIL_JOB)
         and bool(each.lease.position)
         and not each.lease.is_position_wrong(each.now)
     )

@@ -2,12 +2,9 @@
 
 from django import template
 
-from adminpanel.stock.forms import warehouse_label
+from inventory.warehouses import find_warehouse_name
 
 register = template.Library()
 
 
-@register.filter
-def warehouse_name(warehouse_id: str) -> str:
-    """Return what people call the warehouse that has this key."""
-    return warehouse_label(warehouse_id)
+register.filter("warehouse_name", find_warehouse_name)

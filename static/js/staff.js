@@ -61,7 +61,7 @@
     if (left) fetch(left, { keepalive: true, headers: { "X-Refreshes-Itself": "1" } });
   });
 
-  /* A scanner types a SKU and Enter: that counts a unit of its line; the first one empties all (adminpanel.orders.fulfilment_forms.PackForm). */
+  /* A scanner types a SKU and Enter: that counts a unit of its line; the first one empties all (adminpanel.orders.parcel_forms.PackForm). */
   document.addEventListener("keydown", (event) => {
     const { target } = event;
     if (event.key !== "Enter" || !target.matches?.("[data-scan]") || !target.value.trim()) return;

@@ -29,7 +29,7 @@ from accounts.operations import (
 from accounts.operations.erasure import RETRY_AFTER
 from accounts.operations.search_terms import TERMS
 from adminpanel.orders.history import staff_history
-from adminpanel.orders.queries import get_order_page
+from adminpanel.orders.order_page import get_order_page
 from cart import people
 from cart import queries as carts
 from cart.operations import sharing

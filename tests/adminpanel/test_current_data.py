@@ -12,8 +12,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from adminpanel.catalogue.bulk_forms import CategoryActForm
-from adminpanel.catalogue.product_forms import NewProductForm, ProductFilterForm, ProductForm
+from adminpanel.catalogue.bulk_change_forms import CategoryActForm
+from adminpanel.catalogue.product_filter import ProductFilterForm
+from adminpanel.catalogue.product_forms import NewProductForm, ProductForm
 from adminpanel.promotions.forms import PromotionForm
 from cassandra_db import current_time
 from cassandra_db.process_copies import ProcessCopy

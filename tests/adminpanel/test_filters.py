@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.test import Client, override_settings
 from django.urls import reverse
 
-from adminpanel.catalogue.product_forms import ProductFilterForm
+from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.orders.selection import OrderFilterForm, list_selected_orders
 from adminpanel.promotions.forms import PromotionForm
 from catalogue import search

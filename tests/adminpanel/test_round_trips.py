@@ -14,13 +14,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from moneyed import EUR, Money
 
-from adminpanel.catalogue.product_forms import (
-    OptionsForm,
-    PlannedPriceForm,
-    ProductForm,
-    VariantForm,
-)
+from adminpanel.catalogue.product_forms import ProductForm
 from adminpanel.catalogue.product_pages import options_text
+from adminpanel.catalogue.variant_forms import OptionsForm, PlannedPriceForm, VariantForm
 from catalogue.entities import CategoryNode, Product
 from catalogue.queries import get_category_tree_at_quorum
 from catalogue.rules import list_refusals
@@ -155,7 +151,7 @@ def through_forms(product: Product, **typed: str) -> Product | None:
     own = VariantForm(variant, "", as_sent(VariantForm(variant, ""), **typed))
     if not (form.is_valid() and own.is_valid()):
         return None
-    return replace(form.apply_to(product, (), None), variants=(own.build_variant(),))
+    return replace(form.apply_to(product, (), None), variants=(own.build(),))
 
 
 def parse_options(text: str) -> Any:

@@ -24,16 +24,10 @@ from questions.entities import QUESTION
 from questions.operations import ask_question
 from reviews.operations import write_review
 from tests.adminpanel.conftest import make_order_with_events
-from tests.adminpanel.orders.test_fulfilment import by_transfer
+from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.apps import ROOT
 from tests.architecture.routes import ROUTES
-from tests.factories import (
-    make_category,
-    make_product,
-    make_stock,
-    make_user,
-    sign_in_staff,
-)
+from tests.factories import make_category, make_product, make_stock, make_user, sign_in_staff
 
 Body = dict[str, str]
 
@@ -371,7 +365,7 @@ TRIED_ELSEWHERE = {
     "product_price": "adminpanel/catalogue/test_bulk_changes.py::test_x99_a_price_that_cannot_be_stays_typed_in_its_row",
     "product_count": "adminpanel/catalogue/test_bulk_changes.py::test_x147_what_was_counted_is_typed_in_its_row",
     "bulk_change_new": "adminpanel/catalogue/test_bulk_changes.py::test_x99_all_that_match_are_changed_and_not_what_matches_later",
-    "order_changes_new": "adminpanel/orders/test_order_changes.py::test_x172_what_was_not_looked_at_is_not_done",
+    "order_changes_new": "adminpanel/orders/test_bulk_changes.py::test_x172_what_was_not_looked_at_is_not_done",
     "category_picture": "adminpanel/catalogue/test_category_picture.py::test_x146_of_two_who_change_a_picture_the_later_sees_both_states",
     "category_order": "adminpanel/catalogue/test_pins.py::test_x109_of_two_who_order_at_once_none_loses_what_was_typed",
     "front_page_row": "adminpanel/catalogue/test_pins.py::test_x110_staff_pin_products_in_the_rows_of_the_front_page",

@@ -15,7 +15,7 @@ from orders import operations
 from orders.lifecycle.entities import Order
 from orders.lifecycle.refusals import describe_refusal
 from orders.lifecycle.transitions import Transition
-from tests.adminpanel.orders.test_fulfilment import by_transfer
+from tests.adminpanel.orders.test_money import by_transfer
 from tests.architecture.routes import ROUTES
 from tests.factories import make_order, make_user, sign_in_staff
 from tests.orders.test_changes import (
@@ -219,7 +219,7 @@ def test_x80_of_two_at_the_same_moment_the_second_is_answered_as_the_first(
     )
     assert client.post(to, sent).status_code == 303
     # As the second one has read the order before the first has written.
-    monkeypatch.setattr("adminpanel.orders.pages.get_order_by_number", lambda _: order)
+    monkeypatch.setattr("orders.queries.get_order_by_number", lambda _: order)
     assert client.post(to, sent).status_code == 303
     assert kinds(order).count("refund_owed") == 1
 

@@ -1,4 +1,4 @@
-"""Many products at once: chosen, looked at beforehand, changed, and changed back."""
+"""Bulk changes of products: previewed, applied, listed, undone."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
-from adminpanel.catalogue.bulk_forms import (
+from accounts.roles import CATALOGUE_STAFF
+from adminpanel.bulk_change_pages import (
+    change_context,
+    fingerprint_selection,
+    parse_change_id,
+    run_if_small,
+)
+from adminpanel.catalogue.bulk_change_forms import (
     ACT_FORMS,
     BulkActForm,
     list_selection_fields,
     list_ticked_ids,
 )
-from adminpanel.catalogue.bulk_pages import describe_act, preview_line, result_lines
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF, ProductFilterForm
-from adminpanel.change_pages import (
-    change_context,
-    fingerprint_selection,
-    list_starters,
-    parse_change_id,
-    parse_page,
-    run_if_small,
-)
+from adminpanel.catalogue.bulk_change_pages import describe_act, preview_line, result_lines
+from adminpanel.catalogue.product_filter import ProductFilterForm
+from adminpanel.names import list_names
+from adminpanel.parameters import parse_page
 from cassandra_db import current_time
 from catalogue import bulk_changes
 from catalogue.bulk_changes import BulkChange, Selected
@@ -139,7 +140,7 @@ def _preview_page(
 def change_list(request: HttpRequest) -> HttpResponse:
     """List the last changes of many products."""
     changes = bulk_changes.STORE.list_changes(current_time())
-    names = list_starters(changes)
+    names = list_names({each.started_by for each in changes})
     lines = [
         {"change": each, "act": describe_act(each.act), "who": names[each.started_by]}
         for each in changes

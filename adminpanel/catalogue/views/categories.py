@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
+from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.category_forms import CategoryForm, CategoryOrderForm
 from adminpanel.catalogue.category_pages import (
     count_products,
@@ -33,10 +34,9 @@ from catalogue.operations import fingerprint_category
 from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
 
-CATALOGUE_STAFF = ("catalogue",)
 STEPS = {"up": -1, "down": 1}
 _STEP = re.compile(r"-?[0-9]{1,4}")
-# So many of the products that are not pinned stand below those that are.
+# How many products that are not pinned the page lists below the pinned ones.
 NEXT_SHOWN = 24
 
 

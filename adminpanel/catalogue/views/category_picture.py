@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes, staff_required
+from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.picture_forms import CategoryPictureForm
 from adminpanel.catalogue.picture_uploads import (
     MAX_FILES,
@@ -24,7 +25,6 @@ from adminpanel.catalogue.picture_uploads import (
     take_in_files,
     uploads_context,
 )
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
 from catalogue import operations, queries
 from catalogue.entities import CategoryNode, PictureUpload
@@ -119,7 +119,7 @@ def _page(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """Show the page; `form` is the one that was sent, which stands in its picture's row."""
+    """Show the page; `form` is the one that was sent, shown in its picture's row."""
     address = reverse("adminpanel:category_picture", args=(node.category_id,))
     rows = _list_rows(node, uploads, form)
     context = {

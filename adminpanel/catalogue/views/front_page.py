@@ -1,4 +1,4 @@
-"""The front page's rows: what stands first in each."""
+"""The rows of the front page: the products that staff pin first in each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from accounts.access import note_changes, staff_required
+from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.pins import PinsChanged, PinsForm, describe_pins, list_pin_lines
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
 from cassandra_db import current_time
 from catalogue import operations, queries
 from catalogue.entities import Product

@@ -9,12 +9,13 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core import signing
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.access import note_changes, staff_required
+from accounts.roles import CATALOGUE_STAFF
 from adminpanel.catalogue.picture_forms import PicturesForm, list_new_pictures, rearrange
 from adminpanel.catalogue.picture_uploads import (
     refuse_count,
@@ -22,7 +23,7 @@ from adminpanel.catalogue.picture_uploads import (
     take_in_files,
     uploads_context,
 )
-from adminpanel.catalogue.product_forms import CATALOGUE_STAFF
+from adminpanel.catalogue.rendering import get_product_or_404
 from adminpanel.conflicts import Conflict, compare_fields
 from cassandra_db import current_time
 from catalogue import operations, queries
@@ -43,7 +44,7 @@ _UNDO_SECONDS = 24 * 3600
 @get_or_post
 def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     """Show a product's pictures and what was uploaded for it, and save what staff have changed."""
-    product, uploads = _get_product(product_id), queries.list_uploads(product_id)
+    product, uploads = get_product_or_404(product_id), queries.list_uploads(product_id)
     if request.method != "POST":
         return _page(request, product, uploads)
     if "undo" in request.POST:
@@ -65,8 +66,9 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     except ProductRefused as refused:
         form.add_error(None, str(refused))
         return _page(request, product, uploads, form=form, status=422)
-    shown = {each.picture for each in saved.pictures}
-    done = {*shown, picture} if act == "remove" else shown
+    done = {each.picture for each in saved.pictures}
+    if act == "remove":
+        done.add(picture)
     # Not before: what was refused is shown again, with its picture.
     remove_uploads(each for each in uploads if each.picture in done)
     note_changes(request, _describe(product.pictures), _describe(saved.pictures))
@@ -82,7 +84,7 @@ def product_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
 @post_only("adminpanel:product_pictures", "product_id")
 def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
     """Keep what was uploaded until the worker has decoded it."""
-    product, files = _get_product(product_id), request.FILES.getlist("files")
+    product, files = get_product_or_404(product_id), request.FILES.getlist("files")
     uploads = queries.list_uploads(product_id)
     if error := _refuse_count(len(files), product, uploads):
         return _page(request, product, uploads, upload_error=error, status=422)
@@ -91,10 +93,10 @@ def upload_pictures(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]) -> str:
-    """Return in a sentence why so many files are not taken; "" if they are."""
+    """Return why this number of files is refused, as a sentence; "" if it is not."""
     if refused := refuse_count(count):
         return refused
-    # One that nobody describes counts as well: the page sends a field for each.
+    # One without alt text counts, too: the page sends a field for each.
     waiting = sum(each.state == "waiting" for each in uploads)
     if (
         len(product.pictures) + len(list_new_pictures(product, uploads)) + waiting + count
@@ -104,13 +106,6 @@ def _refuse_count(count: int, product: Product, uploads: Sequence[PictureUpload]
             "A product has at most %(most)d pictures, with those that nobody has described yet. Remove some first."
         ) % {"most": MAX_PICTURES}
     return ""
-
-
-def _get_product(product_id: UUID) -> Product:
-    product = queries.get_product_at_quorum(product_id)
-    if product is None:
-        raise Http404("no such product")
-    return product
 
 
 def _page(

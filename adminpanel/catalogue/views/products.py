@@ -1,11 +1,10 @@
-"""Products: found, made, changed, with their variants."""
+"""Products: listed, added, changed, duplicated; their prices and stock changed in the list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
@@ -13,48 +12,42 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
-from moneyed import Money
 
 from accounts.access import note_changes, staff_required
-from adminpanel.catalogue.bulk_forms import list_filter_fields
+from accounts.roles import CATALOGUE_STAFF
+from adminpanel.catalogue.bulk_change_forms import list_filter_fields
+from adminpanel.catalogue.labels import STATUS_LABELS
+from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.catalogue.product_forms import (
-    CATALOGUE_STAFF,
-    STATUS_LABELS,
     NewProductForm,
-    OptionsForm,
-    PlannedPriceForm,
-    PriceForm,
-    ProductFilterForm,
     ProductForm,
-    VariantForm,
     fingerprint_product,
     make_slug,
 )
 from adminpanel.catalogue.product_pages import (
     SubmittedCount,
-    describe_planned,
     describe_product,
     find_related_ids,
     list_product_lines,
-    options_text,
-    preview_url,
     related_skus,
-    search_snippet,
-    status_badge,
     successor_sku,
-    variant_page,
 )
+from adminpanel.catalogue.rendering import get_product_or_404, render_product_page
+from adminpanel.catalogue.submits import (
+    get_variant_or_404,
+    save_variant_form,
+    show_refusal,
+    with_seen_version,
+)
+from adminpanel.catalogue.variant_forms import PriceForm
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.stock.levels import book_submitted
+from adminpanel.stock.booking import book_submitted
 from adminpanel.stock.low_stock import PendingLowStock
 from cassandra_db import current_time
-from catalogue import operations, queries
-from catalogue.entities import Product, Variant
+from catalogue import operations
+from catalogue.entities import Product
 from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
-from catalogue.previews import make_preview_token
-from catalogue.prices import PricePoint
 from catalogue.search import (
     STAFF_DEEPEST,
     STAFF_PAGE_LENGTH,
@@ -62,17 +55,8 @@ from catalogue.search import (
     StaffSearchResult,
     find_products_for_staff,
 )
-from catalogue.variants import fingerprint_variant, generate_variants
 from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
-
-# What the forms call what the catalogue's refusals name otherwise.
-FORM_FIELDS = {
-    "related_ids": "related",
-    "option_names": "options",
-    "planned": "starts",
-    "successor_id": "successor",
-}
 
 
 @staff_required(CATALOGUE_STAFF)
@@ -105,8 +89,8 @@ def _list_page(
     products = [
         each for each in found.products if product is None or each.product_id != product.product_id
     ]
-    shown = [product, *products] if product else products
-    lines = list_product_lines(shown, current_time(), submitted)
+    products = [product, *products] if product else products
+    lines = list_product_lines(products, current_time(), submitted)
     context = {
         "form": form,
         "low_stock": low_stock,
@@ -143,9 +127,9 @@ def _list_parameters(request: HttpRequest, *but: str) -> str:
 @post_only("adminpanel:products")
 def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Save the price of a variant from its row in the list."""
-    product = _get_product(product_id)
-    form = PriceForm(*_shown_variant(product, variant_id), request.POST)
-    product, status = _save_submitted(request, product, form)
+    product = get_product_or_404(product_id)
+    form = PriceForm(*get_variant_or_404(product, variant_id), request.POST)
+    product, status = save_variant_form(request, product, form)
     if status != HTTPStatus.SEE_OTHER:
         return _list_page(request, product, form, status)
     return _show_saved(request, product)
@@ -155,13 +139,13 @@ def update_price(request: HttpRequest, product_id: UUID, variant_id: UUID) -> Ht
 @post_only("adminpanel:products")
 def update_stock(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
     """Book how many units of a variant were counted, from its row in the list."""
-    product = _get_product(product_id)
-    variant, _seen = _shown_variant(product, variant_id)
+    product = get_product_or_404(product_id)
+    variant, _seen = get_variant_or_404(product, variant_id)
     warehouse, form, status = book_submitted(request, product, variant)
     if status != HTTPStatus.SEE_OTHER:
         submitted = SubmittedCount(variant, warehouse, form)
         return _list_page(request, product, submitted, status)
-    return _show_saved(request, _get_product(product_id))
+    return _show_saved(request, get_product_or_404(product_id))
 
 
 def _show_saved(request: HttpRequest, product: Product) -> HttpResponse:
@@ -196,7 +180,7 @@ def create_product(request: HttpRequest) -> HttpResponse:
                 request, _("This product is saved already. Check that it is as you want it.")
             )
         except ProductRefused as refused:
-            _show_refusal(form, refused)
+            show_refusal(form, refused)
         else:
             note_changes(request, {}, {"name": product.name, "sku": product.variants[0].sku})
             messages.success(request, _("%(name)s is saved as a draft.") % {"name": product.name})
@@ -218,13 +202,13 @@ def _save_under_free_address(product: Product) -> Product:
 @staff_required(CATALOGUE_STAFF, lists=("category_ids",), is_about_people=False)
 @get_or_post
 def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show a product with all that staff can change, and save what they have changed."""
-    product = _get_product(product_id)
+    """Show a product's page, and save its form."""
+    product = get_product_or_404(product_id)
     if request.method != "POST":
-        return _page(request, product)
+        return render_product_page(request, product)
     form = ProductForm(request.POST)
     if not form.is_valid():
-        return _page(request, product, form=form, status=422)
+        return render_product_page(request, product, form=form, status=422)
     successor = form.cleaned_data["successor"]
     related_ids, unknown = find_related_ids(form.cleaned_data["related"])
     successor_ids, unknown_successor = find_related_ids([successor] if successor else [])
@@ -232,7 +216,7 @@ def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
         if skus:
             form.add_error(field, _("No product has the SKU %(sku)s.") % {"sku": skus[0]})
     if form.errors:
-        return _page(request, product, form=form, status=422)
+        return render_product_page(request, product, form=form, status=422)
 
     def apply_to(newest: Product) -> Product:
         return form.apply_to(newest, related_ids, next(iter(successor_ids), None))
@@ -249,8 +233,8 @@ def product_detail(request: HttpRequest, product_id: UUID) -> HttpResponse:
         newer = changed.product or product
         return _conflict_page(request, newer, apply_to(newer), form)
     except ProductRefused as refused:
-        _show_refusal(form, refused)
-        return _page(request, product, form=form, status=422)
+        show_refusal(form, refused)
+        return render_product_page(request, product, form=form, status=422)
     was = describe_product(product, related_skus(product), successor_sku(product))
     now = describe_product(saved, form.cleaned_data["related"], successor)
     note_changes(request, was, now)
@@ -275,21 +259,23 @@ def _conflict_page(
         describe_product(typed, clean["related"], clean["successor"]),
     )
     conflict = Conflict("", saved.updated_at, fingerprint_product(saved), fields)
-    return _page(request, saved, form=form, conflict=conflict, status=409)
+    return render_product_page(request, saved, form=form, conflict=conflict, status=409)
 
 
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def change_product_status(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Put a product on sale, take it off, or make it a draft again."""
-    product, status = _get_product(product_id), request.POST.get("status", "")
+    """Change a product's status: active, archived or draft."""
+    product, status = get_product_or_404(product_id), request.POST.get("status", "")
     if status not in STATUS_LABELS:
         raise Http404("no such status")
     try:
-        operations.change_product_status(_as_seen(request, product), status, current_time())
+        operations.change_product_status(
+            with_seen_version(request, product), status, current_time()
+        )
     except ProductChanged as changed:
         messages.error(request, str(changed))
-        return _page(request, changed.product or product, status=409)
+        return render_product_page(request, changed.product or product, status=409)
     except ProductRefused as refused:
         messages.error(request, str(refused))
         return redirect("adminpanel:product", product_id=product_id)
@@ -306,8 +292,8 @@ def change_product_status(request: HttpRequest, product_id: UUID) -> HttpRespons
 @staff_required(CATALOGUE_STAFF)
 @post_only("adminpanel:product", "product_id")
 def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Make a draft that is like a product, and open it."""
-    product = _get_product(product_id)
+    """Copy a product into a draft, and open it."""
+    product = get_product_or_404(product_id)
     try:
         copy = operations.duplicate_product(product, current_time())
     except ProductRefused as refused:
@@ -318,241 +304,3 @@ def duplicate_product(request: HttpRequest, product_id: UUID) -> HttpResponse:
         request, _("This is a copy of %(name)s, saved as a draft.") % {"name": product.name}
     )
     return redirect("adminpanel:product", product_id=copy.product_id)
-
-
-@staff_required(CATALOGUE_STAFF)
-@post_only("adminpanel:product", "product_id")
-def update_variant(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Save a variant, whatever else of its product somebody changes meanwhile."""
-    product = _get_product(product_id)
-    shown = _shown_variant(product, variant_id)
-    form = VariantForm(*shown, request.POST, product.pictures)
-    product, status = _save_submitted(request, product, form)
-    if status != HTTPStatus.SEE_OTHER:
-        return _page(request, product, submitted=form, status=status)
-    page = request.GET.get("variants", "")[:4]
-    query = f"?variants={page}" if page.isdecimal() else ""
-    return redirect(f"{reverse('adminpanel:product', args=(product_id,))}{query}#variants")
-
-
-def _shown_variant(product: Product, variant_id: UUID) -> tuple[Variant, str]:
-    variant = product.get_variant(variant_id)
-    if variant is None:
-        raise Http404("no such variant")
-    return variant, fingerprint_variant(variant)
-
-
-def _save_submitted(
-    request: HttpRequest, product: Product, form: VariantForm
-) -> tuple[Product, int]:
-    """Save a variant as its form says; return the product as it is then, and the answer's status: 303 if it is saved.
-
-    What is in the way stands in the form's errors.
-    """
-    if not form.is_valid():
-        return product, HTTPStatus.UNPROCESSABLE_ENTITY
-    typed = form.build_variant()
-    try:
-        saved = operations.save_variant(
-            product.product_id, typed, form.cleaned_data["seen"], current_time()
-        )
-    except ProductChanged as changed:
-        newer = changed.product or product
-        _show_newer_variant(form, newer)
-        return newer, HTTPStatus.CONFLICT
-    except ProductRefused as refused:
-        _show_refusal(form, refused, _list_others(product, typed))
-        return product, HTTPStatus.UNPROCESSABLE_ENTITY
-    note_changes(request, VariantForm.describe(form.variant), VariantForm.describe(typed))
-    messages.success(request, _("Saved %(sku)s.") % {"sku": typed.sku})
-    return saved, HTTPStatus.SEE_OTHER
-
-
-def _show_newer_variant(form: VariantForm, product: Product) -> None:
-    """Say what is saved now, beside the fields, and let the next submit write over it."""
-    newer = product.get_variant(form.variant.variant_id)
-    if newer is None:
-        return
-    form.add_error(
-        None,
-        _(
-            "Someone else has changed this variant in the meantime. Save again to keep what you typed."
-        ),
-    )
-    typed = form.build_variant()
-    for name, text in VariantForm.describe(newer).items():
-        if name in form.fields and text != VariantForm.describe(typed)[name]:
-            form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
-    form.data = {**form.data.dict(), "seen": fingerprint_variant(newer)}  # type: ignore[attr-defined]
-
-
-@staff_required(CATALOGUE_STAFF)
-@get_or_post
-def variant_prices(request: HttpRequest, product_id: UUID, variant_id: UUID) -> HttpResponse:
-    """Show what a variant costs, will cost and has cost; plan a price, or take a planned one back."""
-    now, product = current_time(), _get_product(product_id)
-    variant, _seen = _shown_variant(product, variant_id)
-    if request.method != "POST":
-        return _prices_page(request, product, variant)
-    form, status = PlannedPriceForm(request.POST), 422
-    if "remove" in request.POST:
-        # Of a sale its end goes, too.
-        planned = tuple(
-            each
-            for each in variant.planned
-            if request.POST["remove"]
-            not in (each.starts_at.isoformat(), each.back_to and each.back_to.isoformat())
-        )
-        form = PlannedPriceForm()
-    elif form.is_valid():
-        planned = form.plan_for(variant, now)
-    else:
-        return _prices_page(request, product, variant, form, status)
-    try:
-        operations.save_variant(
-            product_id, replace(variant, planned=planned), request.POST.get("seen", ""), now
-        )
-    except ProductChanged as changed:
-        messages.error(
-            request,
-            _("Someone else has changed this variant in the meantime. This is what it costs now."),
-        )
-        product, status = changed.product or product, 409
-    except ProductRefused as refused:
-        if not form.is_bound:
-            messages.error(request, str(refused))
-        else:
-            _show_refusal(form, refused, _list_others(product, variant))
-    else:
-        before, after = describe_planned(variant.planned), describe_planned(planned)
-        note_changes(request, {"planned": before}, {"planned": after})
-        messages.success(request, _("Saved. The price changes by itself."))
-        return redirect("adminpanel:product_prices", product_id=product_id, variant_id=variant_id)
-    return _prices_page(request, product, product.get_variant(variant_id) or variant, form, status)
-
-
-def _prices_page(
-    request: HttpRequest,
-    product: Product,
-    variant: Variant,
-    form: PlannedPriceForm | None = None,
-    status: int = 200,
-) -> HttpResponse:
-    history = queries.list_price_history(variant.variant_id)
-    lowest = Money(0, variant.price.currency)
-    context = {
-        "product": product,
-        "variant": variant,
-        "seen": fingerprint_variant(variant),
-        "form": form or PlannedPriceForm(),
-        "history": history[::-1],
-        "reference": queries.find_reference_price(
-            product, variant, history, PricePoint(current_time(), lowest)
-        ),
-    }
-    return render_page(request, "adminpanel/catalogue/product_prices.html", context, status=status)
-
-
-@staff_required(CATALOGUE_STAFF)
-@get_or_post
-def product_options(request: HttpRequest, product_id: UUID) -> HttpResponse:
-    """Show what variants a product's options would make, and make them once that has been seen."""
-    product = _get_product(product_id)
-    if request.method != "POST":
-        initial = {"options": options_text(product)}
-        return _options_page(request, product, OptionsForm(initial=initial))
-    form = OptionsForm(request.POST)
-    if not form.is_valid():
-        return _options_page(request, product, form, status=422)
-    options = form.cleaned_data["options"]
-    try:
-        generated = generate_variants(product, options)
-        if "save" not in request.POST:
-            return _options_page(request, product, form, generated=generated)
-        operations.save_product(_as_seen(request, generated.apply_to(product)), current_time())
-    except ProductRefused as refused:
-        _show_refusal(form, refused)
-        return _options_page(request, product, form, status=422)
-    except ProductChanged as changed:
-        form.add_error(None, f"{changed} {_('Look again at what you get now.')}")
-        product = changed.product or product
-        generated = generate_variants(product, options)
-        return _options_page(request, product, form, generated=generated, status=409)
-    note_changes(
-        request,
-        {"options": options_text(product)},
-        {"options": options_text(generated.apply_to(product))},
-    )
-    added = ngettext("%(count)s variant added", "%(count)s variants added", len(generated.added))
-    messages.success(
-        request,
-        _("%(added)s, %(retired)s no longer sold.")
-        % {"added": added % {"count": len(generated.added)}, "retired": len(generated.retired)},
-    )
-    return redirect(f"{reverse('adminpanel:product', args=(product_id,))}#variants")
-
-
-def _options_page(
-    request: HttpRequest, product: Product, form: OptionsForm, status: int = 200, **more: Any
-) -> HttpResponse:
-    context = {"product": product, "form": form, **more}
-    return render_page(request, "adminpanel/catalogue/product_options.html", context, status=status)
-
-
-def _as_seen(request: HttpRequest, product: Product) -> Product:
-    """Return the product with the version that the sent page has shown."""
-    seen = request.POST.get("version", "")
-    return replace(product, version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0)
-
-
-def _get_product(product_id: UUID) -> Product:
-    product = queries.get_product_at_quorum(product_id)
-    if product is None:
-        raise Http404("no such product")
-    return product
-
-
-def _show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
-    """Put each reason of a refusal beside its field, or above the form if it has no such field.
-
-    The form of one variant has no field of `others`: a reason that is theirs names the SKU.
-    """
-    skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
-    said: dict[tuple[str | None, str], None] = {}
-    for each in (refused, *refused.others):
-        field, sku = FORM_FIELDS.get(each.field, each.field), skus.get(each.variant_id)
-        name = field if field in form.fields and not sku else None
-        said[name, f"{sku}: {each}" if sku else str(each)] = None
-    for name, text in said:
-        form.add_error(name, text)
-
-
-def _list_others(product: Product, variant: Variant) -> list[Variant]:
-    return [each for each in product.variants if each.variant_id != variant.variant_id]
-
-
-def _page(
-    request: HttpRequest,
-    product: Product,
-    *,
-    form: ProductForm | None = None,
-    submitted: VariantForm | None = None,
-    conflict: Conflict | None = None,
-    status: int = 200,
-) -> HttpResponse:
-    now, number = current_time(), request.GET.get("variants", "")[:4]
-    label, tone = status_badge(product, now)
-    context = {
-        "product": product,
-        "form": form or ProductForm.of(product, related_skus(product), successor_sku(product)),
-        "variants": variant_page(product, int(number) if number.isdecimal() else 1, submitted),
-        "submitted": submitted,
-        "has_errors": bool(submitted and submitted.errors),
-        "conflict": conflict,
-        "status_label": label,
-        "status_tone": tone,
-        "is_on_sale": product.is_on_sale(now),
-        "snippet": search_snippet(product, request.get_host()),
-        "preview_url": preview_url(product, make_preview_token(product.product_id)),
-    }
-    return render_page(request, "adminpanel/catalogue/product.html", context, status=status)

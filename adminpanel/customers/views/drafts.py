@@ -1,4 +1,4 @@
-"""Draft orders: the staff write down what a customer wants, send it as a link to pay, or order it for them."""
+"""Draft orders: saved, sent as a link to pay, or placed for the customer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ from accounts.access import current_member, note_changes, staff_required
 from accounts.addresses import address_from_fields
 from accounts.looks import prefetch_looks, record_look
 from adminpanel.conflicts import Conflict, compare_fields, get_seen_version
-from adminpanel.customers.draft_forms import DraftForm, DraftLine, parse_units, weigh
+from adminpanel.customers.draft_forms import (
+    DraftForm,
+    DraftLine,
+    parse_product_and_variant,
+    parse_units,
+    weigh,
+)
 from adminpanel.customers.draft_pages import (
     conflict_values,
     draft_units,
@@ -31,7 +37,8 @@ from adminpanel.customers.draft_pages import (
     quote_form,
 )
 from adminpanel.orders.labels import name_actor, staff_actor
-from adminpanel.orders.pages import ORDER_LOOK, get_order_or_404
+from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
+from adminpanel.parameters import parse_id
 from cassandra_db import current_time
 from drafts import operations, queries
 from drafts.entities import ACCEPTED, SENT, DraftOrder
@@ -73,11 +80,8 @@ def draft_list(request: HttpRequest) -> HttpResponse:
 
 
 def _parse_id(text: str) -> UUID | None:
-    try:
-        found = UUID(text)
-    except ValueError:
-        return None
-    return found if found.version == 1 else None
+    found = parse_id(text)
+    return found if found and found.version == 1 else None
 
 
 @staff_required(DRAFT_STAFF)
@@ -239,7 +243,7 @@ def _submit(
     except CheckoutUsed as used:
         return redirect("adminpanel:order", used.order.number)
     except OutOfStock as short:
-        shown = [
+        listed = [
             replace(each, error=_("%(left)s left") % {"left": short.shortages[each.variant_id]})
             if each.variant_id in short.shortages
             else each
@@ -247,14 +251,14 @@ def _submit(
         ]
         problem = _("Nothing was ordered: there is less in stock than this.")
     except (CheckoutBusy, CheckoutAbandoned):
-        shown, problem = lines, _("It is being ordered at this moment. Try again in some seconds.")
+        listed, problem = lines, _("It is being ordered at this moment. Try again in some seconds.")
     except CustomerRefused:
-        shown, problem = lines, _("This customer is blocked, and gets no orders.")
+        listed, problem = lines, _("This customer is blocked, and gets no orders.")
     except GatewayUnavailable as refused:
-        shown, problem = lines, str(refused)
+        listed, problem = lines, str(refused)
     # What was typed is saved by now: the form goes on from there.
     saved = queries.get_draft(draft_id)
-    return _page(request, draft, saved, form, shown, problem=problem, status=409)
+    return _page(request, draft, saved, form, listed, problem=problem, status=409)
 
 
 def _saved_page(request: HttpRequest, draft: DraftOrder, status: int = 200) -> HttpResponse:
@@ -266,13 +270,9 @@ def _saved_page(request: HttpRequest, draft: DraftOrder, status: int = 200) -> H
 
 def _typed_units(request: HttpRequest) -> dict[tuple[UUID, UUID], str]:
     units = parse_units(request.POST)
-    added = request.POST.get("add", "").split(":")
     found = find_by_sku(request.POST.get("q", "")) if "find" in request.POST else None
-    if len(added) == 2:
-        try:
-            found = (UUID(added[0]), UUID(added[1]))
-        except ValueError:
-            found = None
+    if (added := request.POST.get("add", "")).count(":") == 1:
+        found = parse_product_and_variant(added)
     if found:
         typed = units.get(found, "0")
         units[found] = str(int(typed) + 1) if typed.isdecimal() and len(typed) < 4 else typed
@@ -334,9 +334,11 @@ def _page(
     **more: Any,
 ) -> HttpResponse:
     quoted = [each.quoted for each in lines if each.quoted and each.variant and each.units]
-    shown = replace(draft, lines=tuple(quoted))
+    quoted_draft = replace(draft, lines=tuple(quoted))
     if form.is_bound and form.is_valid():
-        shown = replace(form.build_draft(draft.draft_id, quoted, None), added_to=draft.added_to)
+        quoted_draft = replace(
+            form.build_draft(draft.draft_id, quoted, None), added_to=draft.added_to
+        )
     words = request.GET.get("q", "")[:100]
     context = {
         "draft": draft,
@@ -348,7 +350,7 @@ def _page(
         "form": form,
         "lines": lines,
         "method": form.method,
-        "sums": quote_form(form, lines, shown),
+        "sums": quote_form(form, lines, quoted_draft),
         "words": words,
         "choices": find_choices(words) if words else [],
         **more,

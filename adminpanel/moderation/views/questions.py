@@ -142,7 +142,7 @@ def _question_page(
         fresh = {"version": str(text.version), "operation": str(uuid4())}
         decision.data = {**decision.data.dict(), **fresh}  # type: ignore[attr-defined]
     state, tone = STATES[text.state]
-    shown = {"version": text.version, "operation": uuid4()}
+    initial = {"version": text.version, "operation": uuid4()}
     context = {
         "text": text,
         "question": found.question,
@@ -152,7 +152,7 @@ def _question_page(
         "state": state,
         "tone": tone,
         "held_for": REASONS_HELD.get(text.held_for, ""),
-        "decision": decision or QuestionDecisionForm(initial=shown),
+        "decision": decision or QuestionDecisionForm(initial=initial),
         "answer": answer or AnswerForm(initial={"operation": uuid4()}),
         "form": decision or answer,
         "is_stale": status == 409,

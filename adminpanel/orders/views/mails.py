@@ -1,4 +1,4 @@
-"""Mails: those about an order, as they were and once more; those that failed, and the addresses that get none."""
+"""Mails about an order: shown, and sent again."""
 
 import re
 from uuid import UUID
@@ -12,7 +12,8 @@ from accounts.looks import prefetch_looks, record_look
 from accounts.roles import MAIL_STAFF
 from adminpanel.orders.forms import MailAgainForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.pages import ORDER_LOOK, answer_submit, get_order_or_404, order_submit
+from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404
+from adminpanel.orders.submits import answer_submit, order_submit
 from cassandra_db import current_time
 from mail import fates
 from orders.lifecycle.entities import Order
@@ -30,7 +31,7 @@ _LINK = re.compile(r"https?://\S+")
 @staff_required(MAIL_STAFF)
 @require_safe
 def order_mail(request: HttpRequest, number: str, mail_id: UUID) -> HttpResponse:
-    """Show a mail about an order as it was, without what its links open."""
+    """Show a mail about an order, with its links blanked out."""
     staff, now = current_member(request), current_time()
     looks, found = prefetch_looks(staff, now), get_order_or_404(number)
     record_look(staff, ORDER_LOOK, found.number, looks, now)

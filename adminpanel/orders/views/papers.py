@@ -1,4 +1,4 @@
-"""Papers and tables of many orders: chosen, made, fetched for an hour."""
+"""Papers and tables of selected orders: made, and kept for an hour."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, note_changes, staff_required
-from accounts.queries import get_users
 from accounts.roles import ORDER_STAFF
 from adminpanel.code_again import confirm_by_code
+from adminpanel.names import list_names
 from adminpanel.orders.paper_forms import PaperForm
 from adminpanel.orders.papers import can_be_fetched, file_id_of, list_kinds, needs_code, paper_line
 from adminpanel.orders.selection import (
@@ -45,11 +45,7 @@ def paper_list(request: HttpRequest) -> HttpResponse:
     """List the papers and tables that were made last, or are being made."""
     now = current_time()
     tasks = queries.list_tasks(now, list_order_files(current_member(request).role))
-    people = get_users({each.started_by for each in tasks})
-    gone = _("somebody whose account was deleted")
-    names = {each.started_by: gone for each in tasks} | {
-        user_id: user.name for user_id, user in people.items()
-    }
+    names = list_names({each.started_by for each in tasks})
     lines = [paper_line(each, names, now) for each in tasks]
     return render_page(request, "adminpanel/orders/papers.html", {"lines": lines})
 
@@ -78,7 +74,7 @@ def paper_new(request: HttpRequest) -> HttpResponse:
     form_id: UUID = form.cleaned_data["file_id"]
     task = operations.start_order_file(
         file_id_of(
-            # One that was open for days has an id of a time that nobody looks at any more.
+            # The id of a page that was open for days is too old to be listed.
             form_id if is_usable_id(form_id, now) else uuid_from_time(now),
             kind.name,
             list_selection_fields(data),
@@ -138,7 +134,7 @@ def _get_task(request: HttpRequest, file_id: UUID) -> SpreadsheetTask:
     return task
 
 
-# A submit, though it changes nothing: who has fetched names and addresses stands in the audit log.
+# A POST, though it changes nothing: the audit log records who downloads names and addresses.
 @sensitive_post_parameters("code")
 @staff_required(ORDER_STAFF)
 @post_only("adminpanel:paper", "file_id")

@@ -7,8 +7,9 @@ from accounts.access import current_member, staff_required
 from accounts.roles import ORDER_STAFF
 from adminpanel.orders.forms import TagForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.pages import answer_submit, order_submit, render_conflict, render_order_page
-from adminpanel.orders.queries import get_order_page
+from adminpanel.orders.order_page import get_order_page
+from adminpanel.orders.rendering import render_conflict, render_order_page
+from adminpanel.orders.submits import answer_submit, order_submit
 from cassandra_db import current_time
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TooManyTags
@@ -20,7 +21,7 @@ from web.decorators import post_only
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_tags(request: HttpRequest, found: Order) -> HttpResponse:
-    """Put tags on an order, or take one off."""
+    """Add tags to an order, or remove one."""
     form = TagForm(request.POST)
     if form.is_valid():
         sent = form.cleaned_data

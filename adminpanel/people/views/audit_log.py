@@ -1,4 +1,4 @@
-"""The audit log, to be read and nothing else."""
+"""The audit log, read-only."""
 
 from datetime import date, timedelta
 
@@ -11,10 +11,7 @@ from accounts.access import staff_required
 from accounts.roles import ADMIN
 from adminpanel.people import audit_labels
 from adminpanel.people.forms import AuditLogForm
-from cassandra_db import (
-    InvalidPageToken,
-    current_time,
-)
+from cassandra_db import InvalidPageToken, current_time
 from web.rendering import render_page
 
 

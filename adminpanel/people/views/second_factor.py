@@ -12,10 +12,21 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_safe
 
-from accounts import second_factor as factors
 from accounts.access import current_member, staff_required
 from accounts.errors import AlreadyEnrolled
 from accounts.models import User
+from accounts.second_factor import (
+    enrol_second_factor,
+    enrolment_secret,
+    get_demo_code,
+    get_second_factor,
+    has_passed_second_factor,
+    mark_second_factor_passed,
+    provisioning_uri,
+    renew_recovery_codes,
+    use_recovery_code,
+    verify_totp_code,
+)
 from adminpanel.code_again import WRONG_CODE, TotpCodeForm
 from adminpanel.people.forms import RecoveryCodeForm
 from adminpanel.side_bar import get_staff_home
@@ -32,12 +43,12 @@ WRONG_RECOVERY = gettext_lazy("This isn’t one of your recovery codes, or it wa
 @staff_required(second_factor=False)
 @get_or_post
 def second_factor(request: HttpRequest) -> HttpResponse:
-    """Ask for a code, have a telephone enrolled if there is none yet, or show how the second factor stands."""
+    """Ask for a code, enrol a phone if there is none yet, or show the state of the second factor."""
     user = current_member(request)
-    found = factors.get_second_factor(user.pk)
+    found = get_second_factor(user.pk)
     if found is None:
         return _enrolment(request, user)
-    if factors.has_passed_second_factor(request.session, user):
+    if has_passed_second_factor(request.session, user):
         if request.method == "POST":
             return redirect(_next_url(request, user))
         return render_page(
@@ -57,14 +68,14 @@ def _check_code(request: HttpRequest, user: User) -> HttpResponse:
     attempt = hit_rate_limit(request, "code", str(user.pk))
     code = form.cleaned_data["code"]
     if isinstance(form, RecoveryCodeForm):
-        right = factors.use_recovery_code(user.pk, code)
+        right = use_recovery_code(user.pk, code)
     else:
-        right = factors.verify_totp_code(user.pk, code, current_time())
+        right = verify_totp_code(user.pk, code, current_time())
     if not right:
         form.add_error("code", WRONG_RECOVERY if isinstance(form, RecoveryCodeForm) else WRONG_CODE)
         return _ask_for_code(request, user, form)
     attempt.release_slots()
-    factors.mark_second_factor_passed(request.session, user)
+    mark_second_factor_passed(request.session, user)
     return redirect(_next_url(request, user))
 
 
@@ -91,19 +102,17 @@ def _ask_for_code(
 
 def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
     form = TotpCodeForm(request.POST or None, initial={"next": request.GET.get("next", "")})
-    secret = factors.enrolment_secret(request.session.session_key or "", user)
+    secret = enrolment_secret(request.session.session_key or "", user)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
         try:
-            codes = factors.enrol_second_factor(
-                user, secret, form.cleaned_data["code"], current_time()
-            )
+            codes = enrol_second_factor(user, secret, form.cleaned_data["code"], current_time())
         except AlreadyEnrolled:
             # In another window, a moment ago: that one counts.
             return redirect(settings.SECOND_FACTOR_URL)
         if codes:
             attempt.release_slots()
-            factors.mark_second_factor_passed(request.session, user)
+            mark_second_factor_passed(request.session, user)
             return _codes(request, codes, _next_url(request, user))
         form.add_error("code", _("This code is wrong. Enter the one that your app shows now."))
     spaced = " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))
@@ -114,8 +123,8 @@ def _enrolment(request: HttpRequest, user: User) -> HttpResponse:
 
 
 def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, Any]:
-    """Return the context for the demo shop's own staff: the code, which stands in the field, too, if it is good already."""
-    code, wait = factors.get_demo_code(user, current_time())
+    """Return the context for the demo shop's staff: the code, filled in if it is valid already."""
+    code, wait = get_demo_code(user, current_time())
     if code and not wait and isinstance(form, TotpCodeForm):
         form.initial["code"] = code
     return {"demo_code": code, "demo_wait": wait}
@@ -127,11 +136,9 @@ def _for_demo(user: User, form: TotpCodeForm | RecoveryCodeForm) -> dict[str, An
 def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
     """Draw what a telephone reads to be enrolled; no cache keeps it, and once one is enrolled there is none."""
     user = current_member(request)
-    if factors.get_second_factor(user.pk):
+    if get_second_factor(user.pk):
         raise Http404
-    address = factors.provisioning_uri(
-        factors.enrolment_secret(request.session.session_key or "", user), user
-    )
+    address = provisioning_uri(enrolment_secret(request.session.session_key or "", user), user)
     drawn = io.BytesIO()
     segno.make(address, micro=False).save(
         drawn,
@@ -150,18 +157,16 @@ def second_factor_qr_code(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("code")
 @staff_required()
 @post_only("adminpanel:second_factor")
-def renew_recovery_codes(request: HttpRequest) -> HttpResponse:
+def create_recovery_codes(request: HttpRequest) -> HttpResponse:
     """Make ten new recovery codes for a user who enters a code, and show them once."""
     user, form = current_member(request), TotpCodeForm(request.POST)
     if form.is_valid():
         attempt = hit_rate_limit(request, "code", str(user.pk))
-        if codes := factors.renew_recovery_codes(
-            user.pk, form.cleaned_data["code"], current_time()
-        ):
+        if codes := renew_recovery_codes(user.pk, form.cleaned_data["code"], current_time()):
             attempt.release_slots()
             return _codes(request, codes, resolve_url(settings.SECOND_FACTOR_URL))
         form.add_error("code", WRONG_CODE)
-    context = {"factor": factors.get_second_factor(user.pk), "form": form}
+    context = {"factor": get_second_factor(user.pk), "form": form}
     return render_page(request, "adminpanel/people/own_factor.html", context, status=422)
 
 

@@ -18,7 +18,7 @@ from web.rendering import render_page
 @staff_required(("warehouse", ADMIN))
 @require_safe
 def climate_day(request: HttpRequest) -> HttpResponse:
-    """Show a day of each sensor; by itself today. `format=csv` gives the quarters of an hour as a file."""
+    """Show a day of each sensor, by default today. `format=csv` sends the quarters of an hour as a file."""
     climate = get_climate_day(_parse_day(request.GET.get("day", "")), current_time())
     if request.GET.get("format") == "csv":
         return _csv(climate)

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 from accounts.access import staff_required
 from accounts.roles import ADMIN
 from adminpanel.reports.forms import SalesForm
-from adminpanel.reports.sales import get_sales_report as sales_of
+from adminpanel.reports.sales import get_sales_report
 from analytics.days import shop_today
 from web.rendering import render_page
 
@@ -15,7 +15,7 @@ from web.rendering import render_page
 @staff_required(("analyst", ADMIN))
 @require_safe
 def sales_report(request: HttpRequest) -> HttpResponse:
-    """Show what was sold from one day to another; by itself, of the last thirty days."""
+    """Show what was sold in a period, by default the last thirty days."""
     form = SalesForm(request.GET)
     first, last = form.parse_selection(shop_today())
     if form.is_refused:
@@ -24,5 +24,5 @@ def sales_report(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "adminpanel/reports/sales.html",
-        {"sales": sales_of(first, last, settings.CURRENCY), "form": form},
+        {"sales": get_sales_report(first, last, settings.CURRENCY), "form": form},
     )

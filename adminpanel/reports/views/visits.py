@@ -19,7 +19,7 @@ from web.rendering import render_page
 @staff_required(("analyst", ADMIN))
 @require_safe
 def visits_report(request: HttpRequest) -> HttpResponse:
-    """Show what visitors did from one day to another; by itself, in the last thirty days. `format=csv` gives the lines as a file."""
+    """Show what visitors did in a period, by default the last thirty days. `format=csv` sends the lines as a file."""
     prefetch_categories()
     form = VisitsForm(request.GET)
     selection = form.parse(shop_today())

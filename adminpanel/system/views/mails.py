@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import staff_required
 from accounts.roles import MAIL_STAFF
-from adminpanel.system.forms import AllowAddressForm
+from adminpanel.forms import EmailForm
 from cassandra_db import current_time
 from mail import fates
 from mail.operations import allow_address
@@ -30,7 +30,7 @@ def mail_trouble(request: HttpRequest) -> HttpResponse:
 @post_only("adminpanel:mails")
 def allow_mail(request: HttpRequest) -> HttpResponse:
     """Have an address get mail again."""
-    form = AllowAddressForm(request.POST)
+    form = EmailForm(request.POST)
     if not form.is_valid():
         return _trouble_page(request, form, status=422)
     email = form.cleaned_data["email"]
@@ -40,13 +40,13 @@ def allow_mail(request: HttpRequest) -> HttpResponse:
 
 
 def _trouble_page(
-    request: HttpRequest, form: AllowAddressForm | None = None, status: int = 200
+    request: HttpRequest, form: EmailForm | None = None, status: int = 200
 ) -> HttpResponse:
     found = get_mail_trouble(current_time())
     context: dict[str, Any] = {
         "trouble": found,
         "mails": [(mail, *fates.LABELS[fates.get_fate(mail)]) for mail in found.mails],
-        "form": form or AllowAddressForm(),
+        "form": form or EmailForm(),
         "days": FAILED_SHOWN_FOR,
     }
     return render_page(request, "adminpanel/system/mails.html", context, status=status)

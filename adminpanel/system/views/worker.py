@@ -1,4 +1,4 @@
-"""What the workers did last, and how far behind they are."""
+"""The page about the workers: what they did last, and how far behind they are."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe

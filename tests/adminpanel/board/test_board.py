@@ -172,7 +172,7 @@ def test_what_is_seen_depends_on_orders_counts_and_ages(staff_client: Client) ->
     assert seen.fingerprint == replace(seen, now=now).fingerprint
     assert seen.fingerprint != replace(seen, now=now + timedelta(minutes=1)).fingerprint
     assert seen.fingerprint != replace(seen, rows=seen.rows[1:]).fingerprint
-    other = replace(seen.view, shown=("total",))
+    other = replace(seen.view, columns=("total",))
     assert seen.fingerprint != replace(seen, view=other).fingerprint
 
 

@@ -17,7 +17,8 @@ from moneyed import EUR, Money
 
 from accounts import audit_log
 from accounts.models import User
-from adminpanel.catalogue.product_forms import ProductForm, VariantForm, fingerprint_product
+from adminpanel.catalogue.product_forms import ProductForm, fingerprint_product
+from adminpanel.catalogue.variant_forms import VariantForm
 from cassandra_db import current_time
 from catalogue import operations, queries, search
 from catalogue.entities import Product

@@ -15,7 +15,7 @@ from accounts import second_factor as factors
 from accounts.models import User
 from accounts.second_factor import CODE_AT
 from accounts.sessions import PASSED_AT
-from adminpanel.orders.change_forms import ACT_FORMS
+from adminpanel.orders.bulk_change_forms import ACT_FORMS
 from cassandra_db import current_time
 from orders import bulk_changes, operations, queries
 from orders.bulk_acts import ActRefused, OrderAct, plan_event
@@ -177,7 +177,7 @@ def test_s101_a_payment_that_began_before_the_sum_and_is_recorded_after_it_stays
         make_payment(order, now=order.placed_at)
         return True
 
-    monkeypatch.setattr("adminpanel.orders.views.changes.confirm_refund", pay)
+    monkeypatch.setattr("adminpanel.orders.views.bulk_changes.confirm_refund", pay)
     answer = change_many(bea.client, "cancelled", order, paid)
     assert [fresh(each).state for each in (order, paid)] == ["confirmed", "cancelled"]
     page = bea.client.get(answer["Location"]).content.decode()

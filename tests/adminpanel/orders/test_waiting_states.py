@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from adminpanel.orders.fulfilment_forms import RefundForm, build_order_forms
+from adminpanel.orders.available_forms import build_order_forms
+from adminpanel.orders.money_forms import RefundForm
 from orders.lifecycle import returns, states
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import TransitionRefused

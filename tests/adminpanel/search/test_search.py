@@ -18,7 +18,7 @@ from accounts.operations import request_erasure, save_name, search_terms
 from accounts.operations.search_terms import INSERT_TERM, TERMS, floor_to_hour, save_search_terms
 from accounts.queries import list_named_users
 from accounts.roles import ROLES
-from adminpanel.search.views import _unseal
+from adminpanel.search.views import unseal
 from cassandra_db import count_statements, current_microseconds, current_time, write_batch
 from catalogue.search import build_index
 from consistency.findings import Report, Scope
@@ -127,7 +127,7 @@ def test_s92_an_address_that_was_looked_for_stays_in_no_browsers_history(
     foreign = staff_client.get(SEARCH, {"sealed": "x" * 40})
     assert (foreign.status_code, numbers_in(foreign)) == (200, set())
     with time_machine.travel(current_time() + timedelta(hours=25), tick=True):
-        assert _unseal(submitted["Location"].split("sealed=")[1]) == ""
+        assert unseal(submitted["Location"].split("sealed=")[1]) == ""
     # What is no address stands in the URL as it was typed.
     assert "HX-Replace-Url" not in staff_client.get(
         SEARCH, {"q": "ann"}, headers={"HX-Request": "true"}

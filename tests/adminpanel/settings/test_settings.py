@@ -15,19 +15,13 @@ from django.utils.timezone import localdate
 from moneyed import EUR, Money
 
 from accounts.audit_log import STAFF
-from adminpanel.settings.forms import (
-    DeliveryForm,
-    SettingForm,
-    TaxForm,
-    TermsForm,
-    WarehouseForm,
-    WeightsForm,
-)
-from adminpanel.templatetags.warehouses import warehouse_name
+from adminpanel.settings.delivery_forms import DeliveryForm, WeightsForm
+from adminpanel.settings.forms import SettingForm, TermsForm, WarehouseForm
+from adminpanel.settings.tax_forms import TaxForm
 from cassandra_db import current_time
 from consistency.stock import CHECKS
 from inventory.queries import prefetch_low_items
-from inventory.warehouses import WAREHOUSE, find_warehouse_key, list_warehouses
+from inventory.warehouses import WAREHOUSE, find_warehouse_key, find_warehouse_name, list_warehouses
 from orders.operations import place_order
 from pricing.delivery import list_delivery_methods
 from pricing.delivery_settings import DELIVERY
@@ -429,7 +423,7 @@ def test_x163_warehouses_have_an_order_and_a_closed_one_gets_nothing_new(ada: Cl
     ada.post(cork, typed(WarehouseForm(values(WAREHOUSE)["cork"]), name="Cork harbour"))
     assert list_warehouses() == ("lyon", "cork", "berlin")
     # People read and write what it is called now.
-    assert warehouse_name("cork") == "Cork harbour"
+    assert find_warehouse_name("cork") == "Cork harbour"
     (meant, unknown) = plan_counts({sku: " cork HARBOUR ", other.variants[0].sku: "Paris"})
     assert (meant.plan, meant.key) == ("changed", f"{sku} cork")
     assert "cork (Cork harbour)" in unknown.faults[0].text

@@ -1,4 +1,4 @@
-"""How the nodes, the tables and the questions to them are."""
+"""The page about nodes, tables and statements."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe

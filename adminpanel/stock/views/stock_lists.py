@@ -1,4 +1,4 @@
-"""Stock, of a warehouse and of a product: what arrives, and what was counted."""
+"""Lists of stock, of a warehouse and of a product, with rows that receive and count units."""
 
 from __future__ import annotations
 
@@ -14,17 +14,20 @@ from django.views.decorators.http import require_safe
 
 from accounts.access import current_member, has_permission, note_changes, staff_required
 from accounts.operations import save_low_stock_mail
-from adminpanel.catalogue.product_forms import VARIANTS_A_PAGE
-from adminpanel.stock.forms import LIST_LABELS, StockListForm, warehouse_label
-from adminpanel.stock.levels import STOCK_STAFF, StockForm, book_submitted
+from accounts.roles import STOCK_STAFF
+from adminpanel.parameters import parse_page
+from adminpanel.stock.booking import StockForm, book_submitted
+from adminpanel.stock.forms import LIST_LABELS, StockListForm
 from adminpanel.stock.pages import get_stock_lines, get_stock_page, list_stock_lines
 from cassandra_db import InvalidPageToken
 from catalogue import queries
 from catalogue.entities import Product
 from inventory.queries import prefetch_open_transfers
-from inventory.warehouses import list_warehouses
+from inventory.warehouses import find_warehouse_name, list_warehouses
 from web.decorators import get_or_post, post_only
 from web.rendering import render_or_redirect, render_page
+
+VARIANTS_A_PAGE = 25
 
 
 @staff_required(STOCK_STAFF)
@@ -42,14 +45,18 @@ def stock_list(request: HttpRequest) -> HttpResponse:
         "selection": selection,
         "lines": lines,
         "warehouses": [
-            (warehouse_label(each), each == selection.warehouse, _list_query(each, selection.show))
+            (
+                find_warehouse_name(each),
+                each == selection.warehouse,
+                _list_query(each, selection.show),
+            )
             for each in list_warehouses()
         ],
         "lists": [
             (label, name == selection.show, selection.to_query(show=name, after=""))
             for name, label in LIST_LABELS.items()
         ],
-        "warehouse": warehouse_label(selection.warehouse),
+        "warehouse": find_warehouse_name(selection.warehouse),
         "first_query": selection.to_query(after=""),
         "next_query": selection.to_query(after=following) if following else "",
         "row_query": f"list=1&{selection.to_query()}",
@@ -110,7 +117,7 @@ def product_stock(request: HttpRequest, product_id: UUID) -> HttpResponse:
 
 
 def _row_query(request: HttpRequest) -> str:
-    """Return by which parameters a row's form says in which list it stands."""
+    """Return the parameters by which a row's form names the list that it is in."""
     if request.GET.get("list"):
         return f"list=1&{StockListForm(request.GET).parse_selection().to_query()}"
     page = request.GET.get("page", "")[:4]
@@ -134,14 +141,13 @@ def _page(
     """Show the stock of a page of a product's variants, or of the one that was submitted its row alone, if that was asked for."""
     sold_first = sorted(product.variants, key=lambda each: not each.sold)
     count = max(1, -(-len(sold_first) // VARIANTS_A_PAGE))
-    asked = request.GET.get("page", "")[:4]
-    number = min(max(int(asked), 1), count) if asked.isdecimal() else 1
-    shown = sold_first[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
-    if key and all(each.variant_id != key[0] for each in shown):
-        shown = [each for each in sold_first if each.variant_id == key[0]]
+    number = parse_page(request.GET, count)
+    variants = sold_first[(number - 1) * VARIANTS_A_PAGE : number * VARIANTS_A_PAGE]
+    if key and all(each.variant_id != key[0] for each in variants):
+        variants = [each for each in sold_first if each.variant_id == key[0]]
     transfers = prefetch_open_transfers()
     lines = list_stock_lines(
-        product, shown, {key: submitted} if key and submitted else {}, transfers
+        product, variants, {key: submitted} if key and submitted else {}, transfers
     )
     context = {
         "product": product,

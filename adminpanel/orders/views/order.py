@@ -1,4 +1,4 @@
-"""The board of orders, an order's page, and the submits on it."""
+"""An order's page, its status and its notes."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -8,26 +8,18 @@ from django.views.decorators.http import require_safe
 from accounts.access import current_member, staff_required
 from accounts.looks import prefetch_looks, record_look
 from accounts.roles import ORDER_STAFF
-from adminpanel.orders import operations
 from adminpanel.orders.forms import NoteForm, TransitionForm
 from adminpanel.orders.labels import staff_actor
-from adminpanel.orders.pages import (
-    ORDER_LOOK,
-    answer_submit,
-    get_order_or_404,
-    order_submit,
-    render_conflict,
-    render_order_page,
-)
-from adminpanel.orders.queries import get_order_page
+from adminpanel.orders.order_page import ORDER_LOOK, get_order_or_404, get_order_page
 from adminpanel.orders.refund_permission import confirm_order_refund
-from cassandra_db import (
-    current_time,
-)
+from adminpanel.orders.rendering import render_conflict, render_order_page
+from adminpanel.orders.submits import answer_submit, order_submit
+from cassandra_db import current_time
+from orders import operations
 from orders.lifecycle import balance
 from orders.lifecycle.entities import Order
 from orders.lifecycle.errors import OrderChanged, TransitionRefused
-from orders.operations import add_note
+from orders.lifecycle.transitions import Transition
 from orders.viewers import record_viewer
 from web.decorators import post_only
 
@@ -52,29 +44,26 @@ def order_detail(request: HttpRequest, number: str) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
-    """Move an order on, if it still is what the page showed."""
+    """Apply a transition to an order, if it still has the version that the page showed."""
     form = TransitionForm(request.POST)
     if not form.is_valid():
         if {"event", "version"} & form.errors.keys():
-            # Nobody types these: the page is older than its buttons.
+            # They are hidden fields: the page is stale.
             return render_conflict(request, OrderChanged(found), note=form["note"].value() or "")
         return render_order_page(request, get_order_page(found), move_form=form, status=422)
     sent = form.cleaned_data
-    # Of an order that has changed since, nothing happens below.
+    # An order that has changed since is refused below, and nothing is refunded.
     is_cancelling = sent["event"] == "cancelled" and sent["version"] == found.version
     if is_cancelling and not confirm_order_refund(
         request, form, found, balance.amount_to_give_up(found)
     ):
         return render_order_page(request, get_order_page(found), move_form=form, status=422)
     try:
-        changed = operations.apply_staff_transition(
-            found,
-            sent["event"],
-            seen_version=sent["version"],
-            actor=staff_actor(current_member(request)),
-            note=sent["note"],
-            now=current_time(),
-        )
+        if sent["version"] != found.version:
+            raise OrderChanged(found)
+        actor = staff_actor(current_member(request))
+        transition = Transition(sent["event"], actor=actor, note=sent["note"], at=current_time())
+        changed = operations.transition_order(found, transition)
     except (OrderChanged, TransitionRefused) as error:
         return render_conflict(request, error, note=form["note"].value() or "")
     return answer_submit(request, changed, before=found)
@@ -84,11 +73,11 @@ def change_order_status(request: HttpRequest, found: Order) -> HttpResponse:
 @post_only("adminpanel:order", "number")
 @order_submit
 def add_staff_note(request: HttpRequest, found: Order) -> HttpResponse:
-    """Write a note among the staff into an order's history."""
+    """Add a staff note to an order's history."""
     form = NoteForm(request.POST)
     if not form.is_valid():
         return render_order_page(request, get_order_page(found), note_form=form, status=422)
-    noted = add_note(
+    noted = operations.add_note(
         found,
         form.cleaned_data["note"],
         actor=staff_actor(current_member(request)),

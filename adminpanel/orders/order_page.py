@@ -1,4 +1,4 @@
-"""All that an order's page shows."""
+"""Reads what an order's page shows."""
 
 from __future__ import annotations
 
@@ -8,22 +8,35 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from accounts import queries as accounts
+from django.http import Http404
+
 from accounts.models import User
+from accounts.queries import find_user_by_email, prefetch_profile, user_from_row
 from cassandra_db import current_time
 from mail import fates
 from mail.queries import order_mails_from_rows, prefetch_order_mails
-from orders import queries
-from orders import viewers as viewing
+from orders import queries, viewers
 from orders.lifecycle.entities import Order
 from orders.lifecycle.items import Item
 from orders.lifecycle.payment_attempts import PaymentAttempt
 from orders.lifecycle.refunds import Refund
-from orders.viewers import Viewer
+from orders.numbers import normalize_order_number
 from payments.methods import MANUAL_METHODS
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
+
+
+# What the audit log calls a look at an order, or at what was mailed about it.
+ORDER_LOOK = "order_looked_at"
+
+
+def get_order_or_404(number: str) -> Order:
+    """Return the order with this number, however it was typed. Raises Http404."""
+    found = queries.get_order_by_number(normalize_order_number(number))
+    if found is None:
+        raise Http404(f"no order {number!r}")
+    return found
 
 
 def address_lines(order: Order) -> tuple[Sequence[str], Sequence[str]]:
@@ -53,7 +66,7 @@ class OrderPage:
     order: Order
     items: tuple[Item, ...]
     attempts: tuple[PaymentAttempt, ...]
-    viewers: tuple[Viewer, ...]
+    viewers: tuple[viewers.Viewer, ...]
     known_tags: tuple[str, ...]
     mails: tuple[OrderMail, ...]
     now: datetime
@@ -66,23 +79,22 @@ def get_order_page(order: Order) -> OrderPage:
 
     The customer of a guest's order is the account that has its e-mail address, if there is one.
     """
-    items, attempts = (
-        queries.prefetch_items(order.order_id),
-        queries.prefetch_payments(order.order_id),
-    )
-    viewers, known_tags = viewing.prefetch_viewers(order.number), queries.prefetch_recent_tags()
+    items = queries.prefetch_items(order.order_id)
+    attempts = queries.prefetch_payments(order.order_id)
+    viewing = viewers.prefetch_viewers(order.number)
+    known_tags = queries.prefetch_recent_tags()
     mails = prefetch_order_mails(order.number)
-    reading = accounts.prefetch_profile(order.user_id) if order.user_id else None
+    reading = prefetch_profile(order.user_id) if order.user_id else None
     if reading:
         row = reading.one()
-        customer = accounts.user_from_row(row) if row else None
+        customer = user_from_row(row) if row else None
     else:
-        customer = accounts.find_user_by_email(order.email) if order.email else None
+        customer = find_user_by_email(order.email) if order.email else None
     return OrderPage(
         order,
         queries.items_from_rows(order, items.rows()),
         queries.add_payment_references(order, attempts.rows()).payment_attempts,
-        viewing.viewers_from_rows(viewers.rows()),
+        viewers.viewers_from_rows(viewing.rows()),
         queries.tags_from_rows(known_tags.rows()),
         tuple(
             OrderMail(row.mail_id, row.subject, row.queued_at, *fates.LABELS[row.fate])
@@ -94,5 +106,5 @@ def get_order_page(order: Order) -> OrderPage:
 
 
 def manual_refunds(order: Order) -> Sequence[Refund]:
-    """Return the refunds that wait for staff to send them: nobody else can."""
+    """Return the refunds that staff have to send by hand."""
     return order.due_refunds if order.payment_method in MANUAL_METHODS else ()

@@ -1,4 +1,4 @@
-"""The staff's forms about many products at once: which ones, and what is done to them."""
+"""The forms of bulk changes of products: which products, and what is done to them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from adminpanel.catalogue.product_forms import STATUS_LABELS, CategoryField, category_choices
+from adminpanel.catalogue.fields import CategoryField, category_choices
+from adminpanel.catalogue.labels import STATUS_LABELS
+from adminpanel.forms import short_input
+from adminpanel.parameters import parse_id
 from catalogue.bulk_acts import BulkAct
 from catalogue.rules import MAX_PRICE
 from catalogue.search import STAFF_PAGE_LENGTH
 from web.forms import Form
 
-# What stands in the address of a selection: the list's own filters, or the ticked products, which from then on are one field:
+# The parameters of a selection: the list's own filters, or the ticked products, joined in one field:
 # the audit log takes none that is sent twice.
 FILTER_FIELDS = ("q", "status", "category", "stock", "brand", "reduced", "bare")
 TICKED, JOINED = "product", "products"
@@ -38,15 +41,8 @@ def list_filter_fields(data: QueryDict) -> list[tuple[str, str]]:
 def list_ticked_ids(data: QueryDict) -> list[UUID]:
     """Return the products that are ticked, a page of the list at most. What is no id is left out."""
     sent = [*data.getlist(TICKED), *data.get(JOINED, "").split(",")]
-    found = dict.fromkeys(_id(text) for text in sent[:STAFF_PAGE_LENGTH])
+    found = dict.fromkeys(parse_id(text) for text in sent[:STAFF_PAGE_LENGTH])
     return [each for each in found if each]
-
-
-def _id(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 class BulkActForm(Form):
@@ -80,9 +76,7 @@ class PriceActForm(BulkActForm):
         min_value=Decimal("0.01"),
         max_value=Decimal(MAX_PRICE),
         decimal_places=2,
-        widget=forms.TextInput(
-            {"class": "input--short", "inputmode": "decimal", "autocomplete": "off"}
-        ),
+        widget=short_input(inputmode="decimal"),
         error_messages={
             "required": gettext_lazy("Enter by how much"),
             "invalid": gettext_lazy("Enter a number, such as 10"),
@@ -131,7 +125,7 @@ class PriceActForm(BulkActForm):
 
 
 class CategoryActForm(BulkActForm):
-    """They stand in a category."""
+    """They are added to a category, or get it as their main one."""
 
     act = "category"
     category_id = CategoryField(label=gettext_lazy("Category"))

@@ -1,4 +1,4 @@
-"""What the pages of bulk changes of products and of orders have in common."""
+"""What the pages of bulk changes share, those of products and of orders."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, QueryDict
-from django.utils.translation import gettext as _
+from django.http import Http404, HttpRequest
 from django.utils.translation import gettext_lazy
 
-from accounts.queries import get_users
+from adminpanel.parameters import parse_id, parse_page
 from jobs.bulk_changes import (
     MAX_IN_REQUEST,
     PAGE_LENGTH,
     RESULTS,
-    BulkChange,
     BulkChangeRow,
     C,
     ChangeStore,
@@ -36,18 +34,15 @@ RESULT_TONES = {"done": "good", "refused": "warn", "changed": "warn"}
 
 
 def fingerprint_selection(item_ids: Sequence[UUID], *more: str) -> str:
-    """Return a short text that differs when others are selected, or something else is said of them."""
+    """Return a short text that differs for another selection, or other parameters of the change."""
     parts = [*sorted(each.bytes for each in item_ids), *(each.encode() for each in more)]
     return sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def parse_change_id(text: str, now: datetime) -> UUID | None:
     """Return the id that a form carries, None if no change may be started under it (any more)."""
-    try:
-        change_id = UUID(text)
-    except ValueError:
-        return None
-    return change_id if is_usable_id(change_id, now) else None
+    change_id = parse_id(text)
+    return change_id if change_id and is_usable_id(change_id, now) else None
 
 
 def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
@@ -60,26 +55,10 @@ def run_if_small(change: C, run: Callable[[C, int], int]) -> None:
             run(change, MAX_IN_REQUEST)
 
 
-def parse_page(data: QueryDict, count: int) -> int:
-    """Return which of so many pages is asked for."""
-    text = data.get("page", "")[:5]
-    return min(max(int(text) if text.isdecimal() else 1, 1), max(count, 1))
-
-
-def list_starters(changes: Sequence[BulkChange]) -> dict[UUID, str]:
-    """Return who has started these changes, by their ids. Raises CassandraUnavailable."""
-    people = get_users({each.started_by for each in changes})
-    gone = _("somebody whose account was deleted")
-    return {
-        each.started_by: people[each.started_by].name if each.started_by in people else gone
-        for each in changes
-    }
-
-
 def change_context(
     request: HttpRequest, store: ChangeStore[C], change: C
 ) -> tuple[dict[str, Any], list[BulkChangeRow]]:
-    """Return what the page of a change shows, and the rows that it asks for. Raises CassandraUnavailable."""
+    """Return the context of a change's page, and the rows to list. Raises Http404, CassandraUnavailable."""
     only = request.GET.get("only", "")
     if only and only not in RESULTS:
         raise Http404("no such result")

@@ -1,4 +1,4 @@
-"""What the staff's pages of changes of many products put together: acts, differences and results in words."""
+"""What the pages of bulk changes of products show: acts, differences and results in words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from moneyed import Money
 
-from adminpanel.catalogue.product_forms import STATUS_LABELS
-from adminpanel.change_pages import RESULT_LABELS, RESULT_TONES
+from adminpanel.bulk_change_pages import RESULT_LABELS, RESULT_TONES
+from adminpanel.catalogue.labels import STATUS_LABELS
 from catalogue import queries
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import PreviewedProduct
@@ -75,7 +75,7 @@ def preview_line(previewed: PreviewedProduct, act: BulkAct) -> PreviewLine:
 
 
 def _describe(product: Product, act: BulkAct) -> str:
-    """Return what an act is about, as it stands."""
+    """Return the values of a product that an act changes."""
     if act.is_about_prices:
         return _describe_prices([each for each in product.variants if each.sold])
     if act.kind in ("main_category", "category"):

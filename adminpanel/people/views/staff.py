@@ -1,4 +1,4 @@
-"""Who works here: roles, sessions and second factors, given and taken by an admin."""
+"""Staff accounts: an admin gives and takes roles, ends sessions, resets second factors."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,8 @@ from accounts.roles import ADMIN
 from accounts.second_factor import get_second_factor
 from accounts.sessions import end_sessions, list_sessions
 from adminpanel.code_again import confirm_by_code
-from adminpanel.people.forms import FindPersonForm, StaffRoleForm
+from adminpanel.forms import EmailForm
+from adminpanel.people.forms import StaffRoleForm
 from adminpanel.templatetags.roles import role_label
 from cassandra_db import current_time
 from web.decorators import post_only
@@ -37,15 +38,15 @@ def staff_list(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "adminpanel/people/people.html",
-        {"staff": queries.list_staff(), "form": FindPersonForm()},
+        {"staff": queries.list_staff(), "form": EmailForm()},
     )
 
 
 @staff_required((ADMIN,))
 @post_only("adminpanel:people")
 def find_person(request: HttpRequest) -> HttpResponse:
-    """Lead to the account with an e-mail address; by POST, so that no address stands in a URL."""
-    form = FindPersonForm(request.POST)
+    """Redirect to the account with an email address. By POST, to keep the address out of URLs."""
+    form = EmailForm(request.POST)
     if form.is_valid():
         if found := queries.find_user_by_email(form.cleaned_data["email"]):
             return redirect("adminpanel:person", found.pk)

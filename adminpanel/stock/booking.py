@@ -1,4 +1,4 @@
-"""What staff book of stock: units that have arrived, and what was counted."""
+"""Books stock that staff enter in a row of a page: units that have arrived, or what was counted."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ from django.utils.translation import gettext_lazy
 
 from accounts.access import current_member, note_changes
 from accounts.models import User
-from adminpanel.stock.forms import units_field, warehouse_label
+from adminpanel.forms import short_input
+from adminpanel.stock.forms import units_field
 from cassandra_db import Row, current_time
 from catalogue.entities import Product, Variant
 from inventory import operations
-from inventory.entities import (
-    DEFAULT_THRESHOLD,
-    StockNumbers,
-)
+from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged
 from inventory.queries import (
     get_stock_numbers,
@@ -31,11 +29,8 @@ from inventory.queries import (
     prefetch_stock_numbers,
     stock_numbers_from_row,
 )
-from inventory.warehouses import list_open_warehouses, list_warehouses
+from inventory.warehouses import find_warehouse_name, list_open_warehouses, list_warehouses
 from web.forms import Form
-
-# Who works with stock.
-STOCK_STAFF = ("catalogue", "warehouse")
 
 
 class StockForm(Form):
@@ -51,7 +46,7 @@ class StockForm(Form):
         label=gettext_lazy("Reason"),
         required=False,
         max_length=200,
-        widget=forms.TextInput({"class": "input--short", "autocomplete": "off"}),
+        widget=short_input(),
     )
 
     def __init__(
@@ -93,7 +88,7 @@ class StockForm(Form):
         return bool(row.state == state and row.quantity == units)
 
     def show_with(self, **hidden: object) -> None:
-        """Have the form shown as it was sent, but with these values of its hidden fields."""
+        """Keep what was typed, with other values in hidden fields."""
         self.data = {**dict(self.data.items()), **{name: str(hidden[name]) for name in hidden}}
 
 
@@ -116,7 +111,7 @@ def book_submitted(
         said = book_stock(product, variant.variant_id, warehouse, form, member, now)
     after = get_stock_numbers(variant.variant_id, warehouse)
     if not said:
-        # Of what is wrong in itself nobody has said yet whether it is stale, too.
+        # An invalid form keeps the number that it was sent for: whether it is stale was not checked yet.
         if is_valid or form.cleaned_data.get("seen") is None:
             form.show_with(seen=after.on_hand)
         status = HTTPStatus.CONFLICT if form.is_stale else HTTPStatus.UNPROCESSABLE_ENTITY
@@ -125,7 +120,7 @@ def book_submitted(
     messages.success(
         request,
         _("%(sku)s, %(warehouse)s: %(said)s")
-        % {"sku": variant.sku, "warehouse": warehouse_label(warehouse), "said": said},
+        % {"sku": variant.sku, "warehouse": find_warehouse_name(warehouse), "said": said},
     )
     return warehouse, form, HTTPStatus.SEE_OTHER
 

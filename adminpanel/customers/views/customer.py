@@ -1,4 +1,4 @@
-"""Customers as the staff see them: what they have ordered and were sent, notes, a block, their data on request."""
+"""Customers: their orders and mails, notes, a block, their data on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from accounts.personal_data_file import answer_with_personal_data
 from adminpanel.code_again import confirm_by_code
 from adminpanel.customers.forms import BlockForm, CustomerNoteForm, EraseForm, UnblockForm
 from adminpanel.customers.pages import MAX_LISTED, get_customer_page, list_guest_orders
-from adminpanel.people.forms import FindPersonForm
+from adminpanel.forms import EmailForm
 from cassandra_db import current_time
 from web import personal_data
 from web.decorators import post_only
@@ -35,14 +35,14 @@ CUSTOMER_STAFF = ("support",)
 @require_safe
 def customer_list(request: HttpRequest) -> HttpResponse:
     """Show the customers that this member of staff has looked at lately, and a way to others."""
-    return _render_list(request, FindPersonForm())
+    return _render_list(request, EmailForm())
 
 
 @staff_required(CUSTOMER_STAFF)
 @post_only("adminpanel:customers")
 def find_customer(request: HttpRequest) -> HttpResponse:
-    """Lead to the customer with an e-mail address, or show a guest's orders; by POST, so that no address stands in a URL."""
-    form = FindPersonForm(request.POST)
+    """Redirect to the customer with an email address, or show a guest's orders. By POST, to keep the address out of URLs."""
+    form = EmailForm(request.POST)
     if not form.is_valid():
         return _render_list(request, form, status=422)
     email = form.cleaned_data["email"]
@@ -55,7 +55,7 @@ def find_customer(request: HttpRequest) -> HttpResponse:
 
 
 def _render_list(
-    request: HttpRequest, form: FindPersonForm, *, status: int = 200, **more: Any
+    request: HttpRequest, form: EmailForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     looks = queries.list_looks(current_member(request).pk, MAX_LISTED)
     context = {"looks": looks, "form": form, **more}
@@ -131,7 +131,7 @@ def unblock_customer(request: HttpRequest, user_id: UUID) -> HttpResponse:
     """Let a customer place orders again."""
     form = UnblockForm(request.POST)
     if not form.is_valid():
-        # Nobody types this: the page is older than its button.
+        # It is a hidden field: the page is stale.
         return _render_customer(request, user_id, status=409)
     try:
         operations.unblock_customer(user_id, form.cleaned_data["seen"])

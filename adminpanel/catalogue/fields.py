@@ -1,0 +1,141 @@
+"""Fields that the forms of products and their variants share: categories, and values typed as in a file's cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from adminpanel.forms import short_input
+from catalogue.entities import CategoryNode
+from catalogue.queries import get_category_tree_at_quorum
+from spreadsheets.errors import CellRefused
+from spreadsheets.typed_values import (
+    format_price,
+    format_shop_time,
+    format_whole_number,
+    parse_moment,
+    parse_price,
+    parse_whole_number,
+)
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+Value = TypeVar("Value")
+
+
+def category_choices() -> list[tuple[str, str]]:
+    """Return the categories by id with their paths, each below its parent, as a quorum knows them. Raises CassandraUnavailable."""
+    nodes = get_category_tree_at_quorum().nodes
+    return [(str(node.category_id), path_text(node)) for node in nodes]
+
+
+def path_text(node: CategoryNode) -> str:
+    """Return a category's name with those above it."""
+    return " › ".join(each.name for each in node.path)
+
+
+class TypedField(forms.Field):
+    """A field whose text is read by `parse` and written by `show`, as the cells of a file are (spreadsheets.typed_values)."""
+
+    def __init__(
+        self,
+        label: StrOrPromise,
+        parse: Callable[[str], Any],
+        show: Callable[[Any], str],
+        widget: forms.Widget,
+        hint: StrOrPromise = "",
+        *,
+        required: bool = False,
+        missing: StrOrPromise = "",
+    ) -> None:
+        said = {"required": missing} if missing else None
+        super().__init__(
+            label=label, required=required, help_text=hint, widget=widget, error_messages=said
+        )
+        self.parse, self.show = parse, show
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return what was typed, or a value as text."""
+        return value if value is None or isinstance(value, str) else self.show(value)
+
+    def to_python(self, value: Any) -> Any:
+        """Return what the text says; None for no text. Raises ValidationError."""
+        text = str(value or "").strip()
+        if not text:
+            return None
+        return refuse_in_form(self.parse, text)
+
+
+def refuse_in_form(parse: Callable[..., Value], *typed: Any) -> Value:
+    """Return `parse(*typed)`. Raises ValidationError where that raises CellRefused."""
+    try:
+        return parse(*typed)
+    except CellRefused as refused:
+        raise forms.ValidationError(str(refused)) from refused
+
+
+def number_field(label: StrOrPromise, most: int, hint: StrOrPromise = "") -> TypedField:
+    return TypedField(
+        label,
+        lambda text: parse_whole_number(text, most),
+        format_whole_number,
+        short_input(inputmode="numeric"),
+        hint,
+    )
+
+
+def price_field(label: StrOrPromise, *, required: bool, hint: StrOrPromise = "") -> TypedField:
+    return TypedField(
+        label,
+        parse_price,
+        format_price,
+        short_input(inputmode="decimal"),
+        hint,
+        required=required,
+        missing=gettext_lazy("Enter a price"),
+    )
+
+
+def moment_field(
+    label: StrOrPromise,
+    hint: StrOrPromise = "",
+    *,
+    parse: Callable[[str], datetime | None] = parse_moment,
+    required: bool = False,
+) -> TypedField:
+    """A moment in the shop's time; its clean value is UTC."""
+    return TypedField(
+        label,
+        parse,
+        format_shop_time,
+        # Not a DateTimeInput, which drops fractions of a second.
+        forms.TextInput({"type": "datetime-local"}),
+        hint,
+        required=required,
+        missing=gettext_lazy("Enter a day and a time"),
+    )
+
+
+def sku_field(*, required: bool = True) -> forms.CharField:
+    return forms.CharField(
+        label=gettext_lazy("SKU"),
+        required=required,
+        max_length=64,
+        widget=short_input(autocapitalize="characters", spellcheck="false"),
+        error_messages={"required": gettext_lazy("Enter a SKU")},
+    )
+
+
+class CategoryField(forms.ChoiceField):
+    """A category of the shop, by its id."""
+
+    default_error_messages = {
+        "required": gettext_lazy("Choose a category"),
+        "invalid_choice": gettext_lazy("Choose a category"),
+    }

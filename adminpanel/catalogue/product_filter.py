@@ -1,0 +1,105 @@
+"""The filter of the list of products: which of them are listed, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from adminpanel.catalogue.fields import category_choices
+from adminpanel.catalogue.labels import AVAILABILITY_LABELS, SORT_LABELS, STATUS_LABELS
+from catalogue.search import (
+    STAFF_DEEPEST,
+    STAFF_PAGE_LENGTH,
+    SearchIndexMissing,
+    list_product_ids_for_staff,
+)
+from web.forms import FilterForm
+
+
+@dataclass(frozen=True)
+class ProductSelection:
+    """Which products are listed, each value usable as it is."""
+
+    query: str
+    filters: dict[str, Any]  # as catalogue.search.find_products_for_staff takes them
+    sort: str
+    page: int
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * STAFF_PAGE_LENGTH
+
+
+class ProductFilterForm(FilterForm):
+    """Which products are listed."""
+
+    PLACES = frozenset({"sort", "page"})
+
+    q = forms.CharField(
+        label=gettext_lazy("Name, SKU or brand"),
+        required=False,
+        max_length=100,
+        widget=forms.TextInput({"type": "search", "autocomplete": "off"}),
+    )
+    status = forms.ChoiceField(
+        label=gettext_lazy("Status"),
+        required=False,
+        choices=[("", gettext_lazy("Any")), *STATUS_LABELS.items()],
+    )
+    category = forms.ChoiceField(label=gettext_lazy("Category"), required=False)
+    stock = forms.ChoiceField(
+        label=gettext_lazy("Stock"),
+        required=False,
+        choices=[("", gettext_lazy("Any")), *AVAILABILITY_LABELS.items()],
+    )
+    brand = forms.CharField(label=gettext_lazy("Brand"), required=False, max_length=100)
+    sort = forms.ChoiceField(
+        label=gettext_lazy("Sort by"), required=False, choices=list(SORT_LABELS.items())
+    )
+    reduced = forms.BooleanField(label=gettext_lazy("On sale"), required=False)
+    bare = forms.BooleanField(label=gettext_lazy("Without a picture"), required=False)
+    page = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=STAFF_DEEPEST // STAFF_PAGE_LENGTH,
+        widget=forms.HiddenInput,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="filter-%s", **kwargs)
+        category = cast(forms.ChoiceField, self.fields["category"])
+        category.choices = [("", _("Any")), *category_choices()]
+
+    def parse_selection(self) -> ProductSelection:
+        """Return what is to be listed, unless the form `is_refused`."""
+        self.is_valid()
+        clean = self.cleaned_data
+        category = clean.get("category")
+        return ProductSelection(
+            clean.get("q", ""),
+            {
+                "status": clean.get("status", ""),
+                "category_id": UUID(category) if category else None,
+                "brand": clean.get("brand", ""),
+                "availability": clean.get("stock", ""),
+                "without_picture": clean.get("bare", False),
+                "reduced": clean.get("reduced", False),
+            },
+            clean.get("sort") or "changed",
+            clean.get("page") or 1,
+        )
+
+    def list_product_ids(self) -> tuple[list[UUID], int]:
+        """Return all products that are listed, STAFF_DEEPEST at most, and how many there are; none if the form `is_refused`."""
+        if self.is_refused:
+            return [], 0
+        selection = self.parse_selection()
+        try:
+            return list_product_ids_for_staff(selection.query, selection.filters)
+        except SearchIndexMissing:
+            return [], 0

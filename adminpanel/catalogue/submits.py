@@ -1,0 +1,107 @@
+"""How a form of a product or a variant is saved, and how a refusal gets beside its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext as _
+
+from accounts.access import note_changes
+from adminpanel.catalogue.variant_forms import VariantForm
+from cassandra_db import current_time
+from catalogue import operations
+from catalogue.entities import Product, Variant
+from catalogue.errors import ProductChanged, ProductRefused
+from catalogue.variants import fingerprint_variant
+
+# The forms' names of what the catalogue's refusals call otherwise.
+FORM_FIELDS = {
+    "related_ids": "related",
+    "option_names": "options",
+    "planned": "starts",
+    "successor_id": "successor",
+}
+
+
+def show_refusal(form: Any, refused: ProductRefused, others: Iterable[Variant] = ()) -> None:
+    """Add each reason of a refusal to its field's errors, or to the form's if it has no such field.
+
+    The form of one variant has no field of `others`: a reason that is theirs names the SKU.
+    """
+    skus: dict[UUID | None, str] = {each.variant_id: each.sku for each in others}
+    said: dict[tuple[str | None, str], None] = {}
+    for each in (refused, *refused.others):
+        field, sku = FORM_FIELDS.get(each.field, each.field), skus.get(each.variant_id)
+        name = field if field in form.fields and not sku else None
+        said[name, f"{sku}: {each}" if sku else str(each)] = None
+    for name, text in said:
+        form.add_error(name, text)
+
+
+def list_others(product: Product, variant: Variant) -> list[Variant]:
+    """Return the other variants of the product."""
+    return [each for each in product.variants if each.variant_id != variant.variant_id]
+
+
+def with_seen_version(request: HttpRequest, product: Product) -> Product:
+    """Return the product with the version that the sent page has shown."""
+    seen = request.POST.get("version", "")
+    return replace(product, version=int(seen) if seen.isdecimal() and len(seen) < 10 else 0)
+
+
+def get_variant_or_404(product: Product, variant_id: UUID) -> tuple[Variant, str]:
+    """Return a variant and its fingerprint. Raises Http404."""
+    variant = product.get_variant(variant_id)
+    if variant is None:
+        raise Http404("no such variant")
+    return variant, fingerprint_variant(variant)
+
+
+def save_variant_form(
+    request: HttpRequest, product: Product, form: VariantForm
+) -> tuple[Product, int]:
+    """Save a variant by its form; return the product as it is then, and the answer's status: 303 if it was saved.
+
+    Otherwise the form's errors say why.
+    """
+    if not form.is_valid():
+        return product, HTTPStatus.UNPROCESSABLE_ENTITY
+    typed = form.build()
+    try:
+        saved = operations.save_variant(
+            product.product_id, typed, form.cleaned_data["seen"], current_time()
+        )
+    except ProductChanged as changed:
+        newer = changed.product or product
+        _show_newer_variant(form, newer)
+        return newer, HTTPStatus.CONFLICT
+    except ProductRefused as refused:
+        show_refusal(form, refused, list_others(product, typed))
+        return product, HTTPStatus.UNPROCESSABLE_ENTITY
+    note_changes(request, VariantForm.describe(form.variant), VariantForm.describe(typed))
+    messages.success(request, _("Saved %(sku)s.") % {"sku": typed.sku})
+    return saved, HTTPStatus.SEE_OTHER
+
+
+def _show_newer_variant(form: VariantForm, product: Product) -> None:
+    """Show the saved values beside the fields, and let the next submit overwrite them."""
+    newer = product.get_variant(form.variant.variant_id)
+    if newer is None:
+        return
+    form.add_error(
+        None,
+        _(
+            "Someone else has changed this variant in the meantime. Save again to keep what you typed."
+        ),
+    )
+    typed = form.build()
+    for name, text in VariantForm.describe(newer).items():
+        if name in form.fields and text != VariantForm.describe(typed)[name]:
+            form.add_error(name, _("Saved now: %(text)s") % {"text": text or _("empty")})
+    form.data = {**form.data.dict(), "seen": fingerprint_variant(newer)}  # type: ignore[attr-defined]

@@ -1,0 +1,202 @@
+"""The forms of an order's parcels: pack one, ship it, say what became of it, correct its tracking number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from adminpanel.orders.forms import WHOLE_NUMBER, OrderForm, UnitsField, line_contents
+from catalogue.queries import MAX_SKU_LENGTH
+from orders.lifecycle import parcels
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.parcels import Parcel
+from orders.lifecycle.states import TRANSITION_RULES
+
+TRACKING = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ./-]*")
+
+
+class PackForm(OrderForm):
+    """The contents of a new parcel of one warehouse. A scanner types SKUs: the first one empties the lines, each adds a unit.
+
+    `is_counted` after `count_scan`: then the scanner's field gets the focus.
+    """
+
+    scan = forms.CharField(
+        label=gettext_lazy("Scan the items"),
+        required=False,
+        max_length=MAX_SKU_LENGTH,
+        help_text=gettext_lazy("A barcode of a SKU, or its letters and Enter, counts one unit."),
+        widget=forms.TextInput(
+            {"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}
+        ),
+    )
+    scanning = forms.CharField(widget=forms.HiddenInput, required=False, max_length=1)
+
+    def __init__(
+        self,
+        order: Order,
+        warehouse: str,
+        items: Iterable[Item],
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(order, f"pack-{warehouse}", data)
+        self.warehouse, self.is_counted = warehouse, False
+        self.add_unit_fields(line_contents(items, order.units_to_pack.get(warehouse, {})))
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError if the parcel would be empty."""
+        cleaned = super().clean() or self.cleaned_data
+        self.require_some_units()
+        return cleaned
+
+    @property
+    def is_scanning(self) -> bool:
+        """Whether the lines have what was scanned, and not all that is left."""
+        return str(self["scanning"].value()) == "1"
+
+    @property
+    def full_names(self) -> set[str]:
+        """The fields of the lines of which all units were scanned."""
+        return {
+            field.name
+            for _item, field in self.lines
+            if self.is_scanning and _count(field) == _most(field)
+        }
+
+    def count_scan(self) -> bool:
+        """Count a unit of the SKU that was scanned, in the form itself; return whether it was. If not, the field has an error."""
+        self.full_clean()
+        self.is_counted = True
+        sku = self.cleaned_data.get("scan", "").upper()
+        found = [field for item, field in self.lines if item.sku == sku]
+        counted = {
+            field.name: _count(field) if self.is_scanning else 0 for _item, field in self.lines
+        }
+        wanting = next((each for each in found if counted[each.name] < _most(each)), None)
+        if wanting is None:
+            most = sum(map(_most, found))
+            self.add_error(
+                "scan",
+                _("All %(units)d of %(sku)s are in the parcel") % {"units": most, "sku": sku}
+                if found
+                else _("“%(sku)s” is nothing that is to be packed here") % {"sku": sku},
+            )
+            return False
+        counted[wanting.name] += 1
+        texts = {name: str(units or "") for name, units in counted.items()}
+        self.data = {**dict(self.data.items()), **texts, "scan": "", "scanning": "1"}
+        self.full_clean()
+        return True
+
+
+def _count(field: forms.BoundField) -> int:
+    """Return the units in a line's field; 0 for anything else."""
+    text = str(field.value() or "")
+    return int(text) if WHOLE_NUMBER.fullmatch(text) else 0
+
+
+def _most(field: forms.BoundField) -> int:
+    return cast(UnitsField, field.field).most
+
+
+class TrackingField(forms.CharField):
+    """A carrier's number of a parcel."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            label=_("Tracking number"),
+            max_length=60,
+            widget=forms.TextInput({"autocomplete": "off"}),
+            **kwargs,
+        )
+
+    def clean(self, value: Any) -> str:
+        """Return the number without the spaces around it. Raises ValidationError with what it may consist of."""
+        typed = str(super().clean(value))
+        if typed and not TRACKING.fullmatch(typed):
+            raise forms.ValidationError(
+                _("Enter the tracking number with letters, digits, spaces and dashes only")
+            )
+        return typed
+
+
+class ParcelForm(OrderForm):
+    """The next step of a parcel. A tracking number is optional: not every carrier has one."""
+
+    STEPS = {
+        parcels.PACKED: (
+            ("shipped", gettext_lazy("Mark as shipped")),
+            ("unpacked", gettext_lazy("Unpack")),
+        ),
+        parcels.SHIPPED: (
+            ("delivered", gettext_lazy("Mark as delivered")),
+            ("lost", gettext_lazy("Mark as lost")),
+        ),
+    }
+    event = forms.ChoiceField()
+
+    def __init__(self, order: Order, parcel: Parcel, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(order, f"parcel-{parcel.parcel_id}", data, carrier=order.method.carrier)
+        self.parcel, self.steps = parcel, self.STEPS.get(parcel.state, ())
+        self.fields["event"].choices = self.steps  # type: ignore[attr-defined]
+        if parcel.state == parcels.PACKED:
+            self.fields["carrier"] = forms.CharField(
+                label=_("Carrier"), max_length=40, required=False
+            )
+            self.fields["tracking"] = TrackingField(required=False)
+
+    @property
+    def text_fields(self) -> list[forms.BoundField]:
+        """What can be typed."""
+        return [self[name] for name in ("carrier", "tracking") if name in self.fields]
+
+
+class TrackingForm(OrderForm):
+    """A correction of a shipped parcel's carrier or tracking number."""
+
+    event = forms.CharField(widget=forms.HiddenInput)
+    carrier = forms.CharField(label=gettext_lazy("Carrier"), max_length=40, required=False)
+    mail = forms.BooleanField(
+        label=gettext_lazy("Email the number to the customer"), required=False
+    )
+    field_order = ("carrier", "tracking", "mail")
+
+    def __init__(self, order: Order, parcel: Parcel, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(
+            order,
+            f"tracking-{parcel.parcel_id}",
+            data,
+            event=parcels.TRACKED,
+            carrier=order.find_carrier(parcel.parcel_id),
+            tracking=parcel.tracking,
+        )
+        self.parcel = parcel
+        self.fields["tracking"] = TrackingField(required=False)
+        self.order_fields(self.field_order)
+
+    @staticmethod
+    def is_possible(order: Order, parcel: Parcel) -> bool:
+        """Return whether the parcel was shipped and the order is not erased."""
+        rule = TRANSITION_RULES[parcels.TRACKED]
+        return parcel.is_sent and rule.is_allowed(order) and not order.is_erased
+
+    def clean(self) -> dict[str, Any]:
+        """Require a change, and a number if it is to be mailed."""
+        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.errors:
+            return clean
+        known = (self.order.find_carrier(self.parcel.parcel_id), self.parcel.tracking)
+        if clean["mail"] and not clean["tracking"]:
+            self.add_error("tracking", _("Enter the tracking number to email"))
+        elif (
+            clean["carrier"] or self.order.method.carrier,
+            clean["tracking"],
+        ) == known and not clean["mail"]:
+            self.add_error("tracking", _("Enter another tracking number or carrier"))
+        return clean

@@ -1,0 +1,67 @@
+"""The forms that answer a return and receive it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from adminpanel.orders.forms import OrderForm, line_contents
+from orders.lifecycle.entities import Order
+from orders.lifecycle.items import Item
+from orders.lifecycle.returns import Return
+
+MAX_WORDS = 1000
+
+
+class ReturnDecisionForm(OrderForm):
+    """Yes or no to a return."""
+
+    event = forms.ChoiceField(
+        choices=[
+            ("return_approved", gettext_lazy("Approve")),
+            ("return_rejected", gettext_lazy("Decline")),
+        ]
+    )
+    note = forms.CharField(
+        label=gettext_lazy("Reason for declining"),
+        required=False,
+        max_length=MAX_WORDS,
+        widget=forms.Textarea({"rows": 3}),
+        help_text=gettext_lazy("Only if you decline. The customer sees this."),
+    )
+
+    def __init__(
+        self, order: Order, order_return: Return, data: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(order, f"return-{order_return.return_id}", data)
+        self.order_return = order_return
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values. Raises ValidationError for a refusal without words."""
+        cleaned = super().clean() or self.cleaned_data
+        if (
+            cleaned.get("event") == "return_rejected"
+            and not cleaned.get("note")
+            and "note" not in self.errors
+        ):
+            self.add_error("note", _("Tell the customer why you decline the return"))
+        return cleaned
+
+
+class ReturnReceiptForm(OrderForm):
+    """How many units of a return that has arrived go back into stock."""
+
+    def __init__(
+        self,
+        order: Order,
+        order_return: Return,
+        items: Iterable[Item],
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(order, f"return-{order_return.return_id}", data)
+        self.order_return = order_return
+        self.add_unit_fields(line_contents(items, order_return.lines))

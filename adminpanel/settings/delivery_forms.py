@@ -1,0 +1,187 @@
+"""The forms of delivery: a method, and what heavier parcels cost."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, cast
+from uuid import uuid4
+
+from django import forms
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.addresses import COUNTRIES
+from adminpanel.forms import NUMBER_ERRORS, short_input
+from adminpanel.settings.fields import amount_field, count_field, day_field
+from adminpanel.settings.forms import LinesForm, SettingForm
+from pricing.delivery_settings import DELIVERY, DeliverySetting
+from pricing.weight_settings import WEIGHTS, ParcelWeights, WeightBand
+
+MAX_BANDS = 8
+
+
+class DeliveryForm(SettingForm[DeliverySetting]):
+    """A delivery method: to which countries, at what price, how fast, and when it is offered."""
+
+    kind, entity_class = DELIVERY, DeliverySetting
+    template = "adminpanel/settings/delivery_method.html"
+    key = forms.UUIDField(widget=forms.HiddenInput, required=False, initial=uuid4)
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=60,
+        help_text=gettext_lazy(
+            "As shoppers read it. Give methods for different countries the same name if they are one to shoppers."
+        ),
+    )
+    countries = forms.MultipleChoiceField(
+        label=gettext_lazy("Countries"),
+        choices=list(COUNTRIES.items()),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": gettext_lazy("Choose at least one country"),
+            "invalid_choice": gettext_lazy("Choose only countries from this list"),
+        },
+    )
+    is_pickup = forms.BooleanField(
+        label=gettext_lazy("Shoppers pick it up in the shop"), required=False
+    )
+    carrier = forms.CharField(
+        label=gettext_lazy("Carrier"),
+        max_length=40,
+        required=False,
+        help_text=gettext_lazy("Who brings it. A parcel that is picked up has none."),
+    )
+    price = amount_field(
+        gettext_lazy("Price"),
+        gettext_lazy("For a parcel of up to 5 kg, in euros, tax included."),
+        required=True,
+    )
+    free_from = amount_field(
+        gettext_lazy("Free from"),
+        gettext_lazy("From this subtotal on it costs nothing. Leave it empty for never."),
+        required=False,
+    )
+    first_day = count_field(
+        gettext_lazy("Arrives after, at the earliest"),
+        gettext_lazy("In working days after the order."),
+        most=60,
+    )
+    last_day = count_field(gettext_lazy("Arrives after, at the latest"), most=60)
+    max_kg = forms.DecimalField(
+        label=gettext_lazy("Weight limit in kg"),
+        required=False,
+        min_value=Decimal("0.1"),
+        max_value=Decimal(10_000),
+        decimal_places=3,
+        help_text=gettext_lazy("Heavier orders can’t be sent so. Leave it empty for no limit."),
+        widget=short_input(inputmode="decimal"),
+        error_messages=dict.fromkeys(
+            NUMBER_ERRORS,
+            gettext_lazy("Enter a weight from 0.1 to 10,000 kg"),
+        ),
+    )
+    valid_from = day_field(
+        gettext_lazy("Offered from"), gettext_lazy("Leave it empty for at once.")
+    )
+    valid_until = day_field(
+        gettext_lazy("Offered until"), gettext_lazy("The last day. Leave it empty for no end.")
+    )
+    position = count_field(
+        gettext_lazy("Place among the methods"),
+        gettext_lazy("The one with the lowest number stands first and is chosen beforehand."),
+        most=99,
+    )
+    is_active = forms.BooleanField(
+        label=gettext_lazy("Offer it to shoppers"), required=False, initial=True
+    )
+
+    def get_initial_values(self, entity: DeliverySetting) -> dict[str, Any]:
+        """Return a method's values by the names of the fields."""
+        kilograms = None if entity.max_grams is None else Decimal(entity.max_grams) / 1000
+        return super().get_initial_values(entity) | {"max_kg": kilograms}
+
+    def clean(self) -> dict[str, Any]:
+        """See that a method has a carrier or is picked up, and that it ends after it begins."""
+        clean = cast(dict[str, Any], super().clean())
+        if not clean.get("is_pickup") and not clean.get("carrier") and "carrier" not in self.errors:
+            self.add_error("carrier", _("Enter who brings it, or tick that it is picked up"))
+        first, last = clean.get("first_day"), clean.get("last_day")
+        if first is not None and last is not None and last < first:
+            self.add_error("last_day", _("Enter at least as many days as at the earliest"))
+        begins, ends = clean.get("valid_from"), clean.get("valid_until")
+        if begins and ends and ends < begins:
+            self.add_error("valid_until", _("Enter a day on or after the first one"))
+        return clean
+
+    def get_values(self) -> dict[str, Any]:
+        """Return the method's values. One that is picked up has no carrier."""
+        clean, cent = self.cleaned_data, Decimal("0.01")
+        free_from, max_kg = clean["free_from"], clean["max_kg"]
+        return super().get_values() | {
+            "countries": tuple(sorted(clean["countries"])),
+            "carrier": "" if clean["is_pickup"] else clean["carrier"],
+            "price": clean["price"].quantize(cent),
+            "free_from": None if free_from is None else free_from.quantize(cent),
+            "max_grams": None if max_kg is None else int(max_kg * 1000),
+        }
+
+    def build_setting(self, key: str) -> DeliverySetting:
+        """Return the method that the valid form describes. A new one has the code of its name; a code never changes."""
+        code = self.entity.code if self.entity else slugify(self.cleaned_data["name"])[:40]
+        return self.build(key=key, code=code or key[:8])
+
+
+class WeightsForm(LinesForm[ParcelWeights]):
+    """What a parcel costs more by its weight, a line for each band. The heaviest is what a parcel may weigh."""
+
+    kind, entity_class = WEIGHTS, ParcelWeights
+    columns, max_lines = ("kg", "surcharge"), MAX_BANDS
+    template = "adminpanel/settings/parcel_weights.html"
+
+    def list_lines(self, entity: ParcelWeights) -> list[list[Any]]:
+        """Return the bands' weights in kilograms with their surcharges."""
+        return [
+            [f"{(Decimal(band.max_grams) / 1000).normalize():f}", band.surcharge]
+            for band in entity.bands
+        ]
+
+    def make_field(self, column: str, number: int) -> forms.Field:
+        """Return the field of a weight, or of what parcels up to it cost more."""
+        line = {"number": number}
+        if column == "kg":
+            return _weight_field(_("Up to kg, line %(number)d") % line)
+        return amount_field(_("Costs more, line %(number)d") % line, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """See that the lines go from light to heavy."""
+        clean = super().clean()
+        before = Decimal(0)
+        for number in self.numbers:
+            kilograms = clean.get(f"kg_{number}")
+            if kilograms is not None and kilograms <= before:
+                self.add_error(f"kg_{number}", _("Enter the weights from light to heavy"))
+            before = max(before, kilograms or Decimal(0))
+        return clean
+
+    def get_values(self) -> dict[str, Any]:
+        """Return the bands."""
+        lines = self.list_typed_lines()
+        return {"bands": tuple(WeightBand(int(kg * 1000), more) for kg, more in lines)}
+
+    def build_setting(self, key: str) -> ParcelWeights:
+        """Return the bands that the valid form describes."""
+        return self.build()
+
+
+def _weight_field(label: str) -> forms.DecimalField:
+    complaint = gettext_lazy("Enter a weight from 0.1 to 1,000 kg, such as 31.5")
+    return forms.DecimalField(
+        label=label,
+        required=False,
+        min_value=Decimal("0.1"),
+        max_value=Decimal(1_000),
+        decimal_places=3,
+        widget=short_input(inputmode="decimal"),
+        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint),
+    )

@@ -1,0 +1,68 @@
+"""Fields that forms of settings share."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.core.validators import MaxValueValidator
+from django.utils.translation import gettext_lazy
+
+from adminpanel.forms import NUMBER_ERRORS, day_input, short_input
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+MAX_PRICE = Decimal(10_000)
+# The rules compute with the day after: a calendar ends with the year 9999.
+LAST_DAY = date(2999, 12, 31)
+
+
+def amount_field(
+    label: StrOrPromise, hint: StrOrPromise = "", *, required: bool
+) -> forms.DecimalField:
+    """Return a field for a sum in the shop's currency."""
+    complaint = gettext_lazy("Enter a sum from 0 to 10,000, such as 4.90")
+    return forms.DecimalField(
+        label=label,
+        required=required,
+        min_value=Decimal(0),
+        max_value=MAX_PRICE,
+        decimal_places=2,
+        help_text=hint,
+        widget=short_input(inputmode="decimal"),
+        error_messages=dict.fromkeys(NUMBER_ERRORS, complaint),
+    )
+
+
+def count_field(
+    label: StrOrPromise, hint: StrOrPromise = "", *, most: int, least: int = 0
+) -> forms.IntegerField:
+    """Return a field for a whole number."""
+    complaint = gettext_lazy("Enter a whole number from %(least)d to %(most)d")
+    return forms.IntegerField(
+        label=label,
+        min_value=least,
+        max_value=most,
+        help_text=hint,
+        widget=short_input(inputmode="numeric"),
+        error_messages={
+            name: complaint % {"least": least, "most": most}
+            for name in ("invalid", "min_value", "max_value")
+        },
+    )
+
+
+def day_field(label: StrOrPromise, hint: StrOrPromise = "") -> forms.DateField:
+    """Return a field for a day that may be left out."""
+    return forms.DateField(
+        label=label,
+        required=False,
+        help_text=hint,
+        widget=day_input(),
+        validators=[MaxValueValidator(LAST_DAY, gettext_lazy("Enter a day before the year 3000"))],
+        error_messages={"invalid": gettext_lazy("Enter a day, such as 2027-01-01")},
+    )

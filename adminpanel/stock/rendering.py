@@ -1,0 +1,67 @@
+"""Draws the page of a variant's stock: as it is, or with a form that was filled in wrongly."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from accounts.access import current_member, has_permission
+from adminpanel.stock.forms import PlaceForm, StockTransferForm, ThresholdForm
+from adminpanel.stock.pages import get_stock_item_page
+from catalogue import queries
+from catalogue.entities import Product, Variant
+from web.rendering import render_page
+
+
+def render_stock_item(
+    request: HttpRequest,
+    product_id: UUID,
+    variant_id: UUID,
+    *,
+    after: str = "",
+    transfer_form: StockTransferForm | None = None,
+    threshold_form: tuple[str, ThresholdForm] | None = None,
+    place_form: tuple[str, PlaceForm] | None = None,
+    status: int = 422,
+) -> HttpResponse:
+    """Return a variant's stock page. A form that was sent takes its place on the page, which then has this status.
+
+    `threshold_form` and `place_form` come with their warehouse. Raises Http404, InvalidPageToken, CassandraUnavailable.
+    """
+    page = get_stock_item_page(product_id, variant_id, after)
+    if page is None:
+        raise Http404("no such variant")
+    submitted = dict([threshold_form] if threshold_form else [])
+    placed = dict([place_form] if place_form else [])
+    refused = transfer_form or next(iter([*submitted.values(), *placed.values()]), None)
+    context = {
+        "page": page,
+        "product": page.product,
+        "variant": page.variant,
+        "lines": [
+            (
+                line,
+                submitted.get(line.warehouse_id)
+                or ThresholdForm(line.warehouse_id, line.threshold),
+                placed.get(line.warehouse_id) or PlaceForm(line.warehouse_id, line.place),
+            )
+            for line in page.lines
+        ],
+        "after": after,
+        "transfer_form": transfer_form or StockTransferForm(),
+        "form": refused,
+        "can_edit": has_permission(current_member(request), "adminpanel.product"),
+    }
+    return render_page(
+        request, "adminpanel/stock/stock_item.html", context, status=status if refused else 200
+    )
+
+
+def get_variant_or_404(product_id: UUID, variant_id: UUID) -> tuple[Product, Variant]:
+    """Return a product and its variant, as a quorum knows them. Raises Http404, CassandraUnavailable."""
+    product = queries.get_product_at_quorum(product_id)
+    variant = product.get_variant(variant_id) if product else None
+    if product is None or variant is None:
+        raise Http404("no such variant")
+    return product, variant
