@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from adminpanel.catalogue.product_forms import STATUS_LABELS, CategoryField, category_choices
 from catalogue.bulk_acts import BulkAct
 from catalogue.rules import MAX_PRICE
-from catalogue.search import STAFF_PAGE_LENGTH
+from catalogue.staff_search import STAFF_PAGE_LENGTH
 from web.forms import Form
 
 # What stands in the address of a selection: the list's own filters, or the ticked products, which from then on are one field:

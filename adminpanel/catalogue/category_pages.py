@@ -13,7 +13,8 @@ from adminpanel.catalogue.category_forms import CategoryForm, path_text
 from adminpanel.catalogue.pins import describe_pins
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import MAX_DEPTH
-from catalogue.search import SearchIndexMissing, count_products_in
+from catalogue.search_index import SearchIndexMissing
+from catalogue.staff_search import count_products_in
 
 
 @dataclass(frozen=True)

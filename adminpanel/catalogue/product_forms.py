@@ -21,11 +21,12 @@ from catalogue import rules
 from catalogue.entities import CategoryNode, Product, ProductPicture, Variant
 from catalogue.prices import PricePoint, price_in_force
 from catalogue.queries import get_category_tree_at_quorum
-from catalogue.search import (
+from catalogue.search_index import SearchIndexMissing
+from catalogue.staff_search import (
     STAFF_DEEPEST,
     STAFF_PAGE_LENGTH,
     STAFF_SORTS,
-    SearchIndexMissing,
+    StaffFilters,
     list_product_ids_for_staff,
 )
 from pricing.tax import TAX_CLASSES
@@ -103,7 +104,7 @@ class ProductSelection:
     """Which products are listed, each value usable as it is."""
 
     query: str
-    filters: dict[str, Any]  # as catalogue.search.find_products_for_staff takes them
+    filters: StaffFilters
     sort: str
     page: int
 
@@ -159,14 +160,14 @@ class ProductFilterForm(FilterForm):
         category = clean.get("category")
         return ProductSelection(
             clean.get("q", ""),
-            {
-                "status": clean.get("status", ""),
-                "category_id": UUID(category) if category else None,
-                "brand": clean.get("brand", ""),
-                "availability": clean.get("stock", ""),
-                "without_picture": clean.get("bare", False),
-                "reduced": clean.get("reduced", False),
-            },
+            StaffFilters(
+                status=clean.get("status", ""),
+                category_id=UUID(category) if category else None,
+                brand=clean.get("brand", ""),
+                availability=clean.get("stock", ""),
+                without_picture=clean.get("bare", False),
+                reduced=clean.get("reduced", False),
+            ),
             clean.get("sort") or "changed",
             clean.get("page") or 1,
         )

@@ -20,9 +20,7 @@ from adminpanel.catalogue.product_forms import ProductFilterForm
 from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
 from cassandra_db import current_time
-from catalogue.search import (
-    STAFF_DEEPEST,
-)
+from catalogue.staff_search import STAFF_DEEPEST
 from jobs.bulk_changes import is_usable_id
 from spreadsheets import entities, operations, queries
 from spreadsheets.entities import PLANS, RESULTS, SpreadsheetTask
