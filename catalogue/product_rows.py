@@ -1,17 +1,18 @@
-"""A product and its variants as the rows of Cassandra: what is written, and what is made of what was read."""
+"""A product and its variants as rows of Cassandra, both ways. The columns of a product are in catalogue.columns."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from cassandra_db import (
     Row,
     current_time,
 )
+from catalogue.columns import COLUMNS
 from catalogue.entities import (
     Product,
-    ProductPicture,
     Variant,
 )
 from catalogue.prices import (
@@ -19,7 +20,7 @@ from catalogue.prices import (
     begin_with,
     price_in_force,
 )
-from pricing.money import from_minor_units
+from pricing.money import from_minor_units, to_minor_units
 
 
 def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
@@ -31,43 +32,64 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
     head = variant_rows[0]
     return Product(
         product_id=head.product_id,
-        slug=head.slug,
-        name=head.name,
-        brand=head.brand or "",
-        description=head.description or "",
-        details=json.loads(head.details) if head.details else {},
-        category_id=head.category_id,
-        option_names=tuple(head.option_names or ()),
-        tax_class=head.tax_class,
         variants=tuple(
             sorted((_variant(row, now) for row in variant_rows), key=lambda each: each.position)
         ),
-        status=head.status,
-        featured=bool(head.featured),
-        created_at=head.created_at,
-        updated_at=head.updated_at,
-        availability=head.availability or "out",
         # A planned price that has begun counts as a save: who has read the one before must not write it again.
         version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
-        active_from=head.active_from,
-        active_until=head.active_until,
-        category_ids=frozenset(head.category_ids or ()),
-        tags=frozenset(head.tags or ()),
-        maker=head.maker or "",
-        safety=head.safety or "",
-        length_mm=head.length_mm or 0,
-        width_mm=head.width_mm or 0,
-        height_mm=head.height_mm or 0,
-        search_title=head.search_title or "",
-        search_description=head.search_description or "",
-        related_ids=tuple(head.related_ids or ()),
-        pictures=tuple(ProductPicture(*each) for each in json.loads(head.pictures or "[]")),
-        successor_id=head.successor_id,
-        # A float of four bytes: as cards say it, it has one decimal.
-        rating=round(head.rating, 1) if head.rating is not None else None,
-        rating_count=head.rating_count or 0,
-        popularity=head.popularity,
-        bestseller=bool(head.bestseller),
+        **{each.name: each.kind.decode(getattr(head, each.name)) for each in COLUMNS},
+    )
+
+
+def product_columns(product: Product) -> dict[str, Any]:
+    """Return the static columns of a product's partition that a save writes."""
+    return {
+        "product_id": product.product_id,
+        "version": product.version,
+        "currency": product.variants[0].price.currency.code,
+        **{
+            each.name: each.kind.encode(getattr(product, each.name))
+            for each in COLUMNS
+            if each.is_saved
+        },
+    }
+
+
+def variant_columns(variant: Variant) -> dict[str, Any]:
+    """Return the columns of a variant's row."""
+    return {
+        "variant_id": variant.variant_id,
+        "sku": variant.sku,
+        "position": variant.position,
+        "options": variant.options,
+        "price": to_minor_units(variant.price),
+        "compare_at": to_minor_units(variant.compare_at) if variant.compare_at else None,
+        "price_from": variant.price_from,
+        "planned_prices": _pack_prices(variant.planned),
+        "picture": variant.picture,
+        "weight_grams": variant.weight_grams,
+        "barcode": variant.barcode,
+        "sold": variant.sold,
+    }
+
+
+def _pack_prices(points: Sequence[PricePoint]) -> str | None:
+    packed = [
+        (
+            each.starts_at.isoformat(),
+            to_minor_units(each.price),
+            to_minor_units(each.compare_at) if each.compare_at else None,
+            *([each.back_to.isoformat()] if each.back_to else []),
+        )
+        for each in points
+    ]
+    return json.dumps(packed) if packed else None
+
+
+def is_stored(row: Row | None, columns: Mapping[str, Any]) -> bool:
+    """Return whether a row already holds these columns. Cassandra reads what is empty as null."""
+    return row is not None and all(
+        (getattr(row, name) or None) == (value or None) for name, value in columns.items()
     )
 
 

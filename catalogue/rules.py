@@ -11,6 +11,7 @@ from urllib.parse import quote_plus
 from django.utils.translation import gettext as _
 from moneyed import Money
 
+from catalogue.columns import COLUMNS, LINES, NUMBER, TEXT
 from catalogue.entities import STATUSES, Product, Variant
 from catalogue.errors import ProductRefused
 from catalogue.photos import parse_photo
@@ -37,18 +38,9 @@ MAX_PLANNED = 10
 # Whatever comes, goes or changes its price by itself does so between these.
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 MAX_WEIGHT_GRAMS = 1_000_000
-MAX_LENGTH_MM = 100_000
 MAX_LABEL_LENGTH = 100
-MAX_LENGTHS = {
-    "name": 200,
-    "slug": 100,
-    "brand": 100,
-    "description": 20_000,
-    "maker": 1000,
-    "safety": 5000,
-    "search_title": 100,
-    "search_description": 300,
-}
+# In characters, by the names of the columns.
+MAX_LENGTHS = {each.name: each.most for each in COLUMNS if each.kind in (TEXT, LINES)}
 MAX_DETAIL_LENGTH = 1000
 # Of the 256 KiB that a form may have (DATA_UPLOAD_MAX_MEMORY_SIZE); the rest is for its other fields.
 MAX_FORM_CHARACTERS = 240 * 1024
@@ -192,11 +184,14 @@ def _check_form_sizes(product: Product) -> Iterator[ProductRefused]:
 
 
 def _check_numbers(product: Product) -> Iterator[ProductRefused]:
-    for field in ("length_mm", "width_mm", "height_mm"):
-        if not 0 <= getattr(product, field) <= MAX_LENGTH_MM:
-            yield ProductRefused(
-                _("Enter a length from 0 to %(most)d mm.") % {"most": MAX_LENGTH_MM}, field
-            )
+    for column in COLUMNS:
+        if (
+            column.kind is NUMBER
+            and column.most
+            and not (0 <= getattr(product, column.name) <= column.most)
+        ):
+            text = _("Enter a length from 0 to %(most)d mm.")
+            yield ProductRefused(text % {"most": column.most}, column.name)
 
 
 def _check_pictures(product: Product) -> Iterator[ProductRefused]:

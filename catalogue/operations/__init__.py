@@ -98,10 +98,6 @@ from catalogue.operations.related import (
     refresh_related,
     related_statements,
 )
-from catalogue.operations.rows import (
-    product_columns,
-    variant_columns,
-)
 from catalogue.operations.schedule import (
     DELETE_SCHEDULE,
     follow_schedule,

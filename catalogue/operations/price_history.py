@@ -15,8 +15,8 @@ from cassandra_db import (
 from catalogue import queries
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductRefused
-from catalogue.operations.rows import is_stored, variant_columns
 from catalogue.prices import PricePoint, begin_with
+from catalogue.product_rows import is_stored, variant_columns
 from catalogue.rules import (
     check_reduction,
 )

@@ -32,9 +32,9 @@ from catalogue.operations.claims import (
 )
 from catalogue.operations.price_history import find_repriced, list_refused_reductions, record_prices
 from catalogue.operations.product_changes import record_product_change
-from catalogue.operations.rows import is_stored, product_columns, variant_columns
 from catalogue.operations.schedule import schedule_moments
 from catalogue.operations.suggestions import refresh_prefixes
+from catalogue.product_rows import is_stored, product_columns, variant_columns
 from catalogue.rules import (
     MAX_SAVE_TRIES,
     MAX_VARIANT_ROWS,
