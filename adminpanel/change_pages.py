@@ -15,13 +15,13 @@ from django.utils.translation import gettext_lazy
 from accounts.queries import get_users
 from jobs.bulk_changes import (
     PAGE_LENGTH,
-    RESULTS,
     BulkChange,
     BulkChangeRow,
     C,
     ChangeStore,
     is_usable_id,
 )
+from jobs.change_rows import RESULTS
 
 RESULT_LABELS = {
     "done": gettext_lazy("Changed"),

@@ -416,7 +416,7 @@ def test_s110_a_row_that_always_fails_is_refused_and_holds_up_no_younger_change(
     def unpack(text: str) -> BulkAct:
         return unpack_act(text.replace('"-11"', ""))
 
-    monkeypatch.setattr(bulk_changes.STORE, "_unpack", unpack)
+    monkeypatch.setattr(bulk_changes.STORE, "unpack", unpack)
     waiting = [unreadable.change_id, older.change_id]
     monkeypatch.setattr(type(bulk_changes.STORE), "list_unfinished", lambda *_: waiting)
     save = operations.save_product
