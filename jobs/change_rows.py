@@ -122,7 +122,11 @@ class RowStore:
     def iterate_results(self, rows: RowsOfChange) -> Iterator[Row]:
         """Yield position, result and the `listed` columns of all rows, bucket by bucket."""
         for bucket in range(-(-rows.total // self.bucket_length)):
-            yield from self._results.all(**{self._owner: rows.owner_id}, bucket=bucket)
+            yield from self.list_bucket_results(rows.owner_id, bucket)
+
+    def list_bucket_results(self, owner_id: UUID, bucket: int) -> list[Row]:
+        """Return position, result and the `listed` columns of the rows of a bucket."""
+        return self._results.all(**{self._owner: owner_id}, bucket=bucket)
 
     def count_results(self, rows: RowsOfChange) -> tuple[Counter[str], int | None]:
         """Return how many rows have each result, and the position from which to go on if one has none yet."""

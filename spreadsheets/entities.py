@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from jobs.change_rows import RowsOfChange
 from jobs.months import month_of
 
 READING, REFUSED, READ = "reading", "refused", "read"
 APPLYING, FINISHED = "applying", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
-# What a row would do, and what became of it.
+# What a row would do.
 PLANS = ("new", "changed", "unchanged", "faulty")
-RESULTS = ("done", "unchanged", "refused", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,10 @@ class SpreadsheetTask:
     @property
     def key(self) -> dict[str, object]:
         return {"month": month_of(self.task_id), "task_id": self.task_id}
+
+    @property
+    def rows(self) -> RowsOfChange:
+        return RowsOfChange(self.task_id, self.total, f"import {self.task_id}")
 
     @property
     def is_export(self) -> bool:
@@ -101,7 +105,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRow:
-    """What a row of a file would change, and what became of it: `result` is one of RESULTS, or "" while nothing did.
+    """What a row of a file would change, and what became of it: `result` is one of jobs.change_rows.RESULTS, or "" while nothing did.
 
     `product_id` is None for what could not be told. `variant_id` and `seen`, of stock: which variant, and how much had ever come.
     """

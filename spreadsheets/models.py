@@ -49,7 +49,7 @@ class SpreadsheetRow(Model):
     """The rows of an import in their order: what each would change, and what became of it.
 
     Bound: 100 rows a bucket, 1,000 buckets an import; some 300 bytes a row, 200 KB for a new product with 200 variants.
-    Writer: spreadsheets.operations, by conditional writes alone.
+    Writer: spreadsheets.operations, by jobs.change_rows.
     """
 
     __table_name__ = "spreadsheet_rows"
@@ -70,3 +70,4 @@ class SpreadsheetRow(Model):
     faults = columns.Text()  # JSON: [[line, column, text], …]
     result = columns.Text()  # done, unchanged, refused, changed
     reason = columns.Text()
+    failures = columns.Integer()  # so many times an error kept it from a result

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -123,23 +124,6 @@ FINISH = conditional_write(
     "Q1",
     """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, results = :results
        WHERE month = :month AND task_id = :task_id IF state = :state""",
-)
-INSERT_ROW = conditional_write(
-    "Q1",
-    """INSERT INTO spreadsheet_rows (task_id, bucket, position, line, key, plan, label, product_id, variant_id, seen, changes,
-       faults) VALUES (:task_id, :bucket, :position, :line, :key, :plan, :label, :product_id, :variant_id, :seen, :changes,
-       :faults) IF NOT EXISTS""",
-)
-# What was saved was saved: nothing that another process has found since counts against it.
-NOTE_DONE = conditional_write(
-    "Q1",
-    """UPDATE spreadsheet_rows SET result = :result, reason = :reason
-       WHERE task_id = :task_id AND bucket = :bucket AND position = :position IF EXISTS""",
-)
-NOTE_RESULT = conditional_write(
-    "Q1",
-    """UPDATE spreadsheet_rows SET result = :result, reason = :reason
-       WHERE task_id = :task_id AND bucket = :bucket AND position = :position IF result = :nothing""",
 )
 
 
@@ -389,31 +373,31 @@ def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
 def _plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
     """Write down what some rows would change. A step that was cut off has written all of a chunk, or nothing."""
     planned = layout.plan(rows, task.task_id, current_time())
-    inserts: list[BoundStatement] = [
-        INSERT_ROW.bind(
-            task_id=task.task_id,
-            bucket=each.position // queries.BUCKET_LENGTH,
-            position=each.position,
-            line=each.line,
-            key=each.key[:_MAX_KEY_LENGTH],
-            plan=each.plan,
-            label=each.label or None,
-            product_id=each.product_id,
-            variant_id=each.variant_id,
-            seen=each.seen,
-            changes=pack(each.changes),
-            faults=pack(each.faults[:_MAX_FAULTS]),
-        )
-        for each in planned
-    ]
-    apply_batch(*inserts, if_lost=REFUSED_MEANS_DONE)
+    queries.ROWS.insert(
+        task.task_id,
+        {
+            each.position: {
+                "line": each.line,
+                "key": each.key[:_MAX_KEY_LENGTH],
+                "plan": each.plan,
+                "label": each.label or None,
+                "product_id": each.product_id,
+                "variant_id": each.variant_id,
+                "seen": each.seen,
+                "changes": pack(each.changes),
+                "faults": pack(each.faults[:_MAX_FAULTS]),
+            }
+            for each in planned
+        },
+    )
 
 
 def _end_reading(
     task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str
 ) -> None:
     whole = replace(task, total=total)
-    counts = Counter(row.plan for row in queries.iterate_results(whole)) if not problem else {}
+    rows = queries.ROWS.iterate_results(whole.rows) if not problem else ()
+    counts = Counter(row.plan for row in rows)
     apply_batch(
         NOTE_READ.bind(
             **task.key,
@@ -442,26 +426,29 @@ def mark_of(task_id: UUID, position: int) -> UUID:
 
 
 def _apply_on(task: SpreadsheetTask, most: int) -> int:
-    done = task.handled
-    while done < task.total and done - task.handled < most:
-        for row in queries.list_bucket(task.task_id, done):
-            if row.is_to_apply and not row.result:
-                _apply_row(task, row)
-        done = min((done // queries.BUCKET_LENGTH + 1) * queries.BUCKET_LENGTH, task.total)
-        _note_handled(task, done, task.total)
+    def note_handled(handled: int) -> None:
+        _note_handled(task, handled, task.total)
+
+    done, tried = queries.ROWS.run(
+        task.rows, task.handled, most, partial(_apply_row, task), note_handled
+    )
     if done >= task.total:
         _finish(task)
-    return done - task.handled
+    return tried
 
 
-def _apply_row(task: SpreadsheetTask, row: PlannedRow) -> None:
+def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
+    row = queries.planned_row(stored)
     mark = mark_of(task.task_id, row.position)
     if task.layout == "stock":
         reason = _("Import of %(name)s") % {"name": task.file_name}
         result, reason = apply_count(row, str(task.started_by), reason, mark)
     else:
         result, reason = apply_changes(row, task.task_id, mark)
-    note_result(task.task_id, row.position, result, reason)
+    if result == "done":
+        queries.ROWS.note_done(task.task_id, row.position, stored.label)
+    else:
+        queries.ROWS.note_result(stored, result, stored.label, reason)
 
 
 def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
@@ -472,31 +459,12 @@ def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
     return row.product_id is not None and has_mark(row.product_id, mark)
 
 
-def note_result(task_id: UUID, position: int, result: str, reason: str = "") -> None:
-    """Note what became of a row. It may be done again at any time. Raises CassandraUnavailable."""
-    key = {
-        "task_id": task_id,
-        "bucket": position // queries.BUCKET_LENGTH,
-        "position": position,
-        "result": result,
-        "reason": reason or None,
-    }
-    if result == "done":
-        NOTE_DONE.apply(if_lost=SEND_AGAIN, **key)
-    else:
-        NOTE_RESULT.apply(if_lost=SEND_AGAIN, **key, nothing=None)
-
-
 def _finish(task: SpreadsheetTask) -> None:
     """Count the results and take the import off the worker's list; or go back to a row that another worker has left without one."""
-    results: Counter[str] = Counter()
-    for row in queries.iterate_results(task):
-        if row.plan in ("new", "changed"):
-            if not row.result:
-                bucket = row.position // queries.BUCKET_LENGTH
-                _note_handled(task, bucket * queries.BUCKET_LENGTH, task.total)
-                return
-            results[row.result] += 1
+    results, waiting = queries.ROWS.count_results(task.rows)
+    if waiting is not None:
+        _note_handled(task, waiting, task.total)
+        return
     apply_batch(
         FINISH.bind(
             **task.key,

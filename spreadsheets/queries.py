@@ -7,6 +7,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from cassandra_db import Row, read
+from jobs.change_rows import RowStore
 from jobs.months import list_months, month_of, read_unfinished
 from spreadsheets.entities import (
     PlannedRow,
@@ -35,20 +36,22 @@ TASKS = read(
        handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month LIMIT :most""",
 )
 UNFINISHED = read("Q1", "SELECT unfinished FROM spreadsheet_tasks WHERE month = :month LIMIT 1")
-ROWS = read(
-    "Q1",
-    """SELECT position, line, key, plan, label, product_id, variant_id, seen, changes, faults, result, reason
-       FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket AND position >= :first""",
-)
-ROW = read(
-    "Q1",
-    """SELECT position, line, key, plan, label, product_id, variant_id, seen, changes, faults, result, reason
-       FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket AND position = :position""",
-)
-# Without what they change: of a large product that is much.
-RESULTS = read(
-    "Q1",
-    "SELECT position, plan, result FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket",
+
+
+def is_to_apply(row: Row) -> bool:
+    """Return whether a row would change something."""
+    return row.plan in ("new", "changed")
+
+
+# Without its changes where all rows are read: of a large product they are long.
+ROWS = RowStore(
+    "spreadsheet_rows",
+    "task_id",
+    given=("line", "key", "plan", "label", "product_id", "variant_id", "seen", "changes", "faults"),
+    listed=("plan",),
+    bucket_length=BUCKET_LENGTH,
+    page_length=BUCKET_LENGTH,
+    is_to_handle=is_to_apply,
 )
 
 
@@ -89,8 +92,7 @@ def list_unfinished(months: Sequence[date]) -> list[UUID]:
 
 def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
     """Return the rows of an import from a position to the end of its bucket. Raises CassandraUnavailable."""
-    rows = ROWS.all(task_id=task_id, bucket=first // BUCKET_LENGTH, first=first)
-    return [_planned_row(row) for row in rows]
+    return [planned_row(row) for row in ROWS.read(task_id, first)]
 
 
 def list_rows(
@@ -102,7 +104,7 @@ def list_rows(
     """
     found: list[int] = []
     for _bucket in range(MAX_BUCKETS_A_PAGE):
-        for row in RESULTS.all(task_id=task.task_id, bucket=first // BUCKET_LENGTH):
+        for row in ROWS.list_bucket_results(task.task_id, first // BUCKET_LENGTH):
             if row.position < first or (plan and row.plan != plan):
                 continue
             if result and row.result != result:
@@ -117,17 +119,8 @@ def list_rows(
 
 
 def _get_rows(task_id: UUID, positions: Sequence[int]) -> list[PlannedRow]:
-    reading = [
-        ROW.start(task_id=task_id, bucket=each // BUCKET_LENGTH, position=each)
-        for each in positions
-    ]
-    return [_planned_row(row) for pending in reading if (row := pending.one())]
-
-
-def iterate_results(task: SpreadsheetTask) -> Iterator[Row]:
-    """Yield position, plan and result of all rows of an import. Raises CassandraUnavailable."""
-    for bucket in range(-(-task.total // BUCKET_LENGTH)):
-        yield from RESULTS.all(task_id=task.task_id, bucket=bucket)
+    reading = [ROWS.start_read(task_id, each, 1) for each in positions]
+    return [planned_row(row) for pending in reading if (row := pending.one())]
 
 
 def _task(row: Row) -> SpreadsheetTask:
@@ -151,7 +144,8 @@ def _task(row: Row) -> SpreadsheetTask:
     )
 
 
-def _planned_row(row: Row) -> PlannedRow:
+def planned_row(row: Row) -> PlannedRow:
+    """Return a row of an import as it is stored."""
     return PlannedRow(
         row.position,
         row.line,

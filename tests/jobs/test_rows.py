@@ -515,9 +515,9 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
 # Jobs whose rows are not tried above, and why.
 OTHER_JOBS = {
     "holds": "its rows go through the loop of the job “orders” (orders.jobs._process_all)",
-    "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.bulk_changes)",
+    "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.change_rows)",
     "uploads": "tests/adminpanel/catalogue/test_pictures.py has one that fails",
-    "spreadsheets": "tests/spreadsheets/test_crashes.py has one that fails",
+    "spreadsheets": "tests/spreadsheets/test_imports.py has files and rows that fail",
     "order days": "it deletes empty days by one statement each, which none of its rows can fail alone",
     "low stock mail": "it queues one text for a few of the staff",
 }

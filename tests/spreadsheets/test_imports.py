@@ -26,7 +26,7 @@ from jobs.months import list_months, month_of
 from jobs.rows import MAX_FAILURES, collect_failed_rows
 from spreadsheets import operations
 from spreadsheets import queries as spreadsheets
-from spreadsheets.entities import FileRow, SpreadsheetTask
+from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.jobs import go_on_with_spreadsheets
 from spreadsheets.layouts import LAYOUTS, Layout
 from tests.factories import make_category, make_product, make_stock, unreadable_product
@@ -433,6 +433,31 @@ def test_x108_a_file_that_fails_holds_up_no_other_and_is_given_up(
     monkeypatch.undo()
     assert bad.task_id not in spreadsheets.list_unfinished(list_months(now))
     assert not default_storage.exists(bad.stored_as)
+
+
+def test_x108_a_row_that_always_fails_is_refused_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    products = [make_product(name) for name in ("Mug", "Vase")]
+    task = read(csv_of([PRICES, *([sku(each), "9.00", ""] for each in products)]))
+    apply_changes = operations.apply_changes
+
+    def fail(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]:
+        if row.position == 0:
+            raise ValueError(row.key)
+        return apply_changes(row, task_id, mark)
+
+    monkeypatch.setattr(operations, "apply_changes", fail)
+    assert operations.start_applying(task, datetime.now(UTC))
+    for number in range(MAX_FAILURES):
+        found = rows_of(task)
+        assert (stored(task).state, found[0].result) == ("applying", ""), number
+        with collect_failed_rows() as failed:
+            operations.run_task(stored(task), 100)
+        assert "row 0 of import" in str(failed)
+    assert stored(task).results == {"refused": 1, "done": 1}
+    assert f"The shop failed {MAX_FAILURES} times" in rows_of(task)[0].reason
+    assert [now_of(each).variants[0].price.amount for each in products][1] == Decimal(9)
 
 
 def test_x107_what_is_written_down_at_once_is_bounded_by_its_letters_too(
