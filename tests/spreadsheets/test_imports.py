@@ -29,6 +29,8 @@ from spreadsheets import queries as spreadsheets
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.jobs import go_on_with_spreadsheets
 from spreadsheets.layouts import LAYOUTS, Layout
+from spreadsheets.operations import exports, imports
+from spreadsheets.products import apply_changes
 from tests.factories import make_category, make_product, make_stock, unreadable_product
 from tests.spreadsheets.files import (
     Lines,
@@ -143,7 +145,7 @@ def test_x105_what_comes_out_goes_back_in_unchanged(monkeypatch: pytest.MonkeyPa
     assert len(listed) == 1 + 6
     assert not any(cell.startswith(("=", "+", "@")) for line in listed for cell in line)
     # Without a list of products it is all of the shop, part by part.
-    monkeypatch.setattr(operations, "PARTS", 4)
+    monkeypatch.setattr(exports, "PARTS", 4)
     whole = {line[0] for line in as_lines(export("prices"))}
     assert {each.sku for product in kinds for each in product.variants} <= whole
 
@@ -440,14 +442,12 @@ def test_x108_a_row_that_always_fails_is_refused_and_holds_up_no_other(
 ) -> None:
     products = [make_product(name) for name in ("Mug", "Vase")]
     task = read(csv_of([PRICES, *([sku(each), "9.00", ""] for each in products)]))
-    apply_changes = operations.apply_changes
-
     def fail(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]:
         if row.position == 0:
             raise ValueError(row.key)
         return apply_changes(row, task_id, mark)
 
-    monkeypatch.setattr(operations, "apply_changes", fail)
+    monkeypatch.setattr(imports, "apply_changes", fail)
     assert operations.start_applying(task, datetime.now(UTC))
     for number in range(MAX_FAILURES):
         found = rows_of(task)
@@ -463,15 +463,15 @@ def test_x108_a_row_that_always_fails_is_refused_and_holds_up_no_other(
 def test_x107_what_is_written_down_at_once_is_bounded_by_its_letters_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(operations, "MAX_CHUNK_LETTERS", 5000)
+    monkeypatch.setattr(imports, "MAX_CHUNK_LETTERS", 5000)
     sizes = []
-    plan = operations._plan_rows
+    plan = imports.plan_rows
 
     def count(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
         sizes.append(len(rows))
         plan(task, layout, rows)
 
-    monkeypatch.setattr(operations, "_plan_rows", count)
+    monkeypatch.setattr(imports, "plan_rows", count)
     head = ["product", "name", "description", "sku"]
     lines = [[f"p-{n}", "Ä", "x" * 2000, f"{uuid4().hex}"] for n in range(7)]
     task = read(csv_of([head, *lines]), "products")
