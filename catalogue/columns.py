@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from catalogue.entities import STATUSES, ProductPicture
 from pricing.tax import TAX_CLASSES
@@ -110,10 +110,8 @@ COLUMNS = (
         "name",
         TEXT,
         200,
-        file=FileColumn(
-            gettext_lazy("Its name. A new product needs one."), gettext_lazy("Breakfast mug")
-        ),
-        form=FormField(gettext_lazy("Name"), is_required=True),
+        file=FileColumn(_("Its name. A new product needs one."), _("Breakfast mug")),
+        form=FormField(_("Name"), is_required=True),
     ),
     ProductColumn("slug", TEXT, 100),
     ProductColumn(
@@ -121,28 +119,26 @@ COLUMNS = (
         CHOICE,
         choices=STATUSES,
         file=FileColumn(
-            gettext_lazy("draft, active or archived. A new product is a draft if nothing is said."),
-            "draft",
+            _("draft, active or archived. A new product is a draft if nothing is said."), "draft"
         ),
     ),
     ProductColumn(
         "brand",
         TEXT,
         100,
-        file=FileColumn(gettext_lazy("Its brand."), gettext_lazy("Kilnbrook")),
-        form=FormField(gettext_lazy("Brand")),
+        file=FileColumn(_("Its brand."), _("Kilnbrook")),
+        form=FormField(_("Brand")),
     ),
     ProductColumn(
         "description",
         LINES,
         20_000,
         file=FileColumn(
-            gettext_lazy("With the same formatting as on the product’s own page."),
-            gettext_lazy("For **slow** mornings."),
+            _("With the same formatting as on the product’s own page."), _("For **slow** mornings.")
         ),
         form=FormField(
-            gettext_lazy("Description"),
-            gettext_lazy(
+            _("Description"),
+            _(
                 "**bold**, *italic*, “- ” before each line of a list, “# ” before a heading, [a link](https://…)."
             ),
             rows=8,
@@ -152,8 +148,7 @@ COLUMNS = (
         "details",
         DETAILS,
         file=FileColumn(
-            gettext_lazy("One a line in the cell: a name, a colon, a text."),
-            gettext_lazy("Material: stoneware"),
+            _("One a line in the cell: a name, a colon, a text."), _("Material: stoneware")
         ),
     ),
     ProductColumn("category_id", IDENTIFIER),
@@ -162,52 +157,45 @@ COLUMNS = (
         "tags",
         TAGS,
         file=FileColumn(
-            gettext_lazy("Words by which it is found, with commas between them."),
-            gettext_lazy("breakfast, gift"),
+            _("Words by which it is found, with commas between them."), _("breakfast, gift")
         ),
     ),
     ProductColumn(
         "featured",
         YES_NO,
-        file=FileColumn(gettext_lazy("Whether the front page shows it: yes or no."), "no"),
-        form=FormField(gettext_lazy("Show it on the front page")),
+        file=FileColumn(_("Whether the front page shows it: yes or no."), "no"),
+        form=FormField(_("Show it on the front page")),
     ),
     ProductColumn(
         "tax_class",
         CHOICE,
         choices=tuple(TAX_CLASSES),
-        file=FileColumn(gettext_lazy("Its rate of tax."), "standard"),
+        file=FileColumn(_("Its rate of tax."), "standard"),
     ),
     ProductColumn(
         "active_from",
         MOMENT,
-        file=FileColumn(gettext_lazy("From when it is on sale; empty: as soon as it is active.")),
+        file=FileColumn(_("From when it is on sale; empty: as soon as it is active.")),
         form=FormField(
-            gettext_lazy("On sale from"),
-            gettext_lazy("Leave empty to start as soon as it is active."),
-            "sale",
+            _("On sale from"), _("Leave empty to start as soon as it is active."), "sale"
         ),
     ),
     ProductColumn(
         "active_until",
         END,
         file=FileColumn(
-            gettext_lazy(
-                "Until when it is on sale. A day without a time is its last day; empty: no end."
-            )
+            _("Until when it is on sale. A day without a time is its last day; empty: no end.")
         ),
-        form=FormField(
-            gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end."), "sale"
-        ),
+        form=FormField(_("On sale until"), _("Leave empty for no end."), "sale"),
     ),
     ProductColumn(
         "maker",
         LINES,
         1000,
-        file=FileColumn(gettext_lazy("Name, postal and email address (GPSR, Article 19).")),
+        file=FileColumn(_("Name, postal and email address (GPSR, Article 19).")),
         form=FormField(
-            gettext_lazy("Maker"),
-            gettext_lazy("Name, postal and email address, as EU law asks (GPSR, Article 19)."),
+            _("Maker"),
+            _("Name, postal and email address, as EU law asks (GPSR, Article 19)."),
             "safety",
             rows=3,
         ),
@@ -216,49 +204,45 @@ COLUMNS = (
         "safety",
         LINES,
         5000,
-        file=FileColumn(gettext_lazy("Warnings and safety notes.")),
-        form=FormField(gettext_lazy("Warnings and safety notes"), section="safety", rows=3),
+        file=FileColumn(_("Warnings and safety notes.")),
+        form=FormField(_("Warnings and safety notes"), section="safety", rows=3),
     ),
     ProductColumn(
         "length_mm",
         NUMBER,
         MAX_LENGTH_MM,
-        file=FileColumn(gettext_lazy("Length in millimetres."), "90"),
-        form=FormField(gettext_lazy("Length in mm"), section="size"),
+        file=FileColumn(_("Length in millimetres."), "90"),
+        form=FormField(_("Length in mm"), section="size"),
     ),
     ProductColumn(
         "width_mm",
         NUMBER,
         MAX_LENGTH_MM,
-        file=FileColumn(gettext_lazy("Width in millimetres."), "90"),
-        form=FormField(gettext_lazy("Width in mm"), section="size"),
+        file=FileColumn(_("Width in millimetres."), "90"),
+        form=FormField(_("Width in mm"), section="size"),
     ),
     ProductColumn(
         "height_mm",
         NUMBER,
         MAX_LENGTH_MM,
-        file=FileColumn(gettext_lazy("Height in millimetres."), "105"),
-        form=FormField(gettext_lazy("Height in mm"), section="size"),
+        file=FileColumn(_("Height in millimetres."), "105"),
+        form=FormField(_("Height in mm"), section="size"),
     ),
     ProductColumn(
         "search_title",
         TEXT,
         100,
-        file=FileColumn(gettext_lazy("Its title for search engines, if it is another one.")),
-        form=FormField(
-            gettext_lazy("Title for search engines"),
-            gettext_lazy("The name, if this is empty."),
-            "search",
-        ),
+        file=FileColumn(_("Its title for search engines, if it is another one.")),
+        form=FormField(_("Title for search engines"), _("The name, if this is empty."), "search"),
     ),
     ProductColumn(
         "search_description",
         LINES,
         300,
-        file=FileColumn(gettext_lazy("Its description for search engines.")),
+        file=FileColumn(_("Its description for search engines.")),
         form=FormField(
-            gettext_lazy("Description for search engines"),
-            gettext_lazy("The description’s beginning, if this is empty."),
+            _("Description for search engines"),
+            _("The description’s beginning, if this is empty."),
             "search",
             rows=2,
         ),

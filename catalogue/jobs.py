@@ -91,7 +91,7 @@ def follow_schedule(now: datetime) -> str:
         postpone = partial(operations.postpone_schedule, minute, product_id)
         with guard_row(f"schedule of product {product_id}", postpone):
             operations.follow_schedule(minute, product_id)
-    # Of a full run more may be left: the rows that are done are gone when it looks again.
+    # After a full run more rows may be left. Those that are done are gone on the next look.
     if len(due) < MAX_AT_ONCE and minutes[-1] != since:
         save_position(SCHEDULE, minutes[-1].isoformat())
     return f"{len(due)} products followed their schedule" if due else ""

@@ -6,20 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import (
-    Row,
-    current_time,
-)
+from cassandra_db import Row, current_time
 from catalogue.columns import COLUMNS
-from catalogue.entities import (
-    Product,
-    Variant,
-)
-from catalogue.prices import (
-    PricePoint,
-    begin_with,
-    price_in_force,
-)
+from catalogue.entities import Product, Variant
+from catalogue.prices import PricePoint, begin_with, price_in_force
 from pricing.money import from_minor_units, to_minor_units
 
 
@@ -35,7 +25,7 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         variants=tuple(
             sorted((_variant(row, now) for row in variant_rows), key=lambda each: each.position)
         ),
-        # A planned price that has begun counts as a save: who has read the one before must not write it again.
+        # A planned price that has begun counts as a save, so that an editor who read the former price cannot write it again.
         version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
         **{each.name: each.kind.decode(getattr(head, each.name)) for each in COLUMNS},
     )

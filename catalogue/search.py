@@ -21,10 +21,10 @@ MAX_WORDS = 8
 MAX_WORD_LENGTH = 40
 DEEPEST = 1000
 _TYPO_FROM_LETTERS = 5
-# What costs most are typos: a search forgives them in so many words, in those that no product's name has, if there are more.
+# Typos are what costs most: a search forgives them in this many words at most, first in words that no product's name has.
 MAX_FORGIVEN = 3
-# So many other queries are tried when nothing was found.
-_NEAR_TRIES = 8
+# Upper bound of the other queries that are tried when nothing was found.
+_MAX_NEAR_QUERIES = 8
 SORTS = {
     "best": ("", True),
     "newest": ("created", True),
@@ -55,7 +55,7 @@ DEAL_SORT_LABELS = (
     ("discount", _("Biggest discount")),
     *((name, label) for name, label in SORT_LABELS if name not in ("best", "rating")),
 )
-# New arrivals are what has come in the last days (NEW_FOR), and so many products at least.
+# New arrivals are the products of the last days (NEW_FOR), and at least this many.
 MIN_NEW_ARRIVALS = 24
 
 
@@ -138,7 +138,7 @@ def in_category(schema: Any, node: CategoryNode | None) -> Any:
 
 
 def _on_sale(schema: Any, now: datetime) -> Any:
-    """What shoppers may find at this moment, without a say in which is best."""
+    """Return the query for what is on sale at this moment; it does not change the ranking."""
     moment, integer = to_milliseconds(now), tantivy.FieldType.Integer
     on_sale = all_of(
         [
@@ -153,13 +153,10 @@ def _on_sale(schema: Any, now: datetime) -> Any:
 
 
 def _in_stock(schema: Any) -> Any:
-    """What shoppers may find at this moment and is not sold out."""
+    """Return the query for what is on sale at this moment and not sold out."""
     sold_out = tantivy.Query.term_query(schema, "availability", "out")
     return tantivy.Query.boolean_query(
-        [
-            (tantivy.Occur.Must, _on_sale(schema, current_time())),
-            (tantivy.Occur.MustNot, sold_out),
-        ]
+        [(tantivy.Occur.Must, _on_sale(schema, current_time())), (tantivy.Occur.MustNot, sold_out)]
     )
 
 
@@ -234,14 +231,14 @@ def find_near_queries(query: str, most: int = 4) -> list[str]:
     spellings = {word: _spellings(word) for word in _forgiven_words(words)}
     respelt = [next(iter(spellings.get(word, ())), word) for word in words]
     tries = [respelt]
-    if len(words) <= _NEAR_TRIES // 2:
+    if len(words) <= _MAX_NEAR_QUERIES // 2:
         tries += [respelt[:index] + respelt[index + 1 :] for index in range(len(words))]
     tries += [[word] for word in respelt]
     tries += [[near] for alike in spellings.values() for near in alike[1:]]
     candidates = list(dict.fromkeys(" ".join(each) for each in tries if each and each != words))
     return [
         each
-        for each in candidates[:_NEAR_TRIES]
+        for each in candidates[:_MAX_NEAR_QUERIES]
         if _finds_something(schema, searcher, each.split())
     ][:most]
 

@@ -96,7 +96,7 @@ class IndexReader:
         self._path: Path | None = None
         self._changed = 0
         self._index: Any = None
-        # What was counted in the index as it is, by categories: a change of it forgets them.
+        # Counts by categories; they are forgotten when the index changes.
         self._counts: dict[frozenset[UUID], int] = {}
         self.vocabulary: tuple[str, ...] = ()
         self.known_words: frozenset[str] = frozenset()

@@ -27,7 +27,7 @@ STAFF_PAGE_LENGTH = 25
 
 @dataclass(frozen=True, slots=True)
 class StaffFilters:
-    """What narrows the staff's list of products; an empty value filters nothing."""
+    """The filters of the staff's list of products; an empty value filters nothing."""
 
     status: str = ""
     category_id: UUID | None = None  # with all categories below it

@@ -26,17 +26,17 @@ from cassandra_db import (
 )
 from cassandra_db.side_by_side import run_side_by_side
 from jobs.change_rows import RowsOfChange, RowStore
-from jobs.months import list_months, made_at, month_of, read_unfinished
+from jobs.months import UnfinishedWork, list_months, made_at, month_of
 from jobs.rows import guard_row
 
 MAX_ITEMS = 10_000
-# So many are changed at once, in the request that asks for it.
+# A change of at most this many rows runs in the request that starts it.
 MAX_IN_REQUEST = 25
 BUCKET_LENGTH = 500
 PAGE_LENGTH = 25
 MAX_LISTED = 100
 MAX_A_MONTH = 10_000
-# Of how old a page a submit still counts: the month of a change is that of its page.
+# Upper bound of a page's age when its form is sent: the month of a change is that of its page.
 MAX_PAGE_AGE = timedelta(days=1)
 _CHUNK = 50
 _CHANGE = (
@@ -119,9 +119,6 @@ class ChangeStore(Generic[C]):
             f"""INSERT INTO {changes} (month, change_id, selection_id, act, total, started_by, started_at, handled)
                 VALUES (:month, :change_id, :selection_id, :act, :total, :started_by, :started_at, 0) IF NOT EXISTS""",
         )
-        self._add_unfinished = conditional_write(
-            "Q1", f"UPDATE {changes} SET unfinished = unfinished + :change_ids WHERE month = :month"
-        )
         self._note_handled = conditional_write(
             "Q1",
             f"""UPDATE {changes} SET handled = :handled WHERE month = :month AND change_id = :change_id
@@ -132,16 +129,11 @@ class ChangeStore(Generic[C]):
             f"""UPDATE {changes} SET handled = :handled, counts = :counts, finished_at = :finished_at
                 WHERE month = :month AND change_id = :change_id IF finished_at = :nothing AND selection_id = :selection_id""",
         )
-        self._remove_unfinished = conditional_write(
-            "Q1", f"UPDATE {changes} SET unfinished = unfinished - :change_ids WHERE month = :month"
-        )
         self._one = read(
             "Q1", f"SELECT {_CHANGE} FROM {changes} WHERE month = :month AND change_id = :change_id"
         )
         self._all = read("Q1", f"SELECT {_CHANGE} FROM {changes} WHERE month = :month LIMIT :most")
-        self._unfinished = read(
-            "Q1", f"SELECT unfinished FROM {changes} WHERE month = :month LIMIT 1"
-        )
+        self.unfinished = UnfinishedWork(changes)
 
     # ---- Reading
 
@@ -156,7 +148,7 @@ class ChangeStore(Generic[C]):
         """Return the last changes, MAX_LISTED at most, those that were started last first."""
         reading = [self._all.start(month=month, most=MAX_LISTED) for month in list_months(now)]
         rows = (row for pending in reading for row in pending.rows())
-        # Of a row whose time is over, some cells may stay a little longer.
+        # Some cells of an expired row can outlive the others.
         found = [self._change(row) for row in rows if row.selection_id]
         return sorted(found, key=lambda each: each.started_at, reverse=True)[:MAX_LISTED]
 
@@ -168,7 +160,7 @@ class ChangeStore(Generic[C]):
 
     def list_unfinished(self, months: Sequence[date]) -> list[UUID]:
         """Return the changes of these months that the worker is not through with, the oldest first."""
-        return read_unfinished(self._unfinished, months)
+        return self.unfinished.list(months)
 
     def list_rows(self, change: C, page: int) -> list[BulkChangeRow]:
         """Return a page of a change's rows."""
@@ -240,7 +232,7 @@ class ChangeStore(Generic[C]):
             started_by=started_by,
             started_at=now,
         )
-        note = self._add_unfinished.bind(month=month_of(change_id), change_ids={change_id})
+        note = self.unfinished.bind_add(change_id)
         if apply_batch(insert, note, if_lost=applied_if(is_ours)):
             return change
         # Somebody has sent the same form at the same time. The rows that no change names vanish with their time.
@@ -306,9 +298,7 @@ class ChangeStore(Generic[C]):
                 finished_at=current_time(),
                 nothing=None,
             ),
-            self._remove_unfinished.bind(
-                month=month_of(change.change_id), change_ids={change.change_id}
-            ),
+            self.unfinished.bind_remove(change.change_id),
             if_lost=REFUSED_MEANS_DONE,
         )
 

@@ -1,7 +1,7 @@
 """The rows of a change of many things, each handled exactly once: of bulk changes (jobs.bulk_changes) and of imported files.
 
-A row stands in a bucket of its change until it has its result. Whoever uses this says what is done to a row, and how a second try
-knows that it was done.
+A caller says what is done to a row, and how a second try knows that it was done. The store keeps each row's result, counts its
+failures, and goes back to rows without a result.
 """
 
 # ruff: noqa: S608 - the names of tables and columns are its users’ own constants
@@ -37,7 +37,7 @@ RESULTS = ("done", "unchanged", "refused", "changed")
 
 @dataclass(frozen=True, slots=True)
 class RowsOfChange:
-    """All rows of one change: `owner_id` is in their keys, `name` stands in the log."""
+    """All rows of one change: `owner_id` is in their keys, `name` is for the log."""
 
     owner_id: UUID
     total: int
@@ -75,7 +75,7 @@ class RowStore:
                 VALUES ({", ".join(f":{name}" for name in written)}) IF NOT EXISTS""",
         )
         result = f"UPDATE {table} SET result = :result, label = :label, reason = :reason {of_row}"
-        # What was done was done: nothing that another process has found since counts against it.
+        # A row that was done stays so, whatever another process has found since.
         self._note_done = conditional_write("Q1", f"{result} IF EXISTS")
         self._note_result = conditional_write("Q1", f"{result} IF result = :nothing")
         self._note_failure = conditional_write(

@@ -33,7 +33,7 @@ from orders.operations.transitions import submit_under_way
 from pricing.money import to_minor_units
 
 MAX_ATTEMPTS = 5
-# Of more orders at once nobody waits for the sum.
+# A sum over more orders would take too long for a page.
 MAX_SUMMED = 1000
 
 
@@ -46,7 +46,7 @@ class OrderChange(BulkChange):
 
 @dataclass(frozen=True, slots=True)
 class PreviewedOrder:
-    """What would become of an order; `reason` says why it is refused."""
+    """An order in the preview of a change; `reason` says why it is refused."""
 
     order: Order
     is_changed: bool = False
@@ -55,7 +55,7 @@ class PreviewedOrder:
 
 @dataclass(frozen=True, slots=True)
 class CancellationSum:
-    """How much money cancelling some orders gives back, in minor units; `in_all` is with all that was given back of them before.
+    """How much money cancelling some orders gives back, in minor units; `in_all` adds what was given back of them before.
 
     `by_order` has the part of each order that was read.
     """
@@ -128,14 +128,14 @@ def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum
         by_order |= dict.fromkeys(page, 0)
         for pending in [queries.prefetch_order(each) for each in page]:
             order = queries.order_from_rows(pending.rows())
-            # What is packed now may be taken apart before its turn comes.
+            # A packed order may be unpacked before its turn comes.
             if order and order.state not in (CANCELLED, EXPIRED):
                 cents = to_minor_units(balance.amount_to_give_up(order))
                 by_order[order.order_id] = cents
                 amount += cents
                 in_all += cents and cents + to_minor_units(balance.amount_given_back(order))
         if in_all > enough:
-            # What the others give back is not known, and counts as more than that.
+            # The sum of the others is not known, and counts as more than `enough`.
             is_last = first + PAGE_LENGTH >= len(order_ids)
             amount = amount if is_last else max(amount, enough + 1)
             break
@@ -190,10 +190,10 @@ def _change_order(change: OrderChange, row: Row) -> None:
         STORE.rows.note_result(row, "changed", _("An order that is gone"))
         return
     tracking = row.tracking or ""
-    # What a process has taken that died before its event.
+    # A process that died before its event may have taken this number.
     numbers = [tracking] if tracking else []
     for _attempt in range(MAX_ATTEMPTS):
-        # What is not there now is not in the version that was read.
+        # An event that is not here now is not in the version that was read.
         if has_event_of(order, change):
             STORE.note_done(change, row.position, order.number)
             return

@@ -187,9 +187,7 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
     ),
     _column(
         ProductColumn(
-            "sold",
-            YES_NO,
-            file=FileColumn(gettext_lazy("Whether it is sold: yes or no."), "yes"),
+            "sold", YES_NO, file=FileColumn(gettext_lazy("Whether it is sold: yes or no."), "yes")
         )
     ),
 )

@@ -1,4 +1,4 @@
-"""What the shop reads of imports and exports."""
+"""The reads of imports and exports."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from uuid import UUID
 
 from cassandra_db import Row, read
 from jobs.change_rows import RowStore
-from jobs.months import list_months, month_of, read_unfinished
-from spreadsheets.entities import (
-    PlannedRow,
-    SpreadsheetTask,
-    unpack_changes,
-    unpack_faults,
-)
+from jobs.months import UnfinishedWork, list_months, month_of
+from spreadsheets.entities import PlannedRow, SpreadsheetTask, unpack_changes, unpack_faults
 
 BUCKET_LENGTH = 100
 PAGE_LENGTH = 25
 MAX_LISTED = 50
-# Of a month, of whatever layout: those of some layouts are picked out of them.
+# Upper bound of the tasks read of a month, before those of some layouts are picked.
 MAX_LOOKED_AT = 200
 MAX_A_MONTH = 10_000
-# So many buckets a page looks through for rows of one kind; then it offers to look further.
+# Upper bound of the buckets that a page searches for rows of one kind; then it offers to look further.
 MAX_BUCKETS_A_PAGE = 20
 
 TASK = read(
@@ -35,7 +30,7 @@ TASKS = read(
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
        handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month LIMIT :most""",
 )
-UNFINISHED = read("Q1", "SELECT unfinished FROM spreadsheet_tasks WHERE month = :month LIMIT 1")
+UNFINISHED = UnfinishedWork("spreadsheet_tasks")
 
 
 def is_to_apply(row: Row) -> bool:
@@ -87,7 +82,7 @@ def iterate_tasks(month: date) -> Iterator[SpreadsheetTask]:
 
 def list_unfinished(months: Sequence[date]) -> list[UUID]:
     """Return those of these months that the worker is not through with, the oldest first. Raises CassandraUnavailable."""
-    return read_unfinished(UNFINISHED, months)
+    return UNFINISHED.list(months)
 
 
 def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:

@@ -1,4 +1,4 @@
-"""How a product's values are written as text and read back: one formatter and one parser for cells of files and for form fields.
+"""Formatters and parsers of a product's values: the same for cells of files and for form fields.
 
 Each parser takes what its formatter has written, and raises CellRefused with a sentence to show beside the cell or field.
 """

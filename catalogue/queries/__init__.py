@@ -1,4 +1,4 @@
-"""What the shop reads of its catalogue."""
+"""The reads of the catalogue, a file for each subject."""
 
 from catalogue.product_rows import begun_prices, product_from_rows
 from catalogue.queries.card_lists import (
@@ -15,7 +15,6 @@ from catalogue.queries.card_lists import (
     list_cards_by_prefix,
     list_featured,
     list_products_after,
-    list_related,
     list_suggestions,
     prefetch_featured,
     prefetch_related,

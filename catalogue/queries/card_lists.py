@@ -5,22 +5,8 @@ from uuid import UUID
 
 from django.utils.translation import gettext_lazy as _
 
-from cassandra_db import (
-    LOCAL_ONE,
-    PendingResult,
-    Row,
-    current_time,
-    page_key,
-    page_token,
-    read,
-)
-from catalogue.entities import (
-    CardPage,
-    CategoryNode,
-    Product,
-    ProductCard,
-    Suggestion,
-)
+from cassandra_db import LOCAL_ONE, PendingResult, Row, current_time, page_key, page_token, read
+from catalogue.entities import CardPage, CategoryNode, Product, ProductCard, Suggestion
 from catalogue.photos import parse_photo
 from catalogue.queries.products import get_products, leave_out
 from catalogue.words import PREFIX_LETTERS, split_words
@@ -94,7 +80,7 @@ CARDS_DOWN_AFTER = read(
 )
 
 
-# The same list for whoever has to see every product of it, from a place on.
+# The same list for jobs that visit every product of it, from a place on.
 LISTED_AFTER = read(
     "Q2",
     """SELECT sort_key, product_id FROM products_by_category WHERE category_id = :category_id AND sort = :sort
@@ -138,7 +124,7 @@ def card_from_row(row: Row) -> ProductCard:
 
 
 def default_sort(node: CategoryNode) -> str:
-    """Return the order in which a category shows its products to who has not chosen one."""
+    """Return the order of a category's products for shoppers who have not chosen one."""
     return FEATURED_SORT if node.has_featured_list else node.order.rule
 
 
@@ -218,11 +204,6 @@ RELATED = read(
 def prefetch_related(product_id: UUID) -> PendingResult:
     """Start reading a product's related list."""
     return RELATED.start(product_id=product_id)
-
-
-def list_related(product_id: UUID) -> list[ProductCard]:
-    """Return a product's related list, the best first. Raises CassandraUnavailable."""
-    return [card_from_row(row) for row in prefetch_related(product_id).rows()]
 
 
 # Q3: suggestions for a prefix of a word.

@@ -3,17 +3,9 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from cassandra_db import (
-    LOCAL_ONE,
-    LOCAL_QUORUM,
-    read,
-)
+from cassandra_db import LOCAL_ONE, LOCAL_QUORUM, read
 from cassandra_db.process_copies import ProcessCopy
-from catalogue.entities import (
-    CategoryNode,
-    CategoryTree,
-    MenuEntry,
-)
+from catalogue.entities import CategoryNode, CategoryTree, MenuEntry
 
 SHOP_TREE = "shop"
 

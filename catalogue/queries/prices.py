@@ -1,23 +1,13 @@
-"""What was asked for a variant."""
+"""The price history of a variant, and the highest price that may be crossed out."""
 
 from collections.abc import Sequence
 from uuid import UUID
 
 from moneyed import Money
 
-from cassandra_db import (
-    PendingResult,
-    Row,
-    read,
-)
-from catalogue.entities import (
-    Product,
-    Variant,
-)
-from catalogue.prices import (
-    PricePoint,
-    compute_reference_price,
-)
+from cassandra_db import PendingResult, Row, read
+from catalogue.entities import Product, Variant
+from catalogue.prices import PricePoint, compute_reference_price
 from catalogue.product_rows import make_price_point, pick_asked_prices
 
 # Q1: what was asked for a variant.

@@ -17,10 +17,7 @@ from cassandra_db import (
     read,
     scan,
 )
-from catalogue.entities import (
-    Product,
-    Variant,
-)
+from catalogue.entities import Product, Variant
 from catalogue.errors import NoLongerSold
 from catalogue.product_rows import product_from_rows
 from jobs.rows import guard_row
@@ -29,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 # Each of many products is read within one of these, by its id: `guard_product` in a job, `leave_out` for a list on a page.
-# Without one, a product that cannot be read raises: whoever takes a missing product for one that is gone has to have it so.
+# Without a guard, a product that cannot be read raises. Callers that take a missing product for a deleted one need that.
 Guard = Callable[[UUID], AbstractContextManager[object]]
 
 
@@ -147,7 +144,7 @@ def iterate_products(guard: Guard = guard_product) -> Iterator[Product]:
 
 
 def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
-    """Yield the products in one of so many parts of the shop, always the same ones. For jobs. Raises CassandraUnavailable."""
+    """Yield the products in one of `parts` parts of the shop, always the same ones. For jobs. Raises CassandraUnavailable."""
     return _products_from_rows(PRODUCTS.iterate_part(part, parts), guard_product)
 
 
@@ -185,7 +182,7 @@ def find_variant_by_sku(sku: str | None) -> Row | None:
     return VARIANT.one(sku=sku) if is_possible else None
 
 
-# Of products that have gone and name the next one, so many are followed to one that is sold.
+# Upper bound of the successors that are followed from a product that has gone to one that is sold.
 MAX_SUCCESSORS = 5
 
 

@@ -4,14 +4,8 @@ from collections.abc import Sequence
 from datetime import date
 from uuid import UUID
 
-from cassandra_db import (
-    PendingResult,
-    Row,
-    read,
-)
-from catalogue.entities import (
-    PictureUpload,
-)
+from cassandra_db import PendingResult, Row, read
+from catalogue.entities import PictureUpload
 
 # Q1: what staff have uploaded for a product or a category, and what the worker has to decode.
 UPLOADS = read(

@@ -15,11 +15,7 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
-from cassandra_db import (
-    SEND_AGAIN,
-    applied_if,
-    conditional_write,
-)
+from cassandra_db import SEND_AGAIN, applied_if, conditional_write
 from catalogue.entities import Product
 from catalogue.queries import get_products, guard_product, iterate_products_of_part
 from orders.board import OrderFilter, iterate_orders
@@ -27,18 +23,14 @@ from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, OrderFile
 from spreadsheets import entities, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.errors import FileRefused
-from spreadsheets.files import (
-    csv_line,
-    read_csv_lines,
-    write_xlsx,
-)
+from spreadsheets.files import csv_line, read_csv_lines, write_xlsx
 from spreadsheets.layouts import LAYOUTS, Layout
 from spreadsheets.operations.stored_files import COPY_BYTES, INCOMING, file_of, open_stored
 from spreadsheets.operations.tasks import NOTE_ENDED, end_task, note_handled, start_task
 from web.encryption import decrypt_bytes, encrypt_bytes
 
 OUTGOING = "exports"
-# A shop's products are written in so many parts.
+# The parts in which all products of the shop are written.
 PARTS = 256
 EXPORT_SECONDS = 3600
 _ID_BYTES = 16

@@ -31,29 +31,23 @@ from catalogue.bulk_changes import has_mark
 from spreadsheets import entities, queries
 from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
 from spreadsheets.errors import FileRefused
-from spreadsheets.files import (
-    Table,
-    open_table,
-    unpack_workbook,
-)
+from spreadsheets.files import Table, open_table, unpack_workbook
 from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows
 from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
 from spreadsheets.operations.tasks import (
-    add_unfinished,
     note_handled,
-    remove_unfinished,
     start_task,
 )
 from spreadsheets.products import apply_changes
 from spreadsheets.stock import apply_count, is_counted
 
-# So many rows are compared at once: their products are read side by side.
+# Rows that are compared at once: their products are read side by side.
 CHUNK = 25
-# What they would change is one conditional batch, which may have half a segment of the commit log: 8 MiB. So much of a file, in
-# letters and so many more for each line, is some megabytes of it at most, with what the cells say now and without ASCII.
+# Their plans are one conditional batch, at most 8 MiB: half a segment of the commit log. This many letters of a file, and
+# _LETTERS_A_LINE for each line, make some megabytes at most, with the present values of the cells and without ASCII.
 MAX_CHUNK_LETTERS = 250_000
 _LETTERS_A_LINE = 500
-# Of a row with more the first are named.
+# A row with more faults names the first ones.
 _MAX_FAULTS = 100
 _MAX_KEY_LENGTH = 200
 
@@ -112,7 +106,7 @@ def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
         NOTE_STATE.bind(
             **task.key, state=entities.READ, then=entities.APPLYING, handled=0, now=now
         ),
-        add_unfinished(task),
+        queries.UNFINISHED.bind_add(task.task_id),
         if_lost=applied_if(is_applying),
     )
     return bool(outcome) or bool(outcome.current and is_applying(outcome.current))
@@ -215,10 +209,10 @@ def _end_reading(
             problem=problem or None,
             now=current_time(),
         ),
-        remove_unfinished(task),
+        queries.UNFINISHED.bind_remove(task.task_id),
         if_lost=REFUSED_MEANS_DONE,
     )
-    # All that matters of it stands in the rows.
+    # The rows hold all that matters of it.
     default_storage.delete(task.stored_as)
 
 
@@ -228,6 +222,7 @@ def mark_of(task_id: UUID, position: int) -> UUID:
 
 
 def apply_on(task: SpreadsheetTask, most: int) -> int:
+    """Apply about `most` more rows; when none is left, count the results. Return how many rows it has tried."""
     done, tried = queries.ROWS.run(
         task.rows,
         task.handled,
@@ -277,6 +272,6 @@ def _finish(task: SpreadsheetTask) -> None:
             results=dict(results),
             now=current_time(),
         ),
-        remove_unfinished(task),
+        queries.UNFINISHED.bind_remove(task.task_id),
         if_lost=REFUSED_MEANS_DONE,
     )

@@ -31,6 +31,7 @@ def open_stored(name: str) -> IO[bytes]:
 
 
 def file_of(pieces: Iterable[bytes]) -> File[bytes]:
+    """Return a temporary file with these bytes, for the storage."""
     file = TemporaryFile()  # noqa: SIM115 -- gone with what refers to it
     for each in pieces:
         file.write(each)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from cassandra.query import BoundStatement
 from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
@@ -17,7 +16,6 @@ from cassandra_db import (
     conditional_write,
     current_time,
 )
-from jobs.months import month_of
 from jobs.rows import MAX_FAILURES
 from spreadsheets import entities, queries
 from spreadsheets.entities import SpreadsheetTask
@@ -27,16 +25,6 @@ INSERT_TASK = conditional_write(
     """INSERT INTO spreadsheet_tasks (month, task_id, layout, state, file_name, stored_as, format, total, started_by, started_at,
        changed_at, handled) VALUES (:month, :task_id, :layout, :state, :file_name, :stored_as, :format, :total, :started_by,
        :now, :now, 0) IF NOT EXISTS""",
-)
-
-
-ADD_UNFINISHED = conditional_write(
-    "Q1", "UPDATE spreadsheet_tasks SET unfinished = unfinished + :task_ids WHERE month = :month"
-)
-
-
-REMOVE_UNFINISHED = conditional_write(
-    "Q1", "UPDATE spreadsheet_tasks SET unfinished = unfinished - :task_ids WHERE month = :month"
 )
 
 
@@ -61,6 +49,8 @@ NOTE_ENDED = conditional_write(
 
 
 def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
+    """Put a task on the worker's list; return it, or the one that was started under its id before. Raises CassandraUnavailable."""
+
     # One that somebody else has started under the same id, at the same time, has a file of its own.
     def is_ours(row: Row) -> bool:
         return bool(row.stored_as == (task.stored_as or None) and row.started_at == now)
@@ -76,21 +66,13 @@ def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
         started_by=task.started_by,
         now=now,
     )
-    if apply_batch(insert, add_unfinished(task), if_lost=applied_if(is_ours)):
+    if apply_batch(insert, queries.UNFINISHED.bind_add(task.task_id), if_lost=applied_if(is_ours)):
         return task
     if task.stored_as:
         default_storage.delete(task.stored_as)
     started = queries.get_task(task.task_id)
     assert started
     return started
-
-
-def add_unfinished(task: SpreadsheetTask) -> BoundStatement:
-    return ADD_UNFINISHED.bind(month=month_of(task.task_id), task_ids={task.task_id})
-
-
-def remove_unfinished(task: SpreadsheetTask) -> BoundStatement:
-    return REMOVE_UNFINISHED.bind(month=month_of(task.task_id), task_ids={task.task_id})
 
 
 def note_failure(task: SpreadsheetTask) -> None:
@@ -104,21 +86,19 @@ def note_failure(task: SpreadsheetTask) -> None:
 
 
 def note_handled(task: SpreadsheetTask, handled: int, total: int) -> None:
+    """Note how far a task has come. Raises CassandraUnavailable."""
     NOTE_HANDLED.apply(
         if_lost=SEND_AGAIN, **task.key, handled=handled, total=total, state=task.state
     )
 
 
 def end_task(task: SpreadsheetTask, state: str, problem: str = "") -> None:
+    """Take a task off the worker's list, and delete the file that it read. Raises CassandraUnavailable, OSError."""
     apply_batch(
         NOTE_ENDED.bind(
-            **task.key,
-            state=task.state,
-            then=state,
-            problem=problem or None,
-            now=current_time(),
+            **task.key, state=task.state, then=state, problem=problem or None, now=current_time()
         ),
-        remove_unfinished(task),
+        queries.UNFINISHED.bind_remove(task.task_id),
         if_lost=REFUSED_MEANS_DONE,
     )
     if task.stored_as:

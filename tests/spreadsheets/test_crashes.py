@@ -9,8 +9,8 @@ import time_machine
 from cassandra.util import uuid_from_time
 from django.core.files.base import ContentFile
 
+import catalogue.queries
 from cassandra_db import truncate_to_milliseconds
-from catalogue import queries as catalogue
 from catalogue.entities import Product
 from consistency.findings import Scope
 from inventory.queries import get_stock_numbers
@@ -54,7 +54,7 @@ def import_all(content: bytes, layout: str, now: datetime) -> None:
 
 
 def prices(products: list[Product]) -> list[str]:
-    now = catalogue.get_products_at_quorum(each.product_id for each in products)
+    now = catalogue.queries.get_products_at_quorum(each.product_id for each in products)
     return [f"{now[each.product_id].variants[0].price.amount:.0f}" for each in products]
 
 
