@@ -12,6 +12,9 @@ from catalogue.entities import Product, Variant
 from catalogue.prices import PricePoint, begin_with, price_in_force
 from pricing.money import from_minor_units, to_minor_units
 
+# Looked up once: every page decodes products.
+_DECODERS = tuple((each.name, each.kind.decode) for each in COLUMNS)
+
 
 def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
     """Return the product that the rows of Q1 hold, with the prices in force now (or at that moment), or None."""
@@ -27,7 +30,7 @@ def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Produ
         ),
         # A planned price that has begun counts as a save, so that an editor who read the former price cannot write it again.
         version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
-        **{each.name: each.kind.decode(getattr(head, each.name)) for each in COLUMNS},
+        **{name: decode(getattr(head, name)) for name, decode in _DECODERS},
     )
 
 

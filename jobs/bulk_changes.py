@@ -25,7 +25,7 @@ from cassandra_db import (
     read,
 )
 from cassandra_db.side_by_side import run_side_by_side
-from jobs.change_rows import RowsOfChange, RowStore
+from jobs.change_rows import RowsOfChange, RowStore, RowTable
 from jobs.months import UnfinishedWork, list_months, made_at, month_of
 from jobs.rows import guard_row
 
@@ -106,13 +106,15 @@ class ChangeStore(Generic[C]):
     ) -> None:
         self._change_class, self.unpack, self._item = change_class, unpack, item
         self.rows = RowStore(
-            rows,
-            "selection_id",
-            given=(item, *given),
-            noted=noted,
-            listed=(item, "label", "reason"),
-            bucket_length=BUCKET_LENGTH,
-            page_length=PAGE_LENGTH,
+            RowTable(
+                rows,
+                "selection_id",
+                given=(item, *given),
+                listed=(item, "label", "reason"),
+                noted=noted,
+                bucket_length=BUCKET_LENGTH,
+                page_length=PAGE_LENGTH,
+            )
         )
         self._insert_change = conditional_write(
             "Q1",

@@ -44,52 +44,62 @@ class RowsOfChange:
     name: str
 
 
-class RowStore:
-    """A table of rows. All methods raise CassandraUnavailable.
+@dataclass(frozen=True, slots=True)
+class RowTable:
+    """A table of rows, and its columns beside bucket, position, result, label, reason and failures.
 
-    `owner` is the column with the id of what the rows belong to. `given` are the columns that are written with a row, `noted` those
-    that its user writes later, `listed` those that are read beside the result where all rows are read. Rows are handled page by
-    page; a bucket holds whole pages. A row may be without a result for good: `is_to_handle` says which rows are handled.
+    `owner` has the id of what the rows belong to. `given` are written with a row, `noted` later by the caller. `listed` are read
+    beside the result where all rows are read. Rows are handled page by page; a bucket holds whole pages.
+    """
+
+    name: str
+    owner: str
+    given: Sequence[str]
+    listed: Sequence[str]
+    noted: Sequence[str] = ()
+    bucket_length: int = 500
+    page_length: int = 25
+
+
+class RowStore:
+    """The rows of a table, handled once each. All methods raise CassandraUnavailable.
+
+    `is_to_handle` says which rows are handled; the others never get a result.
     """
 
     def __init__(
-        self,
-        table: str,
-        owner: str,
-        *,
-        given: Sequence[str],
-        noted: Sequence[str] = (),
-        listed: Sequence[str],
-        bucket_length: int = 500,
-        page_length: int = 25,
-        is_to_handle: Callable[[Row], bool] = lambda _row: True,
+        self, table: RowTable, is_to_handle: Callable[[Row], bool] = lambda _row: True
     ) -> None:
+        owner, given = table.owner, table.given
         self._owner, self._is_to_handle = owner, is_to_handle
-        self.bucket_length, self.page_length = bucket_length, page_length
+        self._bucket_length, self._page_length = table.bucket_length, table.page_length
         bucket = f"{owner} = :{owner} AND bucket = :bucket"
         of_row = f"WHERE {bucket} AND position = :position"
         written = (owner, "bucket", "position", *given)
         self._insert = conditional_write(
             "Q1",
-            f"""INSERT INTO {table} ({", ".join(written)})
+            f"""INSERT INTO {table.name} ({", ".join(written)})
                 VALUES ({", ".join(f":{name}" for name in written)}) IF NOT EXISTS""",
         )
-        result = f"UPDATE {table} SET result = :result, label = :label, reason = :reason {of_row}"
+        result = (
+            f"UPDATE {table.name} SET result = :result, label = :label, reason = :reason {of_row}"
+        )
         # A row that was done stays so, whatever another process has found since.
         self._note_done = conditional_write("Q1", f"{result} IF EXISTS")
         self._note_result = conditional_write("Q1", f"{result} IF result = :nothing")
         self._note_failure = conditional_write(
-            "Q1", f"UPDATE {table} SET failures = :failures {of_row} IF result = :nothing"
+            "Q1", f"UPDATE {table.name} SET failures = :failures {of_row} IF result = :nothing"
         )
         extra = [name for name in ("label", "reason") if name not in given]
-        selected = (*written, *noted, "failures", "result", *extra)
+        selected = (*written, *table.noted, "failures", "result", *extra)
         self._rows = read(
             "Q1",
-            f"""SELECT {", ".join(selected)} FROM {table}
+            f"""SELECT {", ".join(selected)} FROM {table.name}
                 WHERE {bucket} AND position >= :first LIMIT :most""",
         )
         self._results = read(
-            "Q1", f"SELECT position, result, {', '.join(listed)} FROM {table} WHERE {bucket}"
+            "Q1",
+            f"SELECT position, result, {', '.join(table.listed)} FROM {table.name} WHERE {bucket}",
         )
 
     # ---- Reading
@@ -101,18 +111,18 @@ class RowStore:
     def _key(self, owner_id: UUID, position: int) -> dict[str, object]:
         return {
             self._owner: owner_id,
-            "bucket": position // self.bucket_length,
+            "bucket": position // self._bucket_length,
             "position": position,
         }
 
     def start_read(self, owner_id: UUID, first: int, most: int) -> PendingResult:
         """Start reading rows with all their columns, from a position on, within its bucket."""
-        bucket = first // self.bucket_length
+        bucket = first // self._bucket_length
         return self._rows.start(**{self._owner: owner_id}, bucket=bucket, first=first, most=most)
 
     def read(self, owner_id: UUID, first: int, most: int = 0) -> list[Row]:
         """Return rows with all their columns, from a position on, within its bucket: a page, or `most`."""
-        return self.start_read(owner_id, first, most or self.page_length).rows()
+        return self.start_read(owner_id, first, most or self._page_length).rows()
 
     def read_again(self, row: Row) -> Row:
         """Return a row as it is stored now."""
@@ -121,7 +131,7 @@ class RowStore:
 
     def iterate_results(self, rows: RowsOfChange) -> Iterator[Row]:
         """Yield position, result and the `listed` columns of all rows, bucket by bucket."""
-        for bucket in range(-(-rows.total // self.bucket_length)):
+        for bucket in range(-(-rows.total // self._bucket_length)):
             yield from self.list_bucket_results(rows.owner_id, bucket)
 
     def list_bucket_results(self, owner_id: UUID, bucket: int) -> list[Row]:
@@ -135,7 +145,7 @@ class RowStore:
             if row.result:
                 counts[row.result] += 1
             elif waiting is None and self._is_to_handle(row):
-                waiting = row.position // self.page_length * self.page_length
+                waiting = row.position // self._page_length * self._page_length
         return counts, waiting
 
     # ---- Writing
@@ -198,7 +208,7 @@ class RowStore:
                         name = f"row {row.position} of {rows.name}"
                         with guard_row(name), self._count_failure(row, name):
                             handle(row)
-            handled = min((handled // self.page_length + 1) * self.page_length, rows.total)
+            handled = min((handled // self._page_length + 1) * self._page_length, rows.total)
             note_handled(handled)
         return handled, tried
 

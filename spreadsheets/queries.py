@@ -7,7 +7,7 @@ from datetime import date, datetime
 from uuid import UUID
 
 from cassandra_db import Row, read
-from jobs.change_rows import RowStore
+from jobs.change_rows import RowStore, RowTable
 from jobs.months import UnfinishedWork, list_months, month_of
 from spreadsheets.entities import PlannedRow, SpreadsheetTask, unpack_changes, unpack_faults
 
@@ -40,13 +40,25 @@ def is_to_apply(row: Row) -> bool:
 
 # Without its changes where all rows are read: of a large product they are long.
 ROWS = RowStore(
-    "spreadsheet_rows",
-    "task_id",
-    given=("line", "key", "plan", "label", "product_id", "variant_id", "seen", "changes", "faults"),
-    listed=("plan",),
-    bucket_length=BUCKET_LENGTH,
-    page_length=BUCKET_LENGTH,
-    is_to_handle=is_to_apply,
+    RowTable(
+        "spreadsheet_rows",
+        "task_id",
+        given=(
+            "line",
+            "key",
+            "plan",
+            "label",
+            "product_id",
+            "variant_id",
+            "seen",
+            "changes",
+            "faults",
+        ),
+        listed=("plan",),
+        bucket_length=BUCKET_LENGTH,
+        page_length=BUCKET_LENGTH,
+    ),
+    is_to_apply,
 )
 
 
