@@ -15,12 +15,12 @@ from adminpanel.parameters import parse_id, parse_page
 from jobs.bulk_changes import (
     MAX_IN_REQUEST,
     PAGE_LENGTH,
-    RESULTS,
     BulkChangeRow,
     C,
     ChangeStore,
     is_usable_id,
 )
+from jobs.change_rows import RESULTS
 from jobs.rows import collect_failed_rows
 
 RESULT_LABELS = {

@@ -23,7 +23,8 @@ from analytics.sketches import VisitorSketch
 from cassandra_db import Statement, current_microseconds, read, wait_for_all, write
 from cassandra_db.batch_writer import MAX_DELAY
 from catalogue import queries as catalogue
-from catalogue.search import SearchIndexMissing, has_all_words
+from catalogue.search import has_all_words
+from catalogue.search_index import SearchIndexMissing
 from jobs.rows import guard_row
 
 HOUR = timedelta(hours=1)

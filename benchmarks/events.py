@@ -243,7 +243,7 @@ def find_pages() -> dict[str, Any]:
 
     from benchmarks import visitors
     from cassandra_db import current_time
-    from catalogue.search import refresh_index
+    from catalogue.search_index import refresh_index
 
     refresh_index(current_time())
     settings.ALLOWED_HOSTS.append("testserver")

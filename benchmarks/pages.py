@@ -169,7 +169,7 @@ def probe_pages() -> dict[str, Any]:
     from django.conf import settings
 
     from benchmarks import visitors
-    from catalogue.search import refresh_index
+    from catalogue.search_index import refresh_index
 
     refresh_index(current_time())
     settings.ALLOWED_HOSTS.append("testserver")

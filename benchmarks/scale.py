@@ -21,10 +21,12 @@ from cassandra_db import (
     write,
 )
 from cassandra_db.bulk import BulkWriter, drop_condition
-from catalogue import operations, queries, search
+from catalogue import operations, queries
 from catalogue.entities import CategoryTree, Product, Variant
 from catalogue.prices import PricePoint
+from catalogue.product_rows import product_columns, variant_columns
 from catalogue.queries import product_card
+from catalogue.search_index import build_index
 from demo.loader import former_prices
 from demo.orders import PEOPLE
 from inventory.entities import SENTINEL, Allocation
@@ -289,9 +291,9 @@ def product_statements(product: Product) -> list[BoundStatement]:
     """Return the writes that make up a product's partition."""
     product_id = product.product_id
     return [
-        HEAD.bind(**operations.product_columns(product), save_id=product_id),
+        HEAD.bind(**product_columns(product), save_id=product_id),
         *(
-            VARIANT.bind(product_id=product_id, **operations.variant_columns(each))
+            VARIANT.bind(product_id=product_id, **variant_columns(each))
             for each in product.variants
         ),
         operations.UPDATE_AVAILABILITY.bind(product_id=product_id, word=product.availability),
@@ -498,7 +500,7 @@ def _event_row(order: Order, event: Event) -> BoundStatement:
 def rebuild_derived(part: Part) -> int:
     """Make what follows from the products: the index, or suggestions, front page and sitemap."""
     if part.number == 0:
-        search.build_index()
+        build_index()
     if part.number == part.part_count - 1:
         operations.rebuild_featured(queries.iterate_products())
         operations.rebuild_prefixes(queries.iterate_products())

@@ -1,4 +1,4 @@
-"""What a bulk change does to each of its products, and how it is put back. No database."""
+"""The acts of a bulk change: what each does to a product, and how it is undone. No database."""
 
 from __future__ import annotations
 
@@ -15,21 +15,17 @@ from catalogue.entities import Product, Variant
 from pricing.money import from_minor_units, to_minor_units
 
 KINDS = ("percent", "amount", "main_category", "category", "status", "featured", "undo")
-# What a price is made to end in; "" rounds it to a cent.
-ENDINGS = ("", "90", "99")
 _CENT = Decimal("0.01")
 _PLAIN_FIELDS = ("status", "featured")
 
 
 @dataclass(frozen=True, slots=True)
 class BulkAct:
-    """What is done to each product: `kind` is one of KINDS, and the other fields are those that it needs."""
+    """An act on each product: `kind` is one of KINDS, and each kind uses the fields that it needs."""
 
     kind: str
-    by: str = (
-        "0"  # a decimal: so many per cent, or so much of the currency; below 0 lowers the price
-    )
-    ending: str = ""
+    by: str = "0"  # a decimal: per cent, or an amount of the currency; below 0 lowers the price
+    ending: str = ""  # the cents that a price ends in, "90" or "99"; "" rounds it to a cent
     cross_out: bool = False
     category_id: str = ""
     status: str = ""

@@ -14,15 +14,15 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+import jobs.bulk_changes
 from cassandra_db import Row, applied_if, conditional_write, current_time, read
 from catalogue import operations, queries
 from catalogue.bulk_acts import BulkAct, describe_former, restore_former, unpack_act
 from catalogue.entities import Product
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.prices import PricePoint, compute_reference_price
-from catalogue.rules import MAX_SAVE_TRIES
-from jobs import bulk_changes as shared
-from jobs.bulk_changes import BUCKET_LENGTH, ChangeStore, row_key
+from catalogue.rules import MAX_ATTEMPTS
+from jobs.bulk_changes import BUCKET_LENGTH, ChangeStore
 
 NOTE_VERSION = conditional_write(
     "Q1",
@@ -40,7 +40,7 @@ MARKS = read("Q1", "SELECT bulk_change_ids FROM products WHERE product_id = :pro
 
 
 @dataclass(frozen=True, slots=True)
-class BulkChange(shared.BulkChange):
+class BulkChange(jobs.bulk_changes.BulkChange):
     """A change of many products."""
 
     act: BulkAct
@@ -71,7 +71,7 @@ list_unfinished, iterate_results = STORE.list_unfinished, STORE.iterate_results
 
 @dataclass(frozen=True, slots=True)
 class PreviewedProduct:
-    """What would become of a product: `after` is None if it is refused, and `reason` says why."""
+    """A product in the preview of a change: `after` is None if it is refused, and `reason` says why."""
 
     before: Product
     after: Product | None
@@ -186,11 +186,11 @@ def run_change(change: BulkChange, most: int) -> int:
 
 def _change_product(change: BulkChange, row: Row) -> None:
     """Change one product, unless it was done before, and note what became of it."""
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         if row.result or _try_product(change, row):
             return
         # Somebody else has come further with the product or its row: that is what to go on from.
-        row = STORE.read_again(row)
+        row = STORE.rows.read_again(row)
 
 
 def _try_product(change: BulkChange, row: Row) -> bool:
@@ -234,7 +234,7 @@ def _note_version(row: Row, product: Product, after: Product) -> bool:
 
     outcome = NOTE_VERSION.apply(
         if_lost=applied_if(is_noted),
-        **row_key(row),
+        **STORE.rows.key_of(row),
         version=version,
         former=former,
         nothing=None,
@@ -251,7 +251,7 @@ def _note_result(row: Row, result: str, product: Product | None, reason: str = "
 
     outcome = NOTE_RESULT.apply(
         if_lost=applied_if(is_noted),
-        **row_key(row),
+        **STORE.rows.key_of(row),
         result=result,
         label=product.name if product else _("A product that is gone"),
         reason=reason or None,

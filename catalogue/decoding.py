@@ -32,7 +32,7 @@ MAX_PIXELS = {
 # A progressive JPEG comes in several passes over the whole picture, so all of it is kept until the last one.
 MAX_PROGRESSIVE_BYTES = 200 * 1000 * 1000
 MIN_SIDE = 100
-# So many times as long as wide a picture may be.
+# Upper bound of the ratio of a picture's long side to its short side.
 MAX_RATIO = 5
 # Of what it writes to; with the libraries that it reads it then has 300 MB at most (decision 040).
 MAX_MEMORY_BYTES = 285 * 1024 * 1024
@@ -124,7 +124,7 @@ def _read_pixels(raw: bytes, suffix: str) -> Image.Image:
     except PictureRefused:
         raise
     except Exception as error:
-        # Of a file that is damaged, that claims what it has not, or that needs too much memory, Pillow raises whatever it meets.
+        # Pillow raises any error for a file that is damaged, lies about its content or needs too much memory.
         raise PictureRefused("broken") from error
     clean = Image.new("RGB", upright.size, "white")
     clean.paste(upright, mask=upright.getchannel("A") if "A" in upright.getbands() else None)
@@ -180,7 +180,7 @@ def _load_upright(picture: Image.Image) -> Image.Image:
 def _in_plain_mode(picture: Image.Image) -> Image.Image:
     """Return a picture of eight bits a colour, without a palette, and with its transparency as a band of its own."""
     if picture.mode.startswith("I"):
-        # Of 16 bits; Pillow would cut off what is above 255.
+        # 16 bits a channel: Pillow would cut off values above 255.
         picture = picture.convert("I").point(lambda value: value / 257, "L")
     if "transparency" in picture.info:
         return picture.convert("RGBA")

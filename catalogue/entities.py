@@ -8,10 +8,7 @@ from uuid import UUID
 
 from moneyed import Money
 
-from cassandra_db import (
-    Row,
-    current_time,
-)
+from cassandra_db import Row, current_time
 from catalogue.prices import PricePoint
 from pricing.quotes import QuotedLine, options_label
 
@@ -21,7 +18,7 @@ STATUSES = ("draft", "active", "archived")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """What can be put into a cart: a product in one size, one colour. Prices include tax.
+    """What can be put into a cart: a product in one size and one colour. Prices include tax.
 
     `price` and `compare_at` are those that were in force when it was read (catalogue.prices.price_in_force), since
     `price_from`; `planned` are those that follow by themselves, in the order of time.
@@ -161,7 +158,7 @@ class Product:
         }
 
     def quote_line(self, variant: Variant, quantity: int) -> QuotedLine:
-        """Return a line of so many units of one of its variants, at its price."""
+        """Return a quote's line: `quantity` units of a variant at its price."""
         return QuotedLine(
             **self.variant_columns(variant),
             unit_price=variant.price,
@@ -196,7 +193,7 @@ class PictureUpload:
 
 @dataclass(frozen=True, slots=True)
 class ProductCard:
-    """What a list shows of a product. Prices include tax; `compare_at` is the price that is crossed out."""
+    """A product in a list. Prices include tax; `compare_at` is the price that is crossed out."""
 
     product_id: UUID
     name: str
@@ -227,7 +224,7 @@ class ProductCard:
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """What the navigation shows of a category, with those below it."""
+    """A category in the navigation, with those below it."""
 
     name: str
     slug: str

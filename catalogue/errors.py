@@ -34,7 +34,7 @@ class DecoderFailed(Exception):
 
 
 class PhotoRefused(ValueError):
-    """What was uploaded is no picture that the shop takes; the text says why."""
+    """The upload is no picture that the shop takes; the text says why."""
 
 
 class SlugTaken(ProductRefused):

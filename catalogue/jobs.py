@@ -12,8 +12,9 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import ngettext
 
-from catalogue import bulk_changes, operations, queries, search
+from catalogue import bulk_changes, operations, queries
 from catalogue.models import UPLOAD_TTL
+from catalogue.search_index import refresh_index
 from jobs.leases import get_position, save_position
 from jobs.minutes import MINUTE, minutes_between
 from jobs.months import list_recent_months
@@ -41,7 +42,7 @@ DECODING_SECONDS = 10.0
 
 def update_search_index(now: datetime) -> str:
     """Bring this host's search index up to date."""
-    count = search.refresh_index(now)
+    count = refresh_index(now)
     return describe_count(
         ngettext("%(count)s product indexed", "%(count)s products indexed", count), count
     )
@@ -90,7 +91,7 @@ def follow_schedule(now: datetime) -> str:
         postpone = partial(operations.postpone_schedule, minute, product_id)
         with guard_row(f"schedule of product {product_id}", postpone):
             operations.follow_schedule(minute, product_id)
-    # Of a full run more may be left: the rows that are done are gone when it looks again.
+    # After a full run more rows may be left. Those that are done are gone on the next look.
     if len(due) < MAX_AT_ONCE and minutes[-1] != since:
         save_position(SCHEDULE, minutes[-1].isoformat())
     return f"{len(due)} products followed their schedule" if due else ""

@@ -206,7 +206,7 @@ class ProductByCategory(CardColumns):
 
 
 class ListPosition(Model):
-    """Where a product's cards are, so that old ones are deleted by keys that were read, not computed again.
+    """The places of a product's cards, so that old cards are deleted by keys that were read, not computed again.
 
     A position is written before its card and removed after it: every card anywhere has its position here, also after a
     crash and when two people save at once.
@@ -337,7 +337,7 @@ class BulkChange(BulkChangeColumns):
 class BulkChangeRow(BulkChangeRowColumns):
     """The products of a bulk change in their order, and what became of each.
 
-    They are written before the change that names them, under an id that nobody else knows: so they are whole, or nobody's.
+    They are written before the change that names them, under a random id: rows that no change names vanish with their TTL.
     Bound: 500 rows a bucket, 20 buckets a change; some 200 bytes a row, 30 KB with the former prices of 200 variants.
     Writer: catalogue.bulk_changes, by conditional writes alone.
     """
@@ -355,7 +355,7 @@ class BulkChangeRow(BulkChangeRowColumns):
     former = columns.Text()  # JSON: what it was before that
 
 
-# So long staff see what became of what they have uploaded, and may still put it on a page.
+# How long staff see the result of an upload, and can still use it.
 UPLOAD_TTL = 7 * 24 * 3600
 
 
@@ -378,7 +378,7 @@ class PictureUpload(Model):
     # The name is older than theirs.
     product_id = columns.UUID(partition_key=True)
     upload_id = columns.TimeUUID(primary_key=True, clustering_order="DESC")
-    file_name = columns.Text()  # as it was called where it came from
+    file_name = columns.Text()  # on the sender's machine
     incoming = columns.Text()  # the raw file's name in the storage
     state = columns.Text()  # waiting, ready, refused
     tries = columns.Integer()  # how often a worker has begun to decode it

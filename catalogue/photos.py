@@ -32,7 +32,7 @@ CONTENT_TYPES = {"avif": "image/avif", "webp": "image/webp", "jpg": "image/jpeg"
 _RECIPE = f"2 {PIL.__version__} ".encode()
 # The child bounds its processor time itself; on a machine that is busy that takes longer.
 _DECODING_SECONDS = 60
-# Of what a child that broke has said, the end: there stands why.
+# The end of a broken child's output says why it broke.
 _SAID_CHARACTERS = 2000
 _PHOTO = re.compile(r"photo/([0-9a-f]{32})-([1-9][0-9]{0,4})x([1-9][0-9]{0,4})")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -127,7 +127,7 @@ def _decode(source: Path, suffix: str, folder: Path) -> tuple[int, int]:
 
 def store_file(name: str, content: bytes) -> None:
     """Write a picture's file, whose name says what is in it, into the storage. Raises what the storage raises."""
-    # What is there and whole stays: somebody may be looking at it. What a crash has cut off is shorter.
+    # A complete file stays: somebody may be reading it. A file that a crash cut off is shorter.
     if not (default_storage.exists(name) and default_storage.size(name) == len(content)):
         file = ContentFile(content)
         # Not every system knows all of these by their endings.

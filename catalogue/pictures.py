@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 from catalogue.tone import Tone
 
-# So many pictures come in one document at most.
+# Upper bound of the pictures in one document.
 MAX_SHEET = 24
 _COLOUR = re.compile(r"[0-9a-f]{6}")
 _SLOT = re.compile(r"\{([^{}]*)\}")

@@ -65,7 +65,7 @@ def compute_reference_price(earlier: Sequence[PricePoint], reduced: PricePoint) 
     while before and before[-1].compare_at is not None and before[-1].price >= first.price:
         first = before.pop()
     if not before:
-        # Nobody knows any more what was asked before the first step but what it said itself.
+        # Before the first step only its own price is known.
         return first.compare_at if earlier else None
     since = first.starts_at - REFERENCE_DURATION
     begun = [each for each in before if each.starts_at <= since]

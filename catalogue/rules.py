@@ -1,4 +1,4 @@
-"""What a product has to be like to be saved: every bound, and every rule that needs no database.
+"""The rules for saving a product: every bound, and every rule that needs no database.
 
 Each refusal says in a sentence what is wrong, and in which field of which variant, for the page to show it there.
 """
@@ -11,6 +11,7 @@ from urllib.parse import quote_plus
 from django.utils.translation import gettext as _
 from moneyed import Money
 
+from catalogue.columns import COLUMNS, LINES, NUMBER, TEXT
 from catalogue.entities import STATUSES, Product, Variant
 from catalogue.errors import ProductRefused
 from catalogue.photos import parse_photo
@@ -26,31 +27,22 @@ MAX_VARIANTS = 200
 # With those that are no longer sold, which stay for the carts and orders that name them.
 MAX_VARIANT_ROWS = 1000
 MAX_OPTIONS = 10
-# In any collection: the values of an option, tags, details.
+# Of each collection: the values of an option, tags, details.
 MAX_VALUES = 100
 MAX_CATEGORIES_OF_A_PRODUCT = 20
 MAX_PINNED = 12
-# How often a change of a part begins again while others of the whole are being saved.
-MAX_SAVE_TRIES = 10
+# How often a save is tried while others save the same product.
+MAX_ATTEMPTS = 10
 MAX_PRICE = 1_000_000
 MAX_PLANNED = 10
-# Whatever comes, goes or changes its price by itself does so between these.
+# Scheduled moments (on sale from and until, planned prices) lie between these.
 EARLIEST, LATEST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 MAX_WEIGHT_GRAMS = 1_000_000
-MAX_LENGTH_MM = 100_000
 MAX_LABEL_LENGTH = 100
-MAX_LENGTHS = {
-    "name": 200,
-    "slug": 100,
-    "brand": 100,
-    "description": 20_000,
-    "maker": 1000,
-    "safety": 5000,
-    "search_title": 100,
-    "search_description": 300,
-}
+# In characters, by the names of the columns.
+MAX_LENGTHS = {each.name: each.most for each in COLUMNS if each.kind in (TEXT, LINES)}
 MAX_DETAIL_LENGTH = 1000
-# Of the 256 KiB that a form may have (DATA_UPLOAD_MAX_MEMORY_SIZE); the rest is for its other fields.
+# A form may have 256 KiB (DATA_UPLOAD_MAX_MEMORY_SIZE); the rest is for its other fields.
 MAX_FORM_CHARACTERS = 240 * 1024
 MAX_PICTURES = 50
 MAX_ALT_LENGTH = 250
@@ -58,12 +50,6 @@ MAX_ALT_LENGTH = 250
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKU = re.compile(r"[A-Z0-9](?: ?[A-Z0-9._/+#-])*")
 _BARCODE = re.compile(r"[0-9]{8}|[0-9]{12,14}")
-
-
-def check_product(product: Product, now: datetime) -> None:
-    """Raise ProductRefused for the first thing about a product that cannot be saved."""
-    for refused in list_refusals(product, now):
-        raise refused
 
 
 def list_refusals(product: Product, now: datetime) -> Iterator[ProductRefused]:
@@ -192,11 +178,14 @@ def _check_form_sizes(product: Product) -> Iterator[ProductRefused]:
 
 
 def _check_numbers(product: Product) -> Iterator[ProductRefused]:
-    for field in ("length_mm", "width_mm", "height_mm"):
-        if not 0 <= getattr(product, field) <= MAX_LENGTH_MM:
-            yield ProductRefused(
-                _("Enter a length from 0 to %(most)d mm.") % {"most": MAX_LENGTH_MM}, field
-            )
+    for column in COLUMNS:
+        if (
+            column.kind is NUMBER
+            and column.most
+            and not (0 <= getattr(product, column.name) <= column.most)
+        ):
+            text = _("Enter a length from 0 to %(most)d mm.")
+            yield ProductRefused(text % {"most": column.most}, column.name)
 
 
 def _check_pictures(product: Product) -> Iterator[ProductRefused]:

@@ -1,6 +1,6 @@
 """The picture that other sites show beside a link to a page. They take no SVG, so a drawing is made into a JPEG for them (decision 049).
 
-Its address carries a key that only the shop can make: nobody else chooses what is drawn and kept. A file is made when it is first
+Its address carries a key that only the shop can make: so others cannot choose what is drawn and kept. A file is made when it is first
 asked for, and kept under the hash of what it is made of.
 """
 
@@ -89,7 +89,7 @@ def _make(source: str, name: str) -> bytes:
     if not _ONE_AT_A_TIME.acquire(timeout=SECONDS_EACH):
         raise ShareImageBusy
     try:
-        # Who had the turn before may have made it.
+        # The process that held the lock before may have made it.
         content = _read_stored(name)
         if content is None:
             content = _render(source)

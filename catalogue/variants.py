@@ -18,13 +18,13 @@ from catalogue.rules import MAX_VARIANTS
 from catalogue.words import fold_text
 from pricing.money import to_minor_units
 
-# Of a SKU that is made: so many letters of each value, and of the part before them.
+# Letters of a generated SKU: of each option's value, and of the part before them.
 _CODE_LENGTH, _PREFIX_LENGTH = 6, 30
 
 
 @dataclass(frozen=True)
 class GeneratedVariants:
-    """What a product's options would make of its variants; `variants` are all of them, in their new order."""
+    """The variants that a product's options make; `variants` are all of them, in their new order."""
 
     options: Mapping[str, Sequence[str]]
     variants: tuple[Variant, ...]

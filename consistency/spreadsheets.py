@@ -41,8 +41,8 @@ def _check_import(task: SpreadsheetTask) -> Iterator[Violation]:
                     "I24",
                     subject,
                     f"says {row.result or 'nothing'} of what was saved",
-                    fix=lambda now, row=row: operations.note_result(  # type: ignore[misc]
-                        task.task_id, row.position, "done"
+                    fix=lambda now, row=row: queries.ROWS.note_done(  # type: ignore[misc]
+                        task.task_id, row.position, row.label or None
                     ),
                 )
             if is_done and not is_applied:

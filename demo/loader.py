@@ -29,11 +29,12 @@ from analytics.popularity import update_popularity
 from analytics.queries import prefetch_visits
 from analytics.roll_up import ALL_SUBJECTS, Tally, write_visits_of_day
 from cassandra_db import CassandraUnavailable, current_microseconds, truncate_to_milliseconds
-from catalogue import operations, queries, search
+from catalogue import operations, queries
 from catalogue.entities import Product, ProductPicture, Variant
 from catalogue.errors import CategoryChanged, ProductRefused
 from catalogue.photos import take_in_photo
 from catalogue.prices import PricePoint
+from catalogue.search_index import build_index
 from demo import catalogue_data
 from demo.logins import LOGINS, Login
 from inventory.entities import LEAVING, StockTransfer
@@ -534,7 +535,7 @@ def rebuild_derived(now: datetime, step: Step) -> None:
         lambda: operations.rebuild_featured(products),
         lambda: operations.rebuild_related(products, list_bought_together()),
         lambda: operations.rebuild_prefixes(products),
-        lambda: search.build_index(products),
+        lambda: build_index(products),
         lambda: write_sitemap(products, now),
     ):
         do_again_if_late(rebuild)

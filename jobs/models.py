@@ -28,7 +28,7 @@ class Lease(Model):
     failure = columns.Text()  # why the last run failed; null if it did not
 
 
-# So long is known what a bulk change has done, and can be undone.
+# How long the rows of a bulk change are kept, and it can be undone.
 BULK_CHANGE_TTL = 90 * 24 * 3600
 
 
@@ -44,7 +44,7 @@ class BulkChangeColumns(Model):
     total = columns.Integer()
     started_by = columns.UUID()
     started_at = columns.DateTime()
-    handled = columns.Integer()  # so many rows have a result, from the first on
+    handled = columns.Integer()  # rows that have a result, from the first on
     counts = columns.Map(columns.Text, columns.Integer)  # of each result, once it is finished
     finished_at = columns.DateTime()
 
@@ -59,4 +59,4 @@ class BulkChangeRowColumns(Model):
     result = columns.Text()  # done, unchanged, refused, changed
     label = columns.Text()  # its name then
     reason = columns.Text()  # of a refusal, in words
-    failures = columns.Integer()  # so many times an error kept it from a result
+    failures = columns.Integer()  # how often an error kept it from a result

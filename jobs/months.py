@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
 
+from cassandra.query import BoundStatement
 from cassandra.util import datetime_from_uuid1
 
-from cassandra_db import Statement
+from cassandra_db import conditional_write, read
 
-# So many months are listed with the present one; what is kept for 90 days begins in one of them.
+# Months that are listed before the present one: work that is kept for 90 days began in one of them.
 _MONTHS_BEFORE = 3
 
 
@@ -37,8 +38,30 @@ def list_recent_months(now: datetime) -> list[date]:
     return list(dict.fromkeys(day.replace(day=1) for day in (today, today - timedelta(days=1))))
 
 
-def read_unfinished(statement: Statement, months: Sequence[date]) -> list[UUID]:
-    """Return the ids in the column `unfinished` of these months, the oldest first. Raises CassandraUnavailable."""
-    reading = [statement.start(month=month) for month in months]
-    found = {each for pending in reading for row in pending.rows() for each in row.unfinished or ()}
-    return sorted(found, key=lambda each: each.time)
+class UnfinishedWork:
+    """The work of a table that is not done yet: ids in the static column `unfinished` of each month.
+
+    Ids are added and removed in the conditional batch that starts or ends the work itself.
+    """
+
+    def __init__(self, table: str) -> None:
+        update = f"UPDATE {table} SET unfinished = unfinished"  # noqa: S608 - a table of ours
+        self._add = conditional_write("Q1", f"{update} + :ids WHERE month = :month")
+        self._remove = conditional_write("Q1", f"{update} - :ids WHERE month = :month")
+        self._listed = read("Q1", f"SELECT unfinished FROM {table} WHERE month = :month LIMIT 1")  # noqa: S608
+
+    def bind_add(self, work_id: UUID) -> BoundStatement:
+        """Return the statement of a batch that starts work."""
+        return self._add.bind(month=month_of(work_id), ids={work_id})
+
+    def bind_remove(self, work_id: UUID) -> BoundStatement:
+        """Return the statement of a batch that ends work."""
+        return self._remove.bind(month=month_of(work_id), ids={work_id})
+
+    def list(self, months: Sequence[date]) -> list[UUID]:
+        """Return the ids of these months, the oldest first. Raises CassandraUnavailable."""
+        reading = [self._listed.start(month=month) for month in months]
+        rows = (row for pending in reading for row in pending.rows())
+        return sorted(
+            {each for row in rows for each in row.unfinished or ()}, key=lambda each: each.time
+        )

@@ -1,4 +1,4 @@
-"""What a bulk change does to each of its orders: one event, or nothing, or why it cannot be. No database."""
+"""The acts of a bulk change of orders: an act makes one event of an order, or none, or says why it cannot. No database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pricing.money import to_minor_units
 # By the event that an order gets; an order may be tagged or untagged, and "mailed" makes a note (orders.operations.resent_mails).
 KINDS = ("packed", "shipped", "held", "resumed", "cancelled", "tagged", "untagged", "mailed")
 CONFIRMATION, DISPATCH = "confirmation", "dispatch"
-# In which of them an act leaves an order, whoever has done it.
+# The state in which an act leaves an order.
 _STATES = {"held": "on_hold", "resumed": "confirmed", "cancelled": "cancelled"}
 
 
@@ -30,7 +30,7 @@ class ActRefused(OrderError):
 
 @dataclass(frozen=True, slots=True)
 class OrderAct:
-    """What is done to each order: `kind` is one of KINDS, and the other fields are those that it needs."""
+    """An act on each order: `kind` is one of KINDS, and each kind uses the fields that it needs."""
 
     kind: str
     actor: str  # as an order's history keeps it
@@ -77,7 +77,7 @@ def plan_event(
 
 
 def _check_refund(act: OrderAct, order: Order, refundable: int | None) -> None:
-    """Raise ActRefused if more money would go back than whoever started the act may give, and knew of."""
+    """Raise ActRefused if more money would go back than the member of staff who started it knew of and may give."""
     cents = to_minor_units(balance.amount_to_give_up(order))
     if not cents:
         return
@@ -97,7 +97,7 @@ def _is_packed(order: Order) -> bool:
 
 
 def _plan_shipping(act: OrderAct, order: Order, tracking: str) -> dict[str, Any] | None:
-    """What is packed is shipped; or, if nothing is, all that can be packed (orders.lifecycle.parcels)."""
+    """Ship the packed parcels; without any, pack and ship all that can be packed (orders.lifecycle.parcels)."""
     packed = [each for each in order.parcels() if each.state == parcels.PACKED]
     count = len(packed) or len(order.units_to_pack)
     if not count:

@@ -13,9 +13,8 @@ from uuid import UUID, uuid5
 
 from django.utils.translation import gettext as _
 
-from cassandra_db import SEND_AGAIN, Row, conditional_write, current_time
-from jobs import bulk_changes as shared
-from jobs.bulk_changes import ChangeStore, row_key
+from cassandra_db import Row, current_time
+from jobs.bulk_changes import PAGE_LENGTH, BulkChange, ChangeStore
 from orders import queries
 from orders.bulk_acts import DISPATCH, OrderAct, plan_event, unpack_act
 from orders.lifecycle import balance
@@ -33,19 +32,13 @@ from orders.operations.tracking_numbers import find_tracking_owner, release_unus
 from orders.operations.transitions import submit_under_way
 from pricing.money import to_minor_units
 
-MAX_SAVE_TRIES = 5
-# Of more orders at once nobody waits for the sum.
+MAX_ATTEMPTS = 5
+# A sum over more orders would take too long for a page.
 MAX_SUMMED = 1000
-
-NOTE_RESULT = conditional_write(
-    "Q1",
-    """UPDATE order_change_rows SET result = :result, label = :label, reason = :reason
-       WHERE selection_id = :selection_id AND bucket = :bucket AND position = :position IF result = :nothing""",
-)
 
 
 @dataclass(frozen=True, slots=True)
-class OrderChange(shared.BulkChange):
+class OrderChange(BulkChange):
     """A change of many orders."""
 
     act: OrderAct
@@ -53,7 +46,7 @@ class OrderChange(shared.BulkChange):
 
 @dataclass(frozen=True, slots=True)
 class PreviewedOrder:
-    """What would become of an order; `reason` says why it is refused."""
+    """An order in the preview of a change; `reason` says why it is refused."""
 
     order: Order
     is_changed: bool = False
@@ -62,7 +55,7 @@ class PreviewedOrder:
 
 @dataclass(frozen=True, slots=True)
 class CancellationSum:
-    """How much money cancelling some orders gives back, in minor units; `in_all` is with all that was given back of them before.
+    """How much money cancelling some orders gives back, in minor units; `in_all` adds what was given back of them before.
 
     `by_order` has the part of each order that was read.
     """
@@ -130,20 +123,20 @@ def sum_cancellations(order_ids: Sequence[UUID], enough: int) -> CancellationSum
         return CancellationSum(enough + 1, enough + 1, {})
     amount, in_all = 0, 0
     by_order: dict[UUID, int] = {}
-    for first in range(0, len(order_ids), shared.PAGE_LENGTH):
-        page = order_ids[first : first + shared.PAGE_LENGTH]
+    for first in range(0, len(order_ids), PAGE_LENGTH):
+        page = order_ids[first : first + PAGE_LENGTH]
         by_order |= dict.fromkeys(page, 0)
         for pending in [queries.prefetch_order(each) for each in page]:
             order = queries.order_from_rows(pending.rows())
-            # What is packed now may be taken apart before its turn comes.
+            # A packed order may be unpacked before its turn comes.
             if order and order.state not in (CANCELLED, EXPIRED):
                 cents = to_minor_units(balance.amount_to_give_up(order))
                 by_order[order.order_id] = cents
                 amount += cents
                 in_all += cents and cents + to_minor_units(balance.amount_given_back(order))
         if in_all > enough:
-            # What the others give back is not known, and counts as more than that.
-            is_last = first + shared.PAGE_LENGTH >= len(order_ids)
+            # The sum of the others is not known, and counts as more than `enough`.
+            is_last = first + PAGE_LENGTH >= len(order_ids)
             amount = amount if is_last else max(amount, enough + 1)
             break
     return CancellationSum(amount, in_all, by_order)
@@ -194,13 +187,13 @@ def _change_order(change: OrderChange, row: Row) -> None:
     """Change one order, unless it was done before, and note what became of it."""
     order = queries.get_order(row.order_id)
     if order is None:
-        _note_result(row, "changed", _("An order that is gone"))
+        STORE.rows.note_result(row, "changed", _("An order that is gone"))
         return
     tracking = row.tracking or ""
-    # What a process has taken that died before its event.
+    # A process that died before its event may have taken this number.
     numbers = [tracking] if tracking else []
-    for _try in range(MAX_SAVE_TRIES):
-        # What is not there now is not in the version that was read.
+    for _attempt in range(MAX_ATTEMPTS):
+        # An event that is not here now is not in the version that was read.
         if has_event_of(order, change):
             STORE.note_done(change, row.position, order.number)
             return
@@ -218,7 +211,7 @@ def _change_order(change: OrderChange, row: Row) -> None:
             transition = plan_event(change.act, order, tracking, current_time(), row.refundable)
             if transition is None:
                 release_unused_numbers(order, numbers)
-                _note_result(row, "unchanged", order.number)
+                STORE.rows.note_result(row, "unchanged", order.number)
                 return
             with submit_under_way(_derive_submit_id(change, order)):
                 order = transition_with_number(order, transition)
@@ -228,18 +221,6 @@ def _change_order(change: OrderChange, row: Row) -> None:
             release_unused_numbers(order, numbers)
             is_overtaken = any(event.at > change.started_at for event in order.events)
             result = "changed" if is_overtaken else "refused"
-            _note_result(row, result, order.number, str(refused))
+            STORE.rows.note_result(row, result, order.number, str(refused))
             return
-    _note_result(row, "changed", order.number, _("Somebody else keeps changing it."))
-
-
-def _note_result(row: Row, result: str, label: str, reason: str = "") -> None:
-    """Note why an order was not changed, unless another worker has noted something else meanwhile."""
-    NOTE_RESULT.apply(
-        if_lost=SEND_AGAIN,
-        **row_key(row),
-        result=result,
-        label=label,
-        reason=reason or None,
-        nothing=None,
-    )
+    STORE.rows.note_result(row, "changed", order.number, _("Somebody else keeps changing it."))

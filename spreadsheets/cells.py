@@ -1,4 +1,4 @@
-"""What stands in a cell: formulas made harmless, lists in one cell, and what XLSX cannot hold. Each way out has its way back."""
+"""Texts in cells: formulas made harmless, lists in one cell, characters that XLSX cannot hold. Each is written and read back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
-# What a spreadsheet takes for a formula, also behind spaces: OWASP's list, with the wide forms of Asian keyboards.
+# Texts that a spreadsheet takes for formulas, also behind spaces: OWASP's list and the wide forms of Asian keyboards.
 _FORMULA = re.compile(r"['\s]*[=+\-@\t\r\n＝＋－＠]")
 _MADE_HARMLESS = re.compile(r"'['\s]*[=+\-@\t\r\n＝＋－＠]")
 # Where its list separator is a semicolon, a cell of a file with commas begins again after each, whatever quotes stand around it.
@@ -49,7 +49,7 @@ def unescape_xml(text: str) -> str:
 
 
 def text_of(value: object) -> str:
-    """Return what stands in a cell of an XLSX file as a CSV file would have it."""
+    """Return the value of an XLSX cell as a CSV file would have it."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -63,7 +63,7 @@ def text_of(value: object) -> str:
 
 
 def join_list(values: Iterable[str], separator: str = ",") -> str:
-    """Return several values in one cell. One with a separator, a quote or a space at its end stands in quotes."""
+    """Return several values in one cell. Quotes enclose a value that has a separator, begins with a quote or ends in spaces."""
     glue = separator if separator.isspace() else f"{separator} "
     return glue.join(_quote(each, separator) for each in values)
 

@@ -1,14 +1,13 @@
-"""What the columns of a file of products are: from this one definition follow its head, what is written and read, and its help.
+"""The columns of a file of products: its head, its help, and how cells are written and read. catalogue.columns declares most of them.
 
-A product is read into the texts of its cells, and the texts of a file are read back into a product: what a file changes is what
-differs between the two.
+A product is written as the texts of its cells, and a file's texts are read back into a product. The file changes what differs
+between the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import UUID
 
@@ -17,26 +16,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from moneyed import Money
 
-from catalogue.entities import STATUSES, CategoryTree, Product, Variant
-from catalogue.rules import MAX_LENGTH_MM, MAX_WEIGHT_GRAMS
-from pricing.tax import TAX_CLASSES
+from catalogue.columns import COLUMNS, NUMBER, YES_NO, FileColumn, ProductColumn
+from catalogue.entities import CategoryTree, Product, Variant
+from catalogue.rules import MAX_WEIGHT_GRAMS
 from spreadsheets.cells import join_list, split_list
 from spreadsheets.errors import CellRefused
 from spreadsheets.typed_values import (
-    format_details,
-    format_moment,
+    CELL_KINDS,
     format_options,
     format_price,
-    format_tags,
-    format_whole_number,
     parse_barcode,
-    parse_details,
-    parse_end,
-    parse_moment,
     parse_options,
     parse_price,
-    parse_tags,
-    parse_whole_number,
 )
 from web.text import clean_text
 
@@ -63,67 +54,22 @@ class Column(Generic[Thing]):
         return self.parse(thing, clean_text(text, keep_lines=self.has_lines).strip())
 
 
-def _text(
-    name: str, help_text: StrOrPromise, example: StrOrPromise = "", *, has_lines: bool = False
-) -> Column[Any]:
+def _column(column: ProductColumn) -> Column[Any]:
+    """Return how a file shows a column that catalogue.columns declares."""
+    cells, name, file = CELL_KINDS[column.kind], column.name, column.file
+    assert file
+
+    def parse(thing: Any, text: str) -> Any:
+        return replace(thing, **{name: cells.parse(text, column.most, column.choices)})
+
     return Column(
         name,
-        help_text,
-        example,
-        lambda it: getattr(it, name),
-        lambda it, text: replace(it, **{name: text}),
-        has_lines=has_lines,
-    )
-
-
-def _whole_number(
-    name: str, most: int, help_text: StrOrPromise, example: StrOrPromise = ""
-) -> Column[Any]:
-    return Column(
-        name,
-        help_text,
-        example,
-        lambda it: format_whole_number(getattr(it, name)),
-        lambda it, text: replace(it, **{name: parse_whole_number(text, most, empty=0)}),
-        is_number=True,
-    )
-
-
-def _choice(
-    name: str, choices: Sequence[str], help_text: StrOrPromise, example: str
-) -> Column[Any]:
-    def write(it: Any, text: str) -> Any:
-        if text.strip().lower() not in choices:
-            raise CellRefused(
-                _("Enter one of these: %(choices)s.") % {"choices": ", ".join(choices)}
-            )
-        return replace(it, **{name: text.strip().lower()})
-
-    return Column(name, help_text, example, lambda it: getattr(it, name), write)
-
-
-_YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
-
-
-def _yes_no(name: str, help_text: StrOrPromise, example: StrOrPromise) -> Column[Any]:
-    def write(it: Any, text: str) -> Any:
-        answer = text.strip().lower()
-        if answer not in (*_YES, *_NO):
-            raise CellRefused(_("Enter yes or no."))
-        return replace(it, **{name: answer in _YES})
-
-    return Column(name, help_text, example, lambda it: "yes" if getattr(it, name) else "no", write)
-
-
-def _moment(
-    name: str, help_text: StrOrPromise, parse: Callable[[str], datetime | None] = parse_moment
-) -> Column[Any]:
-    return Column(
-        name,
-        help_text,
-        "",
-        lambda it: format_moment(getattr(it, name)),
-        lambda it, text: replace(it, **{name: parse(text)}),
+        file.help,
+        file.example,
+        lambda thing: cells.format(getattr(thing, name)),
+        parse,
+        cells.is_number,
+        cells.has_lines,
     )
 
 
@@ -176,73 +122,16 @@ def _category_columns(tree: CategoryTree) -> tuple[Column[Product], Column[Produ
     )
 
 
-# Without categories, for the head and the help page: `product_columns` knows them.
-PRODUCT_COLUMNS: tuple[Column[Product], ...] = (
-    _text(
-        "name", gettext_lazy("Its name. A new product needs one."), gettext_lazy("Breakfast mug")
-    ),
-    _choice(
-        "status",
-        STATUSES,
-        gettext_lazy("draft, active or archived. A new product is a draft if nothing is said."),
-        "draft",
-    ),
-    _text("brand", gettext_lazy("Its brand."), gettext_lazy("Kilnbrook")),
-    _text(
-        "description",
-        gettext_lazy("With the same formatting as on the product’s own page."),
-        gettext_lazy("For **slow** mornings."),
-        has_lines=True,
-    ),
-    Column(
-        "details",
-        gettext_lazy("One a line in the cell: a name, a colon, a text."),
-        gettext_lazy("Material: stoneware"),
-        lambda it: format_details(it.details),
-        lambda it, text: replace(it, details=parse_details(text)),
-        has_lines=True,
-    ),
-    *_category_columns(CategoryTree([])),
-    Column(
-        "tags",
-        gettext_lazy("Words by which it is found, with commas between them."),
-        gettext_lazy("breakfast, gift"),
-        lambda it: format_tags(it.tags),
-        lambda it, text: replace(it, tags=parse_tags(text)),
-    ),
-    _yes_no("featured", gettext_lazy("Whether the front page shows it: yes or no."), "no"),
-    _choice("tax_class", tuple(TAX_CLASSES), gettext_lazy("Its rate of tax."), "standard"),
-    _moment(
-        "active_from", gettext_lazy("From when it is on sale; empty: as soon as it is active.")
-    ),
-    _moment(
-        "active_until",
-        gettext_lazy(
-            "Until when it is on sale. A day without a time is its last day; empty: no end."
-        ),
-        parse_end,
-    ),
-    _text(
-        "maker", gettext_lazy("Name, postal and email address (GPSR, Article 19)."), has_lines=True
-    ),
-    _text("safety", gettext_lazy("Warnings and safety notes."), has_lines=True),
-    _whole_number("length_mm", MAX_LENGTH_MM, gettext_lazy("Length in millimetres."), "90"),
-    _whole_number("width_mm", MAX_LENGTH_MM, gettext_lazy("Width in millimetres."), "90"),
-    _whole_number("height_mm", MAX_LENGTH_MM, gettext_lazy("Height in millimetres."), "105"),
-    _text("search_title", gettext_lazy("Its title for search engines, if it is another one.")),
-    _text(
-        "search_description", gettext_lazy("Its description for search engines."), has_lines=True
-    ),
-)
-
-
-CATEGORY_COLUMNS = ("category", "other_categories")
-
-
 def product_columns(tree: CategoryTree) -> tuple[Column[Product], ...]:
     """Return the columns of what belongs to a whole product; `tree` knows its categories."""
-    own = {each.name: each for each in _category_columns(tree)}
-    return tuple(own.get(each.name, each) for each in PRODUCT_COLUMNS)
+    columns = [_column(each) for each in COLUMNS if each.file]
+    place = [each.name for each in columns].index("details") + 1
+    return (*columns[:place], *_category_columns(tree), *columns[place:])
+
+
+# Without categories, for the head and the help page.
+PRODUCT_COLUMNS = product_columns(CategoryTree([]))
+CATEGORY_COLUMNS = ("category", "other_categories")
 
 
 # ---- Of variants
@@ -288,10 +177,19 @@ VARIANT_COLUMNS: tuple[Column[Variant], ...] = (
         lambda it: it.barcode,
         lambda it, text: replace(it, barcode=parse_barcode(text)),
     ),
-    _whole_number(
-        "weight_grams", MAX_WEIGHT_GRAMS, gettext_lazy("With its packaging, in grams."), "350"
+    _column(
+        ProductColumn(
+            "weight_grams",
+            NUMBER,
+            MAX_WEIGHT_GRAMS,
+            file=FileColumn(gettext_lazy("With its packaging, in grams."), "350"),
+        )
     ),
-    _yes_no("sold", gettext_lazy("Whether it is sold: yes or no."), "yes"),
+    _column(
+        ProductColumn(
+            "sold", YES_NO, file=FileColumn(gettext_lazy("Whether it is sold: yes or no."), "yes")
+        )
+    ),
 )
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from jobs.change_rows import RowsOfChange
 from jobs.months import month_of
 
 READING, REFUSED, READ = "reading", "refused", "read"
 APPLYING, FINISHED = "applying", "finished"
 WRITING, WRITTEN, EXPIRED = "writing", "written", "expired"
-# What a row would do, and what became of it.
+# The plans of a row.
 PLANS = ("new", "changed", "unchanged", "faulty")
-RESULTS = ("done", "unchanged", "refused", "changed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,10 @@ class SpreadsheetTask:
         return {"month": month_of(self.task_id), "task_id": self.task_id}
 
     @property
+    def rows(self) -> RowsOfChange:
+        return RowsOfChange(self.task_id, self.total, f"import {self.task_id}")
+
+    @property
     def is_export(self) -> bool:
         return bool(self.format)
 
@@ -57,13 +61,13 @@ class SpreadsheetTask:
 
     @property
     def has_old_files(self) -> bool:
-        """Whether it is an export that left files which nobody can fetch."""
+        """Whether it is an export whose files can no longer be fetched, but are still there."""
         return self.is_export and self.state in (EXPIRED, REFUSED) and self.total > 0
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """What belongs together in a file: the lines of a product, or one line; each by its number, with its cells by column.
+    """The lines of a file that belong together: those of a product, or a single line. Each has its number, and its cells by column.
 
     `repeated_skus` are those of its SKUs that a row before it has, too.
     """
@@ -81,7 +85,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a cell; without a column, with a line."""
+    """A fault in a cell, or without a column in a line."""
 
     line: int
     column: str
@@ -90,7 +94,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a cell changes. `sku` is "" for what belongs to the whole product; `before` is None for what is new."""
+    """A change by a cell. `sku` is "" for columns of the whole product; `before` is None for what is new."""
 
     line: int
     sku: str
@@ -101,7 +105,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PlannedRow:
-    """What a row of a file would change, and what became of it: `result` is one of RESULTS, or "" while nothing did.
+    """A row of an import: its plan and its result. `result` is one of jobs.change_rows.RESULTS, or "" before it is applied.
 
     `product_id` is None for what could not be told. `variant_id` and `seen`, of stock: which variant, and how much had ever come.
     """

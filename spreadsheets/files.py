@@ -259,7 +259,7 @@ def _check_archive(file: IO[bytes]) -> None:
 
 
 class _PartCheck:
-    """What expat finds in a part of an XLSX file: no more rows, texts, elements or letters than a table may have, and no entities.
+    """A check of a part of an XLSX file by expat: rows, texts, elements and letters within bounds, and no entities.
 
     Elements and letters are counted for each row or shared text, and for what stands outside of them all in all.
     """
@@ -333,7 +333,7 @@ def unpack_workbook(table: Table) -> Iterator[bytes]:
             record.pop()
         packed = csv_line(record)
         size += len(packed)
-        # A text that many cells share stands in each of them now.
+        # A text that many cells share is repeated in each of them now.
         if size > MAX_SHEET_BYTES:
             raise _bomb()
         yield packed

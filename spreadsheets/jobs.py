@@ -1,4 +1,4 @@
-"""What the worker does with files that come in and go out."""
+"""The worker's jobs for imports and exports."""
 
 import logging
 from datetime import datetime, timedelta

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ColumnHelp:
-    """What the help page says of a column."""
+    """A column on the help page."""
 
     name: str
     help: StrOrPromise
@@ -178,7 +178,7 @@ def iterate_rows(layout: Layout, table: Table) -> Iterator[FileRow]:
     key = ""
 
     def row() -> FileRow:
-        # Of a key or a SKU its hash is enough: a hundred thousand of them are some megabytes.
+        # Hashes of keys and SKUs are enough, and a hundred thousand of them are some megabytes.
         skus = {cells["sku"] for _line, cells in group} if layout.is_grouped else set()
         repeated = frozenset(each for each in skus if hash((each,)) in seen)
         seen.update(hash((each,)) for each in skus)

@@ -30,7 +30,7 @@ class SpreadsheetTask(Model):
     unfinished = columns.Set(columns.TimeUUID, static=True)
     layout = columns.Text()  # products, prices, stock; picking, slips, labels, orders, order-lines
     state = columns.Text()  # reading, refused, read, applying, finished; writing, written, expired
-    file_name = columns.Text()  # as it was called where it came from
+    file_name = columns.Text()  # on the sender's machine
     stored_as = columns.Text()  # in the storage: what came, which products or orders are to go out
     started_by = columns.UUID()
     started_at = columns.DateTime()
@@ -38,8 +38,8 @@ class SpreadsheetTask(Model):
     format = columns.Text()  # of an export: csv, xlsx, pdf
     encoding = columns.Text()  # of an import, if it was guessed
     problem = columns.Text()  # why a file was refused
-    handled = columns.Integer()  # so many rows or parts are done, from the first on
-    failures = columns.Integer()  # so many runs have failed since the last that did some of it
+    handled = columns.Integer()  # rows or parts that are done, from the first on
+    failures = columns.Integer()  # failed runs since the last one that made progress
     total = columns.Integer()
     counts = columns.Map(columns.Text, columns.Integer)  # of each plan, once the file is read
     results = columns.Map(columns.Text, columns.Integer)  # of each result, once it is applied
@@ -49,7 +49,7 @@ class SpreadsheetRow(Model):
     """The rows of an import in their order: what each would change, and what became of it.
 
     Bound: 100 rows a bucket, 1,000 buckets an import; some 300 bytes a row, 200 KB for a new product with 200 variants.
-    Writer: spreadsheets.operations, by conditional writes alone.
+    Writer: spreadsheets.operations, by jobs.change_rows.
     """
 
     __table_name__ = "spreadsheet_rows"
@@ -70,3 +70,4 @@ class SpreadsheetRow(Model):
     faults = columns.Text()  # JSON: [[line, column, text], …]
     result = columns.Text()  # done, unchanged, refused, changed
     reason = columns.Text()
+    failures = columns.Integer()  # how often an error kept it from a result

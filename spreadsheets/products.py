@@ -1,4 +1,4 @@
-"""What the rows of a file change of products and their prices, and how they are applied."""
+"""Files of products and of prices: their lines, what their rows would change, and how rows are applied."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catalogue import operations, queries
 from catalogue.bulk_changes import has_mark
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
-from catalogue.rules import MAX_LENGTHS, MAX_SAVE_TRIES
+from catalogue.rules import MAX_ATTEMPTS, MAX_LENGTHS
 from spreadsheets.columns import (
     CATEGORY_COLUMNS,
     PRICE_COLUMNS,
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 _PRODUCT = frozenset(each.name for each in PRODUCT_COLUMNS)
 _VARIANT = {each.name: each for each in VARIANT_COLUMNS}
-# What the catalogue's refusals name otherwise than the columns.
+# Fields of the catalogue's refusals that have another name as columns.
 _COLUMNS_BY_FIELD = {
     "category_id": "category",
     "category_ids": "other_categories",
@@ -173,7 +173,7 @@ def _find_skus(skus: Iterable[str]) -> dict[str, Row]:
 
 
 class _Plan:
-    """What a row of a file would change, while its cells are read. What is wrong with it is collected, to be shown at once."""
+    """The plan of a row while its cells are read. All its faults are collected, to be shown at once."""
 
     def __init__(
         self,
@@ -400,7 +400,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
     then it is done again.
     """
     assert row.product_id
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         now = current_time()
         rows = queries.prefetch_product_at_quorum(row.product_id).rows()
         before = queries.product_from_rows(rows, now)

@@ -1,4 +1,4 @@
-"""What the shop reads of imports and exports."""
+"""The reads of imports and exports."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from datetime import date, datetime
 from uuid import UUID
 
 from cassandra_db import Row, read
-from jobs.months import list_months, month_of, read_unfinished
-from spreadsheets.entities import (
-    PlannedRow,
-    SpreadsheetTask,
-    unpack_changes,
-    unpack_faults,
-)
+from jobs.change_rows import RowStore, RowTable
+from jobs.months import UnfinishedWork, list_months, month_of
+from spreadsheets.entities import PlannedRow, SpreadsheetTask, unpack_changes, unpack_faults
 
 BUCKET_LENGTH = 100
 PAGE_LENGTH = 25
 MAX_LISTED = 50
-# Of a month, of whatever layout: those of some layouts are picked out of them.
+# Upper bound of the tasks read of a month, before those of some layouts are picked.
 MAX_LOOKED_AT = 200
 MAX_A_MONTH = 10_000
-# So many buckets a page looks through for rows of one kind; then it offers to look further.
+# Upper bound of the buckets that a page searches for rows of one kind; then it offers to look further.
 MAX_BUCKETS_A_PAGE = 20
 
 TASK = read(
@@ -34,21 +30,35 @@ TASKS = read(
     """SELECT task_id, layout, state, file_name, stored_as, started_by, started_at, changed_at, format, encoding, problem,
        handled, total, counts, results, failures FROM spreadsheet_tasks WHERE month = :month LIMIT :most""",
 )
-UNFINISHED = read("Q1", "SELECT unfinished FROM spreadsheet_tasks WHERE month = :month LIMIT 1")
-ROWS = read(
-    "Q1",
-    """SELECT position, line, key, plan, label, product_id, variant_id, seen, changes, faults, result, reason
-       FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket AND position >= :first""",
-)
-ROW = read(
-    "Q1",
-    """SELECT position, line, key, plan, label, product_id, variant_id, seen, changes, faults, result, reason
-       FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket AND position = :position""",
-)
-# Without what they change: of a large product that is much.
-RESULTS = read(
-    "Q1",
-    "SELECT position, plan, result FROM spreadsheet_rows WHERE task_id = :task_id AND bucket = :bucket",
+UNFINISHED = UnfinishedWork("spreadsheet_tasks")
+
+
+def is_to_apply(row: Row) -> bool:
+    """Return whether a row would change something."""
+    return row.plan in ("new", "changed")
+
+
+# Without its changes where all rows are read: of a large product they are long.
+ROWS = RowStore(
+    RowTable(
+        "spreadsheet_rows",
+        "task_id",
+        given=(
+            "line",
+            "key",
+            "plan",
+            "label",
+            "product_id",
+            "variant_id",
+            "seen",
+            "changes",
+            "faults",
+        ),
+        listed=("plan",),
+        bucket_length=BUCKET_LENGTH,
+        page_length=BUCKET_LENGTH,
+    ),
+    is_to_apply,
 )
 
 
@@ -84,13 +94,12 @@ def iterate_tasks(month: date) -> Iterator[SpreadsheetTask]:
 
 def list_unfinished(months: Sequence[date]) -> list[UUID]:
     """Return those of these months that the worker is not through with, the oldest first. Raises CassandraUnavailable."""
-    return read_unfinished(UNFINISHED, months)
+    return UNFINISHED.list(months)
 
 
 def list_bucket(task_id: UUID, first: int) -> list[PlannedRow]:
     """Return the rows of an import from a position to the end of its bucket. Raises CassandraUnavailable."""
-    rows = ROWS.all(task_id=task_id, bucket=first // BUCKET_LENGTH, first=first)
-    return [_planned_row(row) for row in rows]
+    return [planned_row(row) for row in ROWS.read(task_id, first)]
 
 
 def list_rows(
@@ -102,7 +111,7 @@ def list_rows(
     """
     found: list[int] = []
     for _bucket in range(MAX_BUCKETS_A_PAGE):
-        for row in RESULTS.all(task_id=task.task_id, bucket=first // BUCKET_LENGTH):
+        for row in ROWS.list_bucket_results(task.task_id, first // BUCKET_LENGTH):
             if row.position < first or (plan and row.plan != plan):
                 continue
             if result and row.result != result:
@@ -117,17 +126,8 @@ def list_rows(
 
 
 def _get_rows(task_id: UUID, positions: Sequence[int]) -> list[PlannedRow]:
-    reading = [
-        ROW.start(task_id=task_id, bucket=each // BUCKET_LENGTH, position=each)
-        for each in positions
-    ]
-    return [_planned_row(row) for pending in reading if (row := pending.one())]
-
-
-def iterate_results(task: SpreadsheetTask) -> Iterator[Row]:
-    """Yield position, plan and result of all rows of an import. Raises CassandraUnavailable."""
-    for bucket in range(-(-task.total // BUCKET_LENGTH)):
-        yield from RESULTS.all(task_id=task.task_id, bucket=bucket)
+    reading = [ROWS.start_read(task_id, each, 1) for each in positions]
+    return [planned_row(row) for pending in reading if (row := pending.one())]
 
 
 def _task(row: Row) -> SpreadsheetTask:
@@ -151,7 +151,8 @@ def _task(row: Row) -> SpreadsheetTask:
     )
 
 
-def _planned_row(row: Row) -> PlannedRow:
+def planned_row(row: Row) -> PlannedRow:
+    """Return a row of an import as it is stored."""
     return PlannedRow(
         row.position,
         row.line,

@@ -1,4 +1,4 @@
-"""What the rows of a file of stock change, and how that is applied: what was counted, as a correction."""
+"""Files of stock: their lines, and their rows, which are applied as corrections of what was counted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from cassandra_db import Row, current_time
-from catalogue import queries as catalogue
 from catalogue.entities import Product
+from catalogue.queries import (
+    MAX_SKU_LENGTH,
+    get_products,
+    guard_product,
+    prefetch_variant_by_sku,
+)
 from inventory import operations, queries
 from inventory.entities import DEFAULT_THRESHOLD, StockNumbers
 from inventory.errors import NotEnoughAvailable, StockChanged
@@ -52,7 +57,7 @@ def _count(row: Row | StockNumbers) -> int:
 
 def plan_stock(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[PlannedRow]:
     """Return what rows of a file of stock would change. Raises CassandraUnavailable."""
-    by_sku = {each: catalogue.prefetch_variant_by_sku(each) for each in {_sku(row) for row in rows}}
+    by_sku = {each: prefetch_variant_by_sku(each) for each in {_sku(row) for row in rows}}
     found = {sku: row for sku, pending in by_sku.items() if (row := pending.one())}
     reading = {
         each.position: queries.prefetch_stock_numbers(
@@ -62,16 +67,14 @@ def plan_stock(rows: Sequence[FileRow], task_id: UUID, now: datetime) -> list[Pl
         if _sku(each) in found
     }
     numbers = {position: pending.one() for position, pending in reading.items()}
-    products = catalogue.get_products(
-        {row.product_id for row in found.values()}, catalogue.guard_product
-    )
+    products = get_products({row.product_id for row in found.values()}, guard_product)
     return [
         _plan(each, found.get(_sku(each)), numbers.get(each.position), products) for each in rows
     ]
 
 
 def _sku(row: FileRow) -> str:
-    return row.lines[0][1]["sku"][: catalogue.MAX_SKU_LENGTH + 1].replace("\0", " ") or " "
+    return row.lines[0][1]["sku"][: MAX_SKU_LENGTH + 1].replace("\0", " ") or " "
 
 
 def _warehouse(row: FileRow) -> str:
@@ -173,7 +176,7 @@ def apply_count(row: PlannedRow, actor: str, reason: str, mark: UUID) -> tuple[s
     (change,) = row.changes
     warehouse = row.key.rpartition(" ")[2]
     units = int(change.after) - int(change.before or 0)
-    # What somebody else has opened meanwhile keeps its threshold.
+    # A stock item that somebody else has opened meanwhile keeps its threshold.
     if (
         change.before is None
         and not queries.prefetch_stock_numbers(row.variant_id, warehouse).one()

@@ -1,4 +1,4 @@
-"""How a product's values are written as text and read back: one formatter and one parser for cells of files and for form fields.
+"""Formatters and parsers of a product's values: the same for cells of files and for form fields.
 
 Each parser takes what its formatter has written, and raises CellRefused with a sentence to show beside the cell or field.
 """
@@ -6,9 +6,11 @@ Each parser takes what its formatter has written, and raises CellRefused with a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -16,6 +18,7 @@ from django.utils.translation import gettext as _
 from moneyed import Money
 
 from cassandra_db import truncate_to_milliseconds
+from catalogue.columns import CHOICE, DETAILS, END, LINES, MOMENT, NUMBER, TAGS, TEXT, YES_NO, Kind
 from catalogue.rules import EARLIEST, LATEST, find_price_fault
 from spreadsheets.cells import join_list, join_pairs, split_list, split_pairs
 from spreadsheets.errors import CellRefused
@@ -26,6 +29,7 @@ from web.text import clean_text
 _NUMBER = re.compile(r"(-?[0-9]{1,12})(?:[.,]([0-9]{1,20}))?", re.ASCII)
 # Spreadsheets compute in binary: 123.30 may come as 123.30000000000001.
 _NOISE = Decimal("1e-8")
+_YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 
 
 def _parse_number(text: str, places: int, no_number: str, no_fraction: str) -> Decimal:
@@ -155,6 +159,26 @@ def keep_moment(typed: datetime | None, stored: datetime | None) -> datetime | N
     return stored if format_shop_time(typed) == format_shop_time(stored) else typed
 
 
+def parse_choice(text: str, choices: Sequence[str]) -> str:
+    """Return which of these words a text is, in whatever case. Raises CellRefused."""
+    if text.strip().lower() not in choices:
+        raise CellRefused(_("Enter one of these: %(choices)s.") % {"choices": ", ".join(choices)})
+    return text.strip().lower()
+
+
+def parse_yes_no(text: str) -> bool:
+    """Return whether a text says yes. Raises CellRefused."""
+    answer = text.strip().lower()
+    if answer not in (*_YES, *_NO):
+        raise CellRefused(_("Enter yes or no."))
+    return answer in _YES
+
+
+def format_yes_no(answer: bool) -> str:
+    """Return yes or no, for `parse_yes_no`."""
+    return "yes" if answer else "no"
+
+
 def parse_tags(text: str) -> frozenset[str]:
     """Return tags, which have commas between them."""
     return frozenset(_split_values(text))
@@ -222,3 +246,35 @@ def format_option_values(options: Mapping[str, Sequence[str]]) -> str:
 def parse_barcode(text: str) -> str:
     """Return a barcode's digits: without blanks, hyphens, and the fraction that a spreadsheet writes."""
     return re.sub(r"[\s-]", "", text).removesuffix(".0")
+
+
+@dataclass(frozen=True)
+class CellKind:
+    """How values of a kind are written as text, and read back. `parse` raises CellRefused.
+
+    `parse` also takes the column's largest number and its choices.
+    """
+
+    format: Callable[[Any], str]
+    parse: Callable[[str, int, Sequence[str]], Any]
+    is_number: bool = False
+    has_lines: bool = False
+
+
+CELL_KINDS: Mapping[Kind, CellKind] = {
+    TEXT: CellKind(str, lambda text, _most, _choices: text),
+    LINES: CellKind(str, lambda text, _most, _choices: text, has_lines=True),
+    NUMBER: CellKind(
+        format_whole_number,
+        lambda text, most, _choices: parse_whole_number(text, most, empty=0),
+        is_number=True,
+    ),
+    YES_NO: CellKind(format_yes_no, lambda text, _most, _choices: parse_yes_no(text)),
+    CHOICE: CellKind(str, lambda text, _most, choices: parse_choice(text, choices)),
+    MOMENT: CellKind(format_moment, lambda text, _most, _choices: parse_moment(text)),
+    END: CellKind(format_moment, lambda text, _most, _choices: parse_end(text)),
+    DETAILS: CellKind(
+        format_details, lambda text, _most, _choices: parse_details(text), has_lines=True
+    ),
+    TAGS: CellKind(format_tags, lambda text, _most, _choices: parse_tags(text)),
+}

@@ -17,7 +17,7 @@ from adminpanel.forms import short_input
 from adminpanel.parameters import parse_id
 from catalogue.bulk_acts import BulkAct
 from catalogue.rules import MAX_PRICE
-from catalogue.search import STAFF_PAGE_LENGTH
+from catalogue.staff_search import STAFF_PAGE_LENGTH
 from web.forms import Form
 
 # The parameters of a selection: the list's own filters, or the ticked products, joined in one field:

@@ -14,7 +14,8 @@ from adminpanel.catalogue.fields import path_text
 from adminpanel.catalogue.pins import describe_pins
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder
 from catalogue.operations import MAX_DEPTH
-from catalogue.search import SearchIndexMissing, count_products_in
+from catalogue.search_index import SearchIndexMissing
+from catalogue.staff_search import count_products_in
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from adminpanel.forms import short_input
+from catalogue.columns import COLUMNS_BY_NAME, END, LINES, MOMENT, NUMBER, YES_NO
 from catalogue.entities import CategoryNode
 from catalogue.queries import get_category_tree_at_quorum
 from spreadsheets.errors import CellRefused
@@ -17,6 +18,7 @@ from spreadsheets.typed_values import (
     format_price,
     format_shop_time,
     format_whole_number,
+    parse_end,
     parse_moment,
     parse_price,
     parse_whole_number,
@@ -119,6 +121,29 @@ def moment_field(
         hint,
         required=required,
         missing=gettext_lazy("Enter a day and a time"),
+    )
+
+
+def make_column_field(name: str) -> forms.Field:
+    """Return the field of a column of a product, as catalogue.columns declares it."""
+    column = COLUMNS_BY_NAME[name]
+    declared = column.form
+    assert declared
+    label, hint = declared.label, declared.hint
+    if column.kind is NUMBER:
+        return number_field(label, column.most, hint)
+    if column.kind in (MOMENT, END):
+        return moment_field(label, hint, parse=parse_end if column.kind is END else parse_moment)
+    if column.kind is YES_NO:
+        return forms.BooleanField(label=label, required=False)
+    return forms.CharField(
+        label=label,
+        required=declared.is_required,
+        max_length=column.most,
+        help_text=hint,
+        widget=forms.Textarea({"rows": declared.rows})
+        if column.kind is LINES
+        else forms.TextInput({"autocomplete": "off"}),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy
 
-from catalogue.search import STAFF_SORTS
+from catalogue.staff_search import STAFF_SORTS
 from pricing.tax import TAX_CLASSES
 
 STATUS_LABELS = {

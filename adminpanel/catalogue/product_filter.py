@@ -12,10 +12,11 @@ from django.utils.translation import gettext_lazy
 
 from adminpanel.catalogue.fields import category_choices
 from adminpanel.catalogue.labels import AVAILABILITY_LABELS, SORT_LABELS, STATUS_LABELS
-from catalogue.search import (
+from catalogue.search_index import SearchIndexMissing
+from catalogue.staff_search import (
     STAFF_DEEPEST,
     STAFF_PAGE_LENGTH,
-    SearchIndexMissing,
+    StaffFilters,
     list_product_ids_for_staff,
 )
 from web.forms import FilterForm
@@ -26,7 +27,7 @@ class ProductSelection:
     """Which products are listed, each value usable as it is."""
 
     query: str
-    filters: dict[str, Any]  # as catalogue.search.find_products_for_staff takes them
+    filters: StaffFilters
     sort: str
     page: int
 
@@ -82,14 +83,14 @@ class ProductFilterForm(FilterForm):
         category = clean.get("category")
         return ProductSelection(
             clean.get("q", ""),
-            {
-                "status": clean.get("status", ""),
-                "category_id": UUID(category) if category else None,
-                "brand": clean.get("brand", ""),
-                "availability": clean.get("stock", ""),
-                "without_picture": clean.get("bare", False),
-                "reduced": clean.get("reduced", False),
-            },
+            StaffFilters(
+                status=clean.get("status", ""),
+                category_id=UUID(category) if category else None,
+                brand=clean.get("brand", ""),
+                availability=clean.get("stock", ""),
+                without_picture=clean.get("bare", False),
+                reduced=clean.get("reduced", False),
+            ),
             clean.get("sort") or "changed",
             clean.get("page") or 1,
         )

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from adminpanel.catalogue.fields import (
     CategoryField,
     category_choices,
-    moment_field,
+    make_column_field,
     number_field,
     price_field,
     refuse_in_form,
@@ -26,33 +26,26 @@ from adminpanel.catalogue.fields import (
 from adminpanel.catalogue.labels import TAX_LABELS
 from adminpanel.forms import short_input
 from catalogue import rules
+from catalogue.columns import COLUMNS, COLUMNS_BY_NAME, END, MOMENT, NUMBER
 from catalogue.entities import Product, Variant
 from spreadsheets.typed_values import (
     format_details,
     format_tags,
     keep_moment,
     parse_details,
-    parse_end,
     parse_tags,
 )
 from web.forms import Form
 
 if TYPE_CHECKING:
-    from django_stubs_ext import StrOrPromise
+    pass
 
 
-def _text(
-    label: StrOrPromise, name: str, hint: StrOrPromise = "", rows: int = 0
-) -> forms.CharField:
-    """An optional text of a product, as long as the catalogue allows."""
-    widget = forms.Textarea({"rows": rows}) if rows else forms.TextInput({"autocomplete": "off"})
-    return forms.CharField(
-        label=label,
-        required=False,
-        max_length=rules.MAX_LENGTHS[name],
-        help_text=hint,
-        widget=widget,
-    )
+FIELD_COLUMNS = tuple(each.name for each in COLUMNS if each.form)
+SECTIONS = {
+    section: [each.name for each in COLUMNS if each.form and each.form.section == section]
+    for section in ("sale", "size", "safety", "search")
+}
 
 
 def _split_lines(text: str) -> list[str]:
@@ -70,13 +63,9 @@ class NewProductForm(Form):
 
     product_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
     variant_id = forms.UUIDField(widget=forms.HiddenInput, initial=uuid4)
-    name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=rules.MAX_LENGTHS["name"],
-        widget=forms.TextInput({"autocomplete": "off"}),
-    )
+    name = make_column_field("name")
     category_id = CategoryField(label=gettext_lazy("Category"))
-    brand = _text(gettext_lazy("Brand"), "brand")
+    brand = make_column_field("brand")
     sku = sku_field()
     price = price_field(gettext_lazy("Price"), required=True, hint=gettext_lazy("With tax."))
     weight_grams = number_field(
@@ -126,23 +115,12 @@ class NewProductForm(Form):
 
 
 class ProductForm(Form):
-    """A product without its variants. `version` is its fingerprint on the page (`fingerprint_product`)."""
+    """A product without its variants. `version` is its fingerprint on the page (`fingerprint_product`).
+
+    Beside the fields here it has one for each column that has a field (catalogue.columns).
+    """
 
     version = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
-    name = forms.CharField(
-        label=gettext_lazy("Name"),
-        max_length=rules.MAX_LENGTHS["name"],
-        widget=forms.TextInput({"autocomplete": "off"}),
-    )
-    description = _text(
-        gettext_lazy("Description"),
-        "description",
-        gettext_lazy(
-            "**bold**, *italic*, “- ” before each line of a list, “# ” before a heading, [a link](https://…)."
-        ),
-        rows=8,
-    )
-    brand = _text(gettext_lazy("Brand"), "brand")
     details = forms.CharField(
         label=gettext_lazy("Details"),
         required=False,
@@ -164,7 +142,6 @@ class ProductForm(Form):
         help_text=gettext_lazy("Words by which it is found, with commas between them."),
         widget=forms.TextInput({"autocomplete": "off"}),
     )
-    featured = forms.BooleanField(label=gettext_lazy("Show it on the front page"), required=False)
     related = forms.CharField(
         label=gettext_lazy("Related products"),
         required=False,
@@ -180,23 +157,7 @@ class ProductForm(Form):
         help_text=gettext_lazy("A SKU of the product that its page offers once it’s gone."),
         widget=short_input(autocapitalize="characters", spellcheck="false"),
     )
-    active_from = moment_field(
-        gettext_lazy("On sale from"), gettext_lazy("Leave empty to start as soon as it is active.")
-    )
-    active_until = moment_field(
-        gettext_lazy("On sale until"), gettext_lazy("Leave empty for no end."), parse=parse_end
-    )
     tax_class = forms.ChoiceField(label=gettext_lazy("Tax"), choices=list(TAX_LABELS.items()))
-    length_mm = number_field(gettext_lazy("Length in mm"), rules.MAX_LENGTH_MM)
-    width_mm = number_field(gettext_lazy("Width in mm"), rules.MAX_LENGTH_MM)
-    height_mm = number_field(gettext_lazy("Height in mm"), rules.MAX_LENGTH_MM)
-    maker = _text(
-        gettext_lazy("Maker"),
-        "maker",
-        gettext_lazy("Name, postal and email address, as EU law asks (GPSR, Article 19)."),
-        rows=3,
-    )
-    safety = _text(gettext_lazy("Warnings and safety notes"), "safety", rows=3)
     slug = forms.CharField(
         label=gettext_lazy("Address"),
         max_length=rules.MAX_LENGTHS["slug"],
@@ -206,17 +167,6 @@ class ProductForm(Form):
         ),
         error_messages={"required": gettext_lazy("Enter an address")},
     )
-    search_title = _text(
-        gettext_lazy("Title for search engines"),
-        "search_title",
-        gettext_lazy("The name, if this is empty."),
-    )
-    search_description = _text(
-        gettext_lazy("Description for search engines"),
-        "search_description",
-        gettext_lazy("The description’s beginning, if this is empty."),
-        rows=2,
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -224,10 +174,15 @@ class ProductForm(Form):
         for name in ("category_id", "category_ids"):
             cast(forms.ChoiceField, self.fields[name]).choices = choices
 
+    @property
+    def sections(self) -> dict[str, list[forms.BoundField]]:
+        """The fields of the columns by the section of the page that lists them."""
+        return {section: [self[name] for name in names] for section, names in SECTIONS.items()}
+
     @classmethod
     def of(cls, product: Product, related_skus: Sequence[str], successor: str = "") -> ProductForm:
         """Return the form of a product as it is, with the SKUs of those that it names."""
-        initial = {name: getattr(product, name) for name in PLAIN_FIELDS} | {
+        initial = {name: getattr(product, name) for name in SHARED_FIELDS} | {
             "version": fingerprint_product(product),
             "details": format_details(product.details),
             "category_id": str(product.category_id),
@@ -235,7 +190,6 @@ class ProductForm(Form):
             "tags": format_tags(product.tags),
             "related": "\n".join(related_skus),
             "successor": successor,
-            **{name: getattr(product, name) for name in LENGTH_FIELDS},
         }
         return cls(initial=initial)
 
@@ -267,12 +221,9 @@ class ProductForm(Form):
     ) -> Product:
         """Return the product with what the valid form says."""
         clean = self.cleaned_data
-        values: dict[str, Any] = {name: clean[name] for name in PLAIN_FIELDS}
-        values |= {name: clean[name] or 0 for name in LENGTH_FIELDS}
-        values |= {name: keep_moment(clean[name], getattr(product, name)) for name in DATE_FIELDS}
         return replace(
             product,
-            **values,
+            **{name: _typed_value(name, clean[name], product) for name in SHARED_FIELDS},
             details=clean["details"],
             category_id=UUID(clean["category_id"]),
             category_ids=frozenset(map(UUID, clean["category_ids"])) - {UUID(clean["category_id"])},
@@ -282,22 +233,32 @@ class ProductForm(Form):
         )
 
 
-LENGTH_FIELDS = ("length_mm", "width_mm", "height_mm")
-DATE_FIELDS = ("active_from", "active_until")
 # Of the form, and of the product under the same name.
-PLAIN_FIELDS = (
-    *("name", "description", "brand", "featured", *DATE_FIELDS, "tax_class"),
-    *("maker", "safety", "slug", "search_title", "search_description"),
+SHARED_FIELDS = ("slug", "tax_class", *FIELD_COLUMNS)
+# In the order of the page, in which errors are listed.
+FIELD_ORDER = (
+    *("version", "name", "description", "brand", "details", "category_id", "category_ids", "tags"),
+    *("featured", "related", "successor", *SECTIONS["sale"], "tax_class", *SECTIONS["size"]),
+    *(*SECTIONS["safety"], "slug", *SECTIONS["search"]),
 )
+ProductForm.base_fields = {
+    name: make_column_field(name) if name in FIELD_COLUMNS else ProductForm.declared_fields[name]
+    for name in FIELD_ORDER
+}
+
+
+def _typed_value(name: str, value: Any, product: Product) -> Any:
+    """Return what a field says of a product: no number is 0, and a moment that was not changed stays exact."""
+    kind = COLUMNS_BY_NAME[name].kind
+    if kind is NUMBER:
+        return value or 0
+    return keep_moment(value, getattr(product, name)) if kind in (MOMENT, END) else value
 
 
 def fingerprint_product(product: Product) -> str:
     """Return a short text that differs when anything differs that the form of a product shows."""
-    plain = [getattr(product, name) for name in (*PLAIN_FIELDS, *LENGTH_FIELDS)]
+    plain = [getattr(product, name) for name in SHARED_FIELDS]
     lists = [list(product.details.items()), product.all_category_ids, sorted(product.tags)]
     return sha256(
         repr([plain, lists, product.related_ids, product.successor_id]).encode()
     ).hexdigest()[:16]
-
-
-# ---- Its variants

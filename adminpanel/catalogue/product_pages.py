@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
@@ -14,6 +15,7 @@ from django.utils.translation import gettext as _
 from moneyed import Money
 
 from adminpanel.catalogue.labels import AVAILABILITY_LABELS, STATUS_LABELS, TAX_LABELS
+from adminpanel.catalogue.product_forms import FIELD_COLUMNS, ProductForm
 from adminpanel.catalogue.variant_forms import PriceForm, VariantForm
 from adminpanel.parameters import parse_page
 from adminpanel.stock.booking import StockForm
@@ -247,29 +249,24 @@ def describe_product(product: Product, skus: Sequence[str], successor: str) -> d
         node = tree.by_id.get(category_id)
         return node.name if node else str(category_id)
 
-    return {
-        _("Name"): product.name,
-        _("Description"): product.description,
-        _("Brand"): product.brand,
-        _("Details"): format_details(product.details),
-        _("Main category"): category(product.category_id),
-        _("Also in"): ", ".join(sorted(category(each) for each in product.category_ids)),
-        _("Tags"): format_tags(product.tags),
-        _("Show it on the front page"): _("yes") if product.featured else _("no"),
-        _("Related products"): "\n".join(skus),
-        _("Followed by"): successor,
-        _("On sale from"): _moment(product.active_from),
-        _("On sale until"): _moment(product.active_until),
-        _("Tax"): str(TAX_LABELS.get(product.tax_class, product.tax_class)),
-        _("Length in mm"): str(product.length_mm or ""),
-        _("Width in mm"): str(product.width_mm or ""),
-        _("Height in mm"): str(product.height_mm or ""),
-        _("Maker"): product.maker,
-        _("Warnings and safety notes"): product.safety,
-        _("Address"): product.slug,
-        _("Title for search engines"): product.search_title,
-        _("Description for search engines"): product.search_description,
-    }
+    words = {
+        "details": format_details(product.details),
+        "category_id": category(product.category_id),
+        "category_ids": ", ".join(sorted(category(each) for each in product.category_ids)),
+        "tags": format_tags(product.tags),
+        "related": "\n".join(skus),
+        "successor": successor,
+        "tax_class": str(TAX_LABELS.get(product.tax_class, product.tax_class)),
+        "slug": product.slug,
+    } | {name: _value_in_words(getattr(product, name)) for name in FIELD_COLUMNS}
+    fields = ProductForm.base_fields
+    return {str(fields[name].label): words[name] for name in fields if name in words}
+
+
+def _value_in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return _moment(value) if isinstance(value, datetime) else str(value or "")
 
 
 def _moment(moment: datetime | None) -> str:

@@ -13,7 +13,8 @@ from adminpanel.customers.draft_forms import DraftForm, DraftLine, check_units
 from catalogue.entities import Product, Variant
 from catalogue.queries import find_variant_by_sku, get_sellable_variant
 from catalogue.rules import normalize_sku
-from catalogue.search import SearchIndexMissing, find_products_for_staff
+from catalogue.search_index import SearchIndexMissing
+from catalogue.staff_search import find_products_for_staff
 from drafts.entities import ACCEPTED, OPEN, SENT, DraftOrder
 from drafts.operations import compute_sums
 from inventory.products_with_stock import get_products_with_stock

@@ -20,10 +20,11 @@ from adminpanel.files.forms import ExportForm, ImportForm
 from adminpanel.files.pages import describe_task, list_layouts, list_tallies, row_lines, task_line
 from adminpanel.names import list_names
 from cassandra_db import current_time
-from catalogue.search import STAFF_DEEPEST
+from catalogue.staff_search import STAFF_DEEPEST
 from jobs.bulk_changes import is_usable_id
+from jobs.change_rows import RESULTS
 from spreadsheets import entities, operations, queries
-from spreadsheets.entities import PLANS, RESULTS, SpreadsheetTask
+from spreadsheets.entities import PLANS, SpreadsheetTask
 from spreadsheets.files import CONTENT_TYPES, MAX_FILE_BYTES, csv_line
 from spreadsheets.layouts import LAYOUTS, Layout, example_lines
 from web.decorators import get_or_post, post_only

@@ -13,7 +13,8 @@ from accounts.customer_search import FoundCustomer, found_customers, prefetch_cu
 from accounts.models import User
 from accounts.queries import email_key, find_user_by_email
 from catalogue.entities import Product
-from catalogue.search import SearchIndexMissing, find_products_for_staff
+from catalogue.search_index import SearchIndexMissing
+from catalogue.staff_search import find_products_for_staff
 from orders.numbers import is_order_number, normalize_order_number
 from orders.queries import get_order_by_number, list_order_years_by_email
 from orders.search import FoundOrders, OrderSearch, found_orders, prefetch_order_search

@@ -67,10 +67,7 @@ from catalogue.operations.price_history import (
     price_statements,
     record_prices,
 )
-from catalogue.operations.product_changes import (
-    list_changed_products,
-    record_product_change,
-)
+from catalogue.operations.product_changes import list_changed_products, record_product_change
 from catalogue.operations.products import (
     INSERT_VARIANT,
     UPDATE_AVAILABILITY,
@@ -97,10 +94,6 @@ from catalogue.operations.related import (
     rebuild_related,
     refresh_related,
     related_statements,
-)
-from catalogue.operations.rows import (
-    product_columns,
-    variant_columns,
 )
 from catalogue.operations.schedule import (
     DELETE_SCHEDULE,

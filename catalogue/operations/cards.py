@@ -6,12 +6,7 @@ from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import (
-    current_time,
-    read,
-    wait_for_all,
-    write,
-)
+from cassandra_db import current_time, read, wait_for_all, write
 from catalogue import queries
 from catalogue.entities import CategoryNode, CategoryTree, Product, ProductCard
 from catalogue.queries import product_card

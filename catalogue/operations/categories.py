@@ -10,32 +10,16 @@ from uuid import UUID, uuid4
 from cassandra.query import BoundStatement
 from django.utils.translation import gettext as _
 
-from cassandra_db import (
-    SEND_AGAIN,
-    Row,
-    applied_if,
-    apply_batch,
-    conditional_write,
-    current_time,
-)
+from cassandra_db import SEND_AGAIN, Row, applied_if, apply_batch, conditional_write, current_time
 from catalogue import queries
 from catalogue.entities import CategoryNode, CategoryTree, ListOrder, ProductPicture
-from catalogue.errors import (
-    CategoryChanged,
-    CategoryRefused,
-)
+from catalogue.errors import CategoryChanged, CategoryRefused
 from catalogue.operations.cards import NOT_PINNED, refresh_cards
 from catalogue.operations.product_changes import record_product_change
 from catalogue.operations.schedule import retry_product
 from catalogue.photos import parse_photo
 from catalogue.queries import SHOP_TREE
-from catalogue.rules import (
-    MAX_ALT_LENGTH,
-    MAX_LENGTHS,
-    MAX_SAVE_TRIES,
-    SLUG,
-    is_picture,
-)
+from catalogue.rules import MAX_ALT_LENGTH, MAX_ATTEMPTS, MAX_LENGTHS, SLUG, is_picture
 from catalogue.variants import fingerprint_pictures
 from jobs.rows import guard_row
 
@@ -415,7 +399,7 @@ def lift_category(category_id: UUID) -> None:
 
 def _change_tree(change: Callable[[CategoryTree], list[BoundStatement]]) -> CategoryTree:
     """Write what `change` returns for the tree as it is, again on a newer one if somebody else was faster; return the tree."""
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         tree = queries.get_category_tree_at_quorum()
         writes = change(tree)
         if not writes:

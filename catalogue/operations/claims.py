@@ -7,20 +7,10 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from cassandra_db import (
-    SEND_AGAIN,
-    PendingResult,
-    Row,
-    applied_if,
-    conditional_write,
-)
+from cassandra_db import SEND_AGAIN, PendingResult, Row, applied_if, conditional_write
 from catalogue import queries
 from catalogue.entities import Product
-from catalogue.errors import (
-    ProductRefused,
-    SkuTaken,
-    SlugTaken,
-)
+from catalogue.errors import ProductRefused, SkuTaken, SlugTaken
 from catalogue.rules import is_sku, is_slug
 
 CLAIM_SLUG = conditional_write(
@@ -71,7 +61,7 @@ def list_unclaimed(product: Product, before: Product | None = None) -> list[Clai
 
 def list_taken_names(product: Product, before: Product | None = None) -> list[ProductRefused]:
     """Return a refusal for each name that a product does not have yet, and another one has. Raises CassandraUnavailable."""
-    # What no product may be called, none is called.
+    # A malformed name is taken by no product.
     possible = [
         each
         for each in _list_claims(product)
@@ -81,7 +71,7 @@ def list_taken_names(product: Product, before: Product | None = None) -> list[Pr
 
 
 def _read_open(claims: Iterable[Claim], before: Product | None) -> list[tuple[Claim, Row | None]]:
-    """Return those claims that are not made yet, each with the row of who has its name."""
+    """Return the claims that are not made yet, each with the row of the present owner of its name."""
     changed = [claim for claim in claims if not claim.is_carried(before)]
     reading = [(claim, _prefetch_claim(claim)) for claim in changed]
     found = [(claim, pending.one()) for claim, pending in reading]

@@ -1,4 +1,4 @@
-"""What was asked for a variant and since when."""
+"""The price history of variants."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -7,19 +7,13 @@ from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import (
-    Row,
-    wait_for_all,
-    write,
-)
+from cassandra_db import Row, wait_for_all, write
 from catalogue import queries
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductRefused
-from catalogue.operations.rows import is_stored, variant_columns
 from catalogue.prices import PricePoint, begin_with
-from catalogue.rules import (
-    check_reduction,
-)
+from catalogue.product_rows import is_stored, variant_columns
+from catalogue.rules import check_reduction
 from pricing.money import to_minor_units
 
 INSERT_PRICE = write(

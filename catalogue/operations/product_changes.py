@@ -5,9 +5,7 @@ from uuid import UUID
 
 from cassandra.util import uuid_from_time
 
-from cassandra_db import (
-    write,
-)
+from cassandra_db import write
 from catalogue import queries
 from catalogue.queries import CHANGE_SHARDS
 

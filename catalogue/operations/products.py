@@ -18,10 +18,7 @@ from cassandra_db import (
 )
 from catalogue import queries
 from catalogue.entities import Product, ProductPicture, Variant
-from catalogue.errors import (
-    ProductChanged,
-    ProductRefused,
-)
+from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.operations.cards import refresh_cards
 from catalogue.operations.claims import (
     list_taken_names,
@@ -32,14 +29,10 @@ from catalogue.operations.claims import (
 )
 from catalogue.operations.price_history import find_repriced, list_refused_reductions, record_prices
 from catalogue.operations.product_changes import record_product_change
-from catalogue.operations.rows import is_stored, product_columns, variant_columns
 from catalogue.operations.schedule import schedule_moments
 from catalogue.operations.suggestions import refresh_prefixes
-from catalogue.rules import (
-    MAX_SAVE_TRIES,
-    MAX_VARIANT_ROWS,
-    list_refusals,
-)
+from catalogue.product_rows import is_stored, product_columns, variant_columns
+from catalogue.rules import MAX_ATTEMPTS, MAX_VARIANT_ROWS, list_refusals
 from catalogue.variants import fingerprint_pictures, fingerprint_variant, follow_base_price
 from jobs.minutes import MINUTE
 from jobs.models import BULK_CHANGE_TTL
@@ -60,7 +53,7 @@ UPDATE_PRODUCT = conditional_write(
        created_at = :created_at, updated_at = :updated_at
        WHERE product_id = :product_id IF version = :seen AND save_id != :save_id""",
 )
-# In one batch with the save, so that nobody makes the same bulk change twice to a product.
+# In one batch with the save, so that a bulk change is made once to a product.
 MARK_BULK_CHANGE = conditional_write(
     "Q1",
     """UPDATE products USING TTL :seconds SET bulk_change_ids = bulk_change_ids + :change_ids
@@ -172,7 +165,7 @@ def _prepare_save(
         if category_id not in existing:
             field = "category_id" if category_id == saved.category_id else "category_ids"
             refusals.append(ProductRefused(_("There is no such category any more."), field))
-    # What is no price, or in another currency (None: of all variants), cannot be compared with one.
+    # A refused price, or one in another currency (None: of all variants), cannot be compared with former prices.
     unpriced = {each.variant_id for each in refusals if each.field in _PRICES}
     if None in unpriced:
         return saved, [], refusals
@@ -257,7 +250,7 @@ def change_product(
     `save_product` raises.
     """
     changed = ProductChanged(None)
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         product = queries.get_product_at_quorum(product_id)
         if product is None:
             raise ProductChanged(None)
@@ -380,7 +373,7 @@ def _price_from(variant: Variant, known: Mapping[UUID, Variant], now: datetime) 
 
 
 def _apply_save(saved: Product, rows: Sequence[Row], bulk_change_id: UUID | None) -> bool:
-    """Write what differs from the rows read, in one conditional batch; return whether nobody else was faster.
+    """Write what differs from the rows read, in one conditional batch; return whether it applied: False if another save was faster.
 
     Cassandra bounds no conditional batch but by half a commit log's segment, many times a product's size (decision 035): so
     nobody ever sees a product half saved.
@@ -445,10 +438,10 @@ def set_popularity(product_id: UUID, popularity: int, at: int, *, is_bestseller:
     Raises CassandraUnavailable.
     """
     product = queries.get_product_at_quorum(product_id)
-    shown = (product.popularity or 0, product.bestseller) if product else None
+    on_cards = (product.popularity or 0, product.bestseller) if product else None
     values = {"popularity": popularity, "bestseller": is_bestseller, "at": at}
-    if shown == (popularity, is_bestseller):
-        # Cards say 0 already of what was never counted. It only needs its places in the lists: nobody else has to follow.
+    if on_cards == (popularity, is_bestseller):
+        # Cards already say 0 before the first count. Only the places in the lists are missing, so no other copy has to follow.
         refresh_cards(product_id)
         UPDATE_POPULARITY.run(product_id=product_id, **values)
         return

@@ -1,4 +1,4 @@
-"""What stands beside a product on its page."""
+"""The related products on a product's page."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,18 +8,12 @@ from uuid import UUID
 
 from cassandra.query import BoundStatement
 
-from cassandra_db import (
-    current_time,
-    write,
-    write_batch,
-)
+from cassandra_db import current_time, write, write_batch
 from catalogue import queries
 from catalogue.entities import Product, ProductCard
 from catalogue.operations.cards import card_columns
 from catalogue.queries import product_card
-from catalogue.rules import (
-    MAX_PINNED,
-)
+from catalogue.rules import MAX_PINNED
 from jobs.rows import guard_row
 
 RELATED_LENGTH = MAX_PINNED

@@ -4,12 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from cassandra_db import (
-    current_time,
-    read,
-    wait_for_all,
-    write,
-)
+from cassandra_db import current_time, read, wait_for_all, write
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.operations.cards import refresh_cards
@@ -50,7 +45,7 @@ def schedule_product(product: Product, now: datetime) -> None:
 
 
 def list_scheduled_products(minutes: Sequence[datetime], most: int) -> list[tuple[datetime, UUID]]:
-    """Return which products change in these minutes, the earliest first, so many of each minute. Raises CassandraUnavailable."""
+    """Return which products change in these minutes, the earliest first, at most `most` a minute. Raises CassandraUnavailable."""
     reading = [(minute, SCHEDULED.start(minute=minute, most=most)) for minute in minutes]
     return [(minute, row.product_id) for minute, pending in reading for row in pending.rows()]
 

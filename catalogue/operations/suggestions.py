@@ -1,16 +1,10 @@
-"""What the search field suggests for the beginning of a word."""
+"""The search field's suggestions for the beginning of a word."""
 
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from cassandra_db import (
-    current_microseconds,
-    current_time,
-    scan,
-    write,
-    write_batch,
-)
+from cassandra_db import current_microseconds, current_time, scan, write, write_batch
 from catalogue import queries
 from catalogue.entities import Product
 from catalogue.queries import product_card

@@ -1,4 +1,4 @@
-"""Which categories stand in the header's one line, and which in its menu "More"."""
+"""The header's categories: those that fit its one line, and those in its menu "More"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

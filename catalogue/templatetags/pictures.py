@@ -32,7 +32,7 @@ _SIZES = {
 }
 # A photo whose sides differ by more than that is shown whole where it is the main one: cut to a square it would lose too much.
 _MOST_CUT = 1.34
-# Of a browser that knows none of the other formats, of mails, search engines and other sites.
+# For browsers that know none of the other formats, for mails, search engines and other sites.
 _PLAIN_WIDTH = 1280
 
 
@@ -145,7 +145,7 @@ def plain_width(photo: Photo) -> int:
 
 
 def public_picture_url(picture: str) -> str:
-    """Return the address of a picture for whoever has not come from a page of the shop: a mail, a search engine, another site."""
+    """Return the address of a picture for use outside the shop's pages: in mails, search engines and other sites."""
     return public_url(picture_url(picture))
 
 

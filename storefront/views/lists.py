@@ -13,13 +13,14 @@ from django.views.decorators.http import require_safe
 from cassandra_db import page_key, page_token
 from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
+from catalogue.search_index import SearchIndexMissing, SearchResult
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.whole_pages import whole_page
 from web.decorators import public
 from web.rendering import render_page
 
 # How many cards, and from which on.
-Find = Callable[[int, int], search.SearchResult]
+Find = Callable[[int, int], SearchResult]
 
 
 @require_safe
@@ -95,10 +96,10 @@ def _render_list(
     return render_page(request, "storefront/list.html", context, part="more", replace_url=address)
 
 
-def _find(name: str, find: Find, limit: int, offset: int) -> search.SearchResult:
+def _find(name: str, find: Find, limit: int, offset: int) -> SearchResult:
     try:
         return find(limit, offset)
-    except search.SearchIndexMissing:
+    except SearchIndexMissing:
         # A host that has just come: what the front page shows has to do until its index is there.
         cards = () if offset else tuple(queries.list_featured(name))
-        return search.SearchResult(cards, 0)
+        return SearchResult(cards, 0)

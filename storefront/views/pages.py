@@ -40,6 +40,7 @@ from catalogue.errors import ShareImageBusy
 from catalogue.photos import FOLDER, find_content_type
 from catalogue.pictures import NoSuchPicture, draw_picture, draw_sheet, split_sheet
 from catalogue.previews import is_preview_token
+from catalogue.search_index import SearchIndexMissing
 from catalogue.share_images import SECONDS_EACH, find_share_image, read_share_image
 from inventory.entities import Stock
 from inventory.queries import prefetch_stock, stock_from_rows
@@ -181,7 +182,7 @@ def _count_products(node: CategoryNode) -> int | None:
     """Return how many products a category's list has, None where it is not known yet."""
     try:
         return search.count_on_sale_in(node)
-    except search.SearchIndexMissing:
+    except SearchIndexMissing:
         return None
 
 

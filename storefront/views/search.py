@@ -13,6 +13,7 @@ from cassandra_db.errors import InvalidPageToken
 from catalogue import queries, search
 from catalogue.rules import is_sku, normalize_sku
 from catalogue.search import MAX_QUERY_LENGTH
+from catalogue.search_index import SearchIndexMissing
 from storefront import choices
 from storefront.card_lists import list_url, next_page_url, requested_card_count
 from storefront.whole_pages import whole_page
@@ -65,7 +66,7 @@ def _search_context(query: str, sort: str, offset: int, card_count: int) -> dict
             query, queries.PAGE_LENGTH if offset else card_count, offset, sort
         )
         near = search.find_near_queries(query) if query and not found.total else []
-    except search.SearchIndexMissing:
+    except SearchIndexMissing:
         return context | {"cards": tuple(queries.list_cards_by_prefix(query))}
     end = offset + len(found.cards)
     more = found.cards and end < min(found.total, search.DEEPEST)

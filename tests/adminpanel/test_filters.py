@@ -13,7 +13,7 @@ from django.urls import reverse
 from adminpanel.catalogue.product_filter import ProductFilterForm
 from adminpanel.orders.selection import OrderFilterForm, list_selected_orders
 from adminpanel.promotions.forms import PromotionForm
-from catalogue import search
+from catalogue.search_index import READER, build_index
 from tests.adminpanel.conftest import make_order_with_events
 from tests.factories import make_product, make_user, sign_in_staff
 from web.forms import FilterForm
@@ -43,8 +43,8 @@ UNREADABLE = {
 def listed(tmp_path: Path) -> Iterator[None]:
     """A product that the lists would show."""
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        search.build_index([make_product(f"Mug {uuid4().hex}")])
-        search._reader._looked_at = -inf
+        build_index([make_product(f"Mug {uuid4().hex}")])
+        READER.looked_at = -inf
         assert ProductFilterForm({}).list_product_ids()[1] == 1
         yield
 

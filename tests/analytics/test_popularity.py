@@ -25,6 +25,7 @@ from analytics.roll_up import DAILY, VIEWS
 from cassandra_db import current_microseconds
 from catalogue import operations, queries, search
 from catalogue.entities import Product
+from catalogue.search_index import READER, build_index
 from jobs.leases import get_position, hold_lease
 from tests.factories import make_category, make_product
 
@@ -96,8 +97,8 @@ def test_x204_x205_what_is_bought_and_looked_at_most_stands_first(
     assert shown.count(">Bestseller<") == 1
     assert '<option value="popular" selected>' in shown
     settings.SEARCH_INDEX_DIR = tmp_path
-    search._reader._looked_at = 0.0
-    search.build_index(made)
+    READER.looked_at = 0.0
+    build_index(made)
     cards = search.search_products("lamp", sort="popular").cards
     assert [each.name for each in cards] == expected
     assert [each.bestseller for each in cards] == [False, False, True, False, False, False]

@@ -28,7 +28,7 @@ from analytics.figures import ALL_CATEGORIES, Figures
 from analytics.roll_up import ANY_KIND, EVENTS, roll_up_hour, roll_up_hours, roll_up_visits_of_day
 from analytics.sketches import VisitorSketch
 from cassandra_db import CassandraUnavailable, batch_writer
-from catalogue import search
+from catalogue.search_index import READER, build_index
 from tests.factories import make_product, make_user, sign_in_staff
 from web.text_cache import WHOLE_PAGES
 
@@ -233,18 +233,18 @@ def test_s105_words_outlive_three_days_if_three_visitors_used_them_or_the_catalo
         return [words for words, _, _ in list_searches(day)]
 
     settings.SEARCH_INDEX_DIR = tmp_path
-    search._reader._looked_at = -inf
+    READER.looked_at = -inf
     # Who searches twice is one visitor. Without an index only numbers speak for words.
     seen = [(1, "anna weber"), (1, "anna weber"), (1, "anna weber"), (2, "anna weber")]
     seen += [(n, "yoga mat") for n in (1, 2, 3)]
     seen += [(4, words) for words in ("glazed mugs", "mug weber", "olvie mug", "mu", "★")]
     assert roll_up_searches(seen) == ["yoga mat"]
-    search.build_index([product])
-    search._reader._looked_at = -inf
+    build_index([product])
+    READER.looked_at = -inf
     assert roll_up_searches([]) == ["yoga mat", "glazed mugs"]
     # What the catalogue has no more leaves the list, and nothing else.
-    search.build_index([])
-    search._reader._looked_at = -inf
+    build_index([])
+    READER.looked_at = -inf
     assert roll_up_searches([]) == ["yoga mat"]
     assert roll_up_searches([(5, "anna weber")]) == ["anna weber", "yoga mat"]
 

@@ -76,7 +76,6 @@ CQL_ELSEWHERE = {
     "analytics/roll_up.py": _STORE,
     "sensors/readings.py": "reads and writes tables of its own, which nobody else touches",
     "catalogue/bulk_changes.py": _STORE + ", and a product's marks",
-    "orders/bulk_changes.py": _STORE,
     "cart/people.py": "who shares a cart: its two reads stand beside what they are made into",
     "consistency/catalogue.py": "asks what no page asks",
     "consistency/copies.py": "asks what no page asks",

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import time_machine
 from cassandra.util import uuid_from_time
 
-from cassandra_db import SEND_AGAIN, truncate_to_milliseconds
+from cassandra_db import truncate_to_milliseconds
 from catalogue import bulk_changes, operations, queries
 from catalogue.bulk_acts import BulkAct
 from catalogue.bulk_changes import BulkChange, Selected
@@ -17,6 +17,7 @@ from consistency.findings import Scope
 from jobs.months import list_months
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_product
+from tests.forged_results import forge_result
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 
 
@@ -103,15 +104,8 @@ def test_i21_a_result_that_the_product_does_not_know_is_named() -> None:
     )
     only = Scope(changes=frozenset({change.change_id}))
     bulk_changes.run_change(change, 100)
-    bulk_changes.STORE._note_done.apply(
-        if_lost=SEND_AGAIN,
-        selection_id=change.selection_id,
-        bucket=0,
-        position=1,
-        result="refused",
-        label="",
-        reason="no",
-    )
+    store = bulk_changes.STORE
+    forge_result("bulk_change_rows", store.rows, store.read_rows(change, 0)[1])
     assert found(only, "I21") == [
         f"I21 change {change.change_id}, row 1: says refused of what was saved"
     ]

@@ -9,10 +9,14 @@ import pytest
 from moneyed import EUR, Money
 
 from catalogue import jobs, operations, queries
-from catalogue.entities import Product
+from catalogue.entities import Product, ProductCard
 from catalogue.words import name_prefixes, search_terms, split_words, word_forms
 from jobs.leases import hold_lease, save_position
 from tests.factories import make_category, make_product
+
+
+def list_related(product_id: UUID) -> list[ProductCard]:
+    return [queries.card_from_row(row) for row in queries.prefetch_related(product_id).rows()]
 
 
 def now() -> datetime:
@@ -79,7 +83,7 @@ def test_q4_a_row_that_grows_shorter_loses_its_end() -> None:
 
 
 def related_names(product: Product) -> list[str]:
-    return [card.name for card in queries.list_related(product.product_id)]
+    return [card.name for card in list_related(product.product_id)]
 
 
 def test_x130_q5_pinned_first_then_what_has_a_category_or_a_tag_in_common() -> None:
@@ -114,9 +118,9 @@ def test_q5_a_changed_product_is_renewed_where_it_stands() -> None:
     dearer = replace(one.variants[0], price=Money("99.00", EUR))
     saved = operations.save_product(replace(one, variants=(dearer,)), now())
     operations.refresh_related(saved)
-    assert [card.price for card in queries.list_related(other.product_id)] == [Money("99.00", EUR)]
+    assert [card.price for card in list_related(other.product_id)] == [Money("99.00", EUR)]
     operations.refresh_related(operations.save_product(replace(saved, status="archived"), now()))
-    assert queries.list_related(other.product_id) == []
+    assert list_related(other.product_id) == []
 
 
 def test_x33_every_typed_letter_narrows() -> None:

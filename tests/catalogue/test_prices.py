@@ -13,12 +13,7 @@ from catalogue import operations, queries
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.operations import products as product_saves
-from catalogue.prices import (
-    PricePoint,
-    compute_reference_price,
-    follow_base_prices,
-    price_in_force,
-)
+from catalogue.prices import PricePoint, compute_reference_price, follow_base_prices, price_in_force
 from catalogue.variants import generate_variants
 from inventory.products_with_stock import get_products_with_stock
 from tests.factories import make_category, make_product

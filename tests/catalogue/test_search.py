@@ -13,8 +13,17 @@ from uuid import uuid4
 import pytest
 from django.test import override_settings
 
-from catalogue import operations, queries, search
+from catalogue import operations, queries, search, search_index
 from catalogue.entities import Product
+from catalogue.search_index import (
+    READER,
+    SCHEMA_VERSION,
+    SearchIndexMissing,
+    build_index,
+    index_home,
+    refresh_index,
+)
+from catalogue.staff_search import StaffFilters, find_products_for_staff
 from tests.factories import make_category, make_product
 from tests.rules import for_each
 
@@ -52,12 +61,12 @@ def index(products: dict[str, Product], tmp_path_factory: pytest.TempPathFactory
     """An index of these products alone."""
     folder = tmp_path_factory.mktemp("index")
     with override_settings(SEARCH_INDEX_DIR=folder):
-        search.build_index(products.values())
+        build_index(products.values())
         yield folder
 
 
 def found(query: str, **how: str) -> list[str]:
-    search._reader._looked_at = -inf
+    READER.looked_at = -inf
     return [card.name for card in search.search_products(query, **how).cards]  # type: ignore[arg-type]
 
 
@@ -132,7 +141,7 @@ def test_x34_a_sku_finds_it(products: dict[str, Product]) -> None:
 
 def test_the_name_counts_more_than_the_description(products: dict[str, Product]) -> None:
     named = make_product("Coffee Mill")
-    search.build_index([*products.values(), named])
+    build_index([*products.values(), named])
     assert found("coffee") == ["Coffee Mill", "Café Crème Bowl"]
 
 
@@ -201,23 +210,23 @@ def test_a_typo_is_forgiven_among_many_words_that_are_right() -> None:
 
 def test_the_index_follows_a_change(products: dict[str, Product]) -> None:
     came = make_product("Paper Boat", listed=True)
-    assert search.refresh_index(now()) >= 1
+    assert refresh_index(now()) >= 1
     assert found("paper boat") == ["Paper Boat"]
     ship = operations.save_product(replace(came, name="Paper Ship"), now())
-    search.refresh_index(now())
+    refresh_index(now())
     assert found("paper") == ["Paper Ship"]
     operations.save_product(replace(ship, status="archived"), now())
-    search.refresh_index(now())
+    refresh_index(now())
     assert found("paper") == []
-    assert search.refresh_index(now()) == 0
+    assert refresh_index(now()) == 0
 
 
 def test_an_availability_and_a_price_are_those_of_the_product() -> None:
     product = make_product(
         "Glass Jug", price="18.00", compare_at="25.00", availability="few", listed=True
     )
-    search.refresh_index(now())
-    search._reader._looked_at = -inf
+    refresh_index(now())
+    READER.looked_at = -inf
     (card,) = search.search_products("glass jug").cards
     assert (card.availability, card.price, card.compare_at) == (
         "few",
@@ -236,12 +245,13 @@ def test_x91_a_shopper_finds_what_is_on_sale_now_and_the_staff_finds_all(
     gone = replace(make_product("Zinc Yesterday"), active_until=now() - day)
     unpictured = replace(shown.variants[0], sku=f"Z-{uuid4().hex.upper()}", picture="")
     bare = replace(make_product("Zinc Bare", price="5.00"), variants=(unpictured,))
-    search.build_index([*products.values(), shown, draft, coming, gone, bare])
+    build_index([*products.values(), shown, draft, coming, gone, bare])
     assert sorted(found("zinc")) == ["Zinc Bare", "Zinc Bucket"]
 
-    def staff(query: str = "", **how: Any) -> list[str]:
-        search._reader._looked_at = -inf
-        return [each.name for each in search.find_products_for_staff(query, **how).products]
+    def staff(query: str = "", sort: str = "changed", **filters: Any) -> list[str]:
+        READER.looked_at = -inf
+        found = find_products_for_staff(query, StaffFilters(**filters), sort=sort)
+        return [each.name for each in found.products]
 
     assert sorted(staff("zin")) == [
         "Zinc Bare",
@@ -259,29 +269,29 @@ def test_x91_a_shopper_finds_what_is_on_sale_now_and_the_staff_finds_all(
         "Café Crème Bowl",
         "Bread Knife",
     ]
-    assert staff() == [each.name for each in search.find_products_for_staff().products]
-    part = search.find_products_for_staff("zinc", sort="name", limit=2, offset=2)
+    assert staff() == [each.name for each in find_products_for_staff().products]
+    part = find_products_for_staff("zinc", sort="name", limit=2, offset=2)
     assert ([each.name for each in part.products], part.total, part.matched) == (
         ["Zinc Draft", "Zinc Tomorrow"],
         5,
         "words",
     )
-    by_sku = search.find_products_for_staff(shown.variants[0].sku.lower())
+    by_sku = find_products_for_staff(shown.variants[0].sku.lower())
     assert ([each.name for each in by_sku.products], by_sku.matched) == (["Zinc Bucket"], "sku")
     assert staff("no such thing at all") == []
 
 
 def test_an_index_of_another_schema_is_built_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "SCHEMA_VERSION", search.SCHEMA_VERSION + 1)
-    monkeypatch.setattr(search._reader, "_looked_at", -inf)
-    with pytest.raises(search.SearchIndexMissing):
+    monkeypatch.setattr(search_index, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr(READER, "looked_at", -inf)
+    with pytest.raises(SearchIndexMissing):
         search.search_products("kettle")
-    assert search.refresh_index(now()) >= 5
+    assert refresh_index(now()) >= 5
     assert "Enamel Kettle" in found("kettle")
 
 
 def test_without_an_index_it_says_so(tmp_path: Path) -> None:
-    with override_settings(SEARCH_INDEX_DIR=tmp_path), pytest.raises(search.SearchIndexMissing):
+    with override_settings(SEARCH_INDEX_DIR=tmp_path), pytest.raises(SearchIndexMissing):
         search.search_products("kettle")
 
 
@@ -291,28 +301,28 @@ def test_a_build_that_fails_leaves_the_index_in_use() -> None:
         raise RuntimeError("stopped")
 
     with pytest.raises(RuntimeError, match="stopped"):
-        search.build_index(broken())
+        build_index(broken())
     assert found("kettle") == ["Enamel Kettle"]
     assert found("half") == []
 
 
 def test_old_versions_are_removed(index: Path, products: dict[str, Product]) -> None:
     for _ in range(3):
-        search.build_index(products.values())
-    versions = [path for path in search._home().iterdir() if path.is_dir()]
+        build_index(products.values())
+    versions = [path for path in index_home().iterdir() if path.is_dir()]
     assert len(versions) == 2
     assert found("kettle")
 
 
 def test_an_unknown_product_in_the_changes_is_no_harm() -> None:
     operations.record_product_change(uuid4(), now())
-    assert search.refresh_index(now()) >= 1
+    assert refresh_index(now()) >= 1
 
 
 def test_what_was_found_counts_until_the_index_is_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(search, "LOOK_EVERY_SECONDS", 3600.0)
+    monkeypatch.setattr(search_index, "LOOK_EVERY_SECONDS", 3600.0)
     kettles = found("kettle")
     with monkeypatch.context() as asked:
         asked.setattr(search, "_query", None)  # a second search would call it
@@ -336,7 +346,7 @@ def test_the_last_part_of_a_long_list_is_as_long_as_what_is_left(
 def test_what_is_counted_is_what_a_category_has_now(
     products: dict[str, Product], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "LOOK_EVERY_SECONDS", 3600.0)
+    monkeypatch.setattr(search_index, "LOOK_EVERY_SECONDS", 3600.0)
     kitchen = queries.get_category(products["Enamel Kettle"].category_id)
     clothing = queries.get_category(products["Linen Tshirt Dress"].category_id)
     assert kitchen
@@ -349,21 +359,21 @@ def test_what_is_counted_is_what_a_category_has_now(
 def test_a_count_is_not_kept_of_a_former_index(
     products: dict[str, Product], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "LOOK_EVERY_SECONDS", 3600.0)
+    monkeypatch.setattr(search_index, "LOOK_EVERY_SECONDS", 3600.0)
     kitchen = queries.get_category(products["Enamel Kettle"].category_id)
     assert kitchen
-    search._reader._looked_at = -inf
-    search._reader.searcher()
-    index = search._reader._index
+    READER.looked_at = -inf
+    READER.searcher()
+    index = READER._index
 
     def change_meanwhile() -> Any:
         former = index.searcher()
-        search.build_index([products["Enamel Kettle"]])
-        search._reader._looked_at = -inf
-        search._reader.searcher()  # of another thread
+        build_index([products["Enamel Kettle"]])
+        READER.looked_at = -inf
+        READER.searcher()  # of another thread
         return former
 
     slow = Mock(schema=index.schema, searcher=change_meanwhile)
-    monkeypatch.setattr(search._reader, "_index", slow)
+    monkeypatch.setattr(READER, "_index", slow)
     assert search.count_on_sale_in(kitchen) == 3
     assert search.count_on_sale_in(kitchen) == 1

@@ -69,7 +69,7 @@ def looked_at():
     return {
         "products": len(products),
         "rows": [len(queries.list_featured(name)) for name in ("featured", "deals", "new_arrivals", "popular")],
-        "without company": [p.name for p in products if not queries.list_related(p.product_id)],
+        "without company": [p.name for p in products if not queries.prefetch_related(p.product_id).rows()],
         "words": Counter(order.customer_label for order in placed),
         "numbers": len({order.number for order in placed}),
         "wrong sums": [o.number for o in placed if o.subtotal + o.delivery - o.discount != o.total],
@@ -154,7 +154,7 @@ print(json.dumps({
     },
     "slug": queries.find_product_id_by_slug(product.slug) == product.product_id,
     "sku": queries.find_variant_by_sku(product.variants[0].sku).variant_id == product.variants[0].variant_id,
-    "related": len(queries.list_related(product.product_id)),
+    "related": len(queries.prefetch_related(product.product_id).rows()),
     "stock": set(get_stock(product.product_id)) == {v.variant_id for v in product.variants},
     "order": [order.state, order.payment, order.fulfilment, len(order.events), order.board_column],
     "by number": orders.get_order_by_number(order.number) == order,

@@ -28,10 +28,12 @@ from adminpanel.stock.pages import read_listed
 from analytics.figures import ALL_CATEGORIES
 from cart.operations.transfers import PendingMove
 from cassandra_db import CassandraUnavailable
-from catalogue import bulk_changes, search
+from catalogue import bulk_changes
 from catalogue import operations as catalogue
 from catalogue import queries as catalogue_queries
 from catalogue.bulk_acts import BulkAct
+from catalogue.search_index import build_index
+from catalogue.staff_search import find_products_for_staff
 from inventory.entities import LEAVING, ListedItem, StockTransfer
 from inventory.products_with_stock import get_products_with_stock
 from jobs.leases import get_lease, get_position, hold_lease, save_position
@@ -377,9 +379,11 @@ def make_changed_index(patch: Patch) -> list[Any]:
 
 
 def change_indexed(patch: Patch, found: list[Any]) -> list[Any]:
-    search.build_index([])
+    build_index([])
     now = datetime.now(UTC)
-    patch.setattr(search, "list_changed_products", lambda *_: dict.fromkeys(found, now))
+    patch.setattr(
+        "catalogue.search_index.list_changed_products", lambda *_: dict.fromkeys(found, now)
+    )
     return found
 
 
@@ -472,8 +476,8 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("catalogue schedule", RowJob("catalogue.operations.follow_schedule", make_scheduled, lambda _, product_id: product_id, find=find_scheduled, position=MINUTE_NOW - MINUTE)),
     ("categories", RowJob("catalogue.operations.follow_category", make_categories)),
     ("categories", RowJob("catalogue.operations.categories.refresh_cards", make_category_products, find=find_scheduled)),
-    ("search index", RowJob("catalogue.search._document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
-    ("search index", RowJob("catalogue.search._document", make_changed_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_new_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_changed_index, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled)),
     ("sitemap", RowJob("storefront.sitemap._find_last_change", make_products, returns=NOW)),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_products, lambda _, product, now: product, returns=False)),
     ("suggestions", RowJob("catalogue.operations.suggestions.prefix_rank", make_products, lambda product, _: product, returns=0)),
@@ -500,8 +504,8 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
     ("test bank", RowJob("demo.testbank.jobs.post_webhook", make_webhooks, lambda url, _: url, True, lambda: list(not_accepted))),
     # Products that cannot be read where many are read at once.
     ("catalogue lists", RowJob("catalogue.operations.refresh_related", make_stored_and_listed, lambda product: product.product_id, find=find_scheduled, after=timedelta(seconds=15), unreadable=True)),
-    ("search index", RowJob("catalogue.search._document", make_stored, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
-    ("search index", RowJob("catalogue.search._document", make_stored_and_indexed, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_stored, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
+    ("search index", RowJob("catalogue.search_index.make_document", make_stored_and_indexed, lambda product: product.product_id, tantivy.Document(id="x"), find_scheduled, unreadable=True)),
     ("front page", RowJob("catalogue.operations.featured.can_be_shown", make_stored, lambda _, product, now: product.product_id, returns=False, unreadable=True)),
     ("back in stock", RowJob("stock_alerts.operations._notify_variant_subscribers", make_stored_and_subscribed, lambda row, *_: row.product_id, unreadable=True)),
 ]  # fmt: skip
@@ -509,9 +513,9 @@ ROW_JOBS: list[tuple[str, RowJob]] = [
 # Jobs whose rows are not tried above, and why.
 OTHER_JOBS = {
     "holds": "its rows go through the loop of the job “orders” (orders.jobs._process_all)",
-    "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.bulk_changes)",
+    "bulk changes of orders": "its rows go through the loop of “bulk changes” (jobs.change_rows)",
     "uploads": "tests/adminpanel/catalogue/test_pictures.py has one that fails",
-    "spreadsheets": "tests/spreadsheets/test_crashes.py has one that fails",
+    "spreadsheets": "tests/spreadsheets/test_imports.py has files and rows that fail",
     "order days": "it deletes empty days by one statement each, which none of its rows can fail alone",
     "low stock mail": "it queues one text for a few of the staff",
 }
@@ -585,7 +589,7 @@ def test_s110_a_list_on_a_page_shows_the_products_that_can_be_read(
     word = f"Zq{uuid4().hex}"
     broken, whole = products = [make_product(f"{word} {n}") for n in range(2)]
     product_ids = [each.product_id for each in products]
-    search.build_index(products)
+    build_index(products)
     for product in products:
         catalogue.refresh_prefixes(product)
     items = [
@@ -596,7 +600,7 @@ def test_s110_a_list_on_a_page_shows_the_products_that_can_be_read(
     with unreadable_product(broken.product_id):
         shown: dict[str, list[Any]] = {
             "search without index": catalogue_queries.list_cards_by_prefix(word),
-            "staff's products": list(search.find_products_for_staff(word).products),
+            "staff's products": list(find_products_for_staff(word).products),
             "recently viewed": list_viewed_products(product_ids),
             "stock": [each.product for each in read_listed(items, {})],
             "preview": [each.before for each in bulk_changes.preview_act(act, product_ids, NOW)],
@@ -621,12 +625,14 @@ def test_s110_a_read_that_fails_is_no_product_that_cannot_be_read(monkeypatch: P
         yield from stored[:-1]
         raise CassandraUnavailable("the last page")
 
-    monkeypatch.setattr("catalogue.queries.PRODUCTS", SimpleNamespace(iterate_table=iterate_some))
+    monkeypatch.setattr(
+        "catalogue.queries.products.PRODUCTS", SimpleNamespace(iterate_table=iterate_some)
+    )
     with collect_failed_rows() as failed:
         with pytest.raises(CassandraUnavailable):
             list(catalogue_queries.iterate_products())
         unanswered = SimpleNamespace(start=lambda **_: NotAnswered())
-        monkeypatch.setattr("catalogue.queries.PRODUCT_NOW", unanswered)
+        monkeypatch.setattr("catalogue.queries.products.PRODUCT_NOW", unanswered)
         for read in (catalogue_queries.get_products_at_quorum, get_products_with_stock):
             with pytest.raises(CassandraUnavailable):
                 read(found, catalogue_queries.guard_product)
@@ -645,7 +651,7 @@ def test_s110_a_pinned_product_that_cannot_be_read_stays_pinned() -> None:
         replace(product, related_ids=(pinned.product_id,)), datetime.now(UTC)
     )
     catalogue.refresh_related(product)
-    present = catalogue_queries.list_related(product.product_id)
+    present = [each.card for each in catalogue.list_related_with_pins(product.product_id)]
     assert [each.product_id for each in present] == [pinned.product_id]
     other = make_product(f"Zq{uuid4().hex}", listed=True)
     product = catalogue.save_product(
@@ -657,7 +663,7 @@ def test_s110_a_pinned_product_that_cannot_be_read_stays_pinned() -> None:
         pytest.raises(ValueError, match="Expecting value"),
     ):
         catalogue.refresh_related(product)
-    assert catalogue_queries.list_related(product.product_id) == present
+    assert [each.card for each in catalogue.list_related_with_pins(product.product_id)] == present
 
 
 def test_s110_a_run_with_a_failed_row_is_reported_and_not_late() -> None:

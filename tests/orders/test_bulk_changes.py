@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 from cassandra.util import uuid_from_time
 
-from cassandra_db import SEND_AGAIN, Row
+from cassandra_db import Row
 from consistency.findings import Scope
 from mail.queries import order_mails_from_rows, prefetch_order_mails
 from orders import bulk_changes, jobs, queries
@@ -20,6 +20,7 @@ from orders.operations.tracking_numbers import find_tracking_owner, take_trackin
 from tests.consistency.test_check_consistency import found as find_violations
 from tests.consistency.test_check_consistency import repair
 from tests.factories import make_order
+from tests.forged_results import forge_result
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 
 ANN = "staff:1:Ann"
@@ -195,15 +196,8 @@ def test_i33_a_result_that_the_order_does_not_know_is_named() -> None:
     order = make_order(paid=True)
     change = start(OrderAct("held", ANN), [order])
     bulk_changes.run_change(change, 100)
-    bulk_changes.STORE._note_done.apply(
-        if_lost=SEND_AGAIN,
-        selection_id=change.selection_id,
-        bucket=0,
-        position=0,
-        result="refused",
-        label="",
-        reason="no",
-    )
+    store = bulk_changes.STORE
+    forge_result("order_change_rows", store.rows, store.read_rows(change, 0)[0])
     only = Scope(changes=frozenset({change.change_id}))
     assert find_violations(only, "I33") == [
         f"I33 change {change.change_id}, row 0: says refused of what was done"

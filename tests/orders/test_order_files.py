@@ -19,6 +19,7 @@ from orders.lifecycle.entities import Order
 from orders.papers.order_files import ORDER_FILES
 from spreadsheets import jobs, operations, queries
 from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.operations.exports import OUTGOING
 from tests.factories import make_draft, make_order, make_payment, make_product, make_stock
 from tests.orders.crashes import first_and_last_writes, kill_at_write, record_writes
 from tests.spreadsheets.files import go_on, stored
@@ -122,7 +123,7 @@ def test_x176_s96_a_paper_that_is_killed_at_any_write_is_made_once_and_encrypted
         assert kill_at_write(target, lambda at=at: make(at))  # type: ignore[misc]
         task = go_on(start("slips", ids, at))
         assert len(PdfReader(io.BytesIO(content(task))).pages) >= 1
-    folder = f"{operations.OUTGOING}/{task.task_id.hex}"
+    folder = f"{OUTGOING}/{task.task_id.hex}"
     names = default_storage.listdir(folder)[1]
     assert len(names) == 3, "two parts and what was drawn of them"
     for name in names:

@@ -9,8 +9,8 @@ import time_machine
 from cassandra.util import uuid_from_time
 from django.core.files.base import ContentFile
 
-from cassandra_db import SEND_AGAIN, truncate_to_milliseconds
-from catalogue import queries as catalogue
+import catalogue.queries
+from cassandra_db import truncate_to_milliseconds
 from catalogue.entities import Product
 from consistency.findings import Scope
 from inventory.queries import get_stock_numbers
@@ -19,6 +19,7 @@ from spreadsheets import operations, queries
 from spreadsheets.layouts import LAYOUTS
 from tests.consistency.test_check_consistency import found, repair
 from tests.factories import make_product, make_stock
+from tests.forged_results import forge_result
 from tests.orders.crashes import Write, first_and_last_writes, kill_at_write, record_writes
 from tests.spreadsheets.files import apply, csv_of, go_on, read, rows_of
 
@@ -53,7 +54,7 @@ def import_all(content: bytes, layout: str, now: datetime) -> None:
 
 
 def prices(products: list[Product]) -> list[str]:
-    now = catalogue.get_products_at_quorum(each.product_id for each in products)
+    now = catalogue.queries.get_products_at_quorum(each.product_id for each in products)
     return [f"{now[each.product_id].variants[0].price.amount:.0f}" for each in products]
 
 
@@ -124,14 +125,7 @@ def test_i24_a_result_that_a_product_does_not_know_is_named() -> None:
     products = make()
     task = apply(read(price_file(products)))
     only = Scope(changes=frozenset({task.task_id}))
-    operations.NOTE_DONE.apply(
-        if_lost=SEND_AGAIN,
-        task_id=task.task_id,
-        bucket=0,
-        position=1,
-        result="refused",
-        reason="no",
-    )
+    forge_result("spreadsheet_rows", queries.ROWS, queries.ROWS.read(task.task_id, 0)[1])
     named = f"I24 import {task.task_id}, row 1: says refused of what was saved"
     assert found(only, "I24") == [named]
     assert repair(only, "I24").is_clean

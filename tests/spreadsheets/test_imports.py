@@ -13,7 +13,8 @@ from cassandra.cqlengine import connection
 from django.core.files.storage import default_storage
 from moneyed import EUR, Money
 
-from catalogue import operations as catalogue
+import catalogue.operations
+import spreadsheets.queries
 from catalogue import queries
 from catalogue.bulk_changes import has_mark
 from catalogue.entities import Product, Variant
@@ -25,10 +26,11 @@ from inventory.queries import get_stock, get_stock_numbers
 from jobs.months import list_months, month_of
 from jobs.rows import MAX_FAILURES, collect_failed_rows
 from spreadsheets import operations
-from spreadsheets import queries as spreadsheets
-from spreadsheets.entities import FileRow, SpreadsheetTask
+from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask
 from spreadsheets.jobs import go_on_with_spreadsheets
 from spreadsheets.layouts import LAYOUTS, Layout
+from spreadsheets.operations import exports, imports
+from spreadsheets.products import apply_changes
 from tests.factories import make_category, make_product, make_stock, unreadable_product
 from tests.spreadsheets.files import (
     Lines,
@@ -120,7 +122,7 @@ def make_kinds() -> list[Product]:
             ),
         ),
     )
-    return [plain, choice, reduced, catalogue.save_product(naughty, now)]
+    return [plain, choice, reduced, catalogue.operations.save_product(naughty, now)]
 
 
 def as_lines(content: bytes) -> list[list[str]]:
@@ -143,7 +145,7 @@ def test_x105_what_comes_out_goes_back_in_unchanged(monkeypatch: pytest.MonkeyPa
     assert len(listed) == 1 + 6
     assert not any(cell.startswith(("=", "+", "@")) for line in listed for cell in line)
     # Without a list of products it is all of the shop, part by part.
-    monkeypatch.setattr(operations, "PARTS", 4)
+    monkeypatch.setattr(exports, "PARTS", 4)
     whole = {line[0] for line in as_lines(export("prices"))}
     assert {each.sku for product in kinds for each in product.variants} <= whole
 
@@ -299,15 +301,15 @@ def test_x108_what_others_have_changed_since_is_said_and_stays() -> None:
     mug, bowl = (make_product(name, price="12.00", listed=True) for name in ("Mug", "Bowl"))
     task = read(csv_of([PRICES, [sku(mug), "11.00", ""], [sku(bowl), "11.00", ""]]))
     others = replace(now_of(mug).variants[0], price=Money("13.00", EUR))
-    catalogue.save_product(replace(now_of(mug), variants=(others,)), datetime.now(UTC))
+    catalogue.operations.save_product(replace(now_of(mug), variants=(others,)), datetime.now(UTC))
     # Whatever else of a product has changed is no conflict.
-    catalogue.save_product(replace(now_of(bowl), name="Deep bowl"), datetime.now(UTC))
+    catalogue.operations.save_product(replace(now_of(bowl), name="Deep bowl"), datetime.now(UTC))
     assert apply(task).results == {"changed": 1, "done": 1}
     assert (price(mug), price(bowl)) == (Decimal(13), Decimal(11))
     reasons = [each.reason for each in rows_of(task)]
     assert "13.00" in reasons[0]
     # Sent twice it is applied once, and again it changes nothing.
-    catalogue.save_product(
+    catalogue.operations.save_product(
         replace(now_of(bowl), variants=(replace(now_of(bowl).variants[0], price=Money(12, EUR)),)),
         datetime.now(UTC),
     )
@@ -391,7 +393,7 @@ def test_x108_prices_of_one_product_are_one_row_and_leave_one_mark() -> None:
     other = make_product("Other")
     lines = [PRICES, *([each.sku, "9.00", ""] for each in vase.variants), ["NO", "1", ""]]
     # A bucket whose last positions have no row of their own is no end.
-    lines[1:1] = [[f"NO-{n}", "1", ""] for n in range(spreadsheets.BUCKET_LENGTH - 3)]
+    lines[1:1] = [[f"NO-{n}", "1", ""] for n in range(spreadsheets.queries.BUCKET_LENGTH - 3)]
     task = read(csv_of([*lines, [sku(other), "7.00", ""]]))
     assert task.counts == {"changed": 2, "faulty": 98}
     assert apply(task).results == {"done": 2}
@@ -406,16 +408,16 @@ def test_x108_a_file_that_fails_holds_up_no_other_and_is_given_up(
     mug, now, unreadable = make_product("Mug"), datetime.now(UTC), uuid4()
     bad, good = (start(csv_of([PRICES, [each, "9.00", ""]])) for each in ("NO", sku(mug)))
     monkeypatch.setattr(
-        spreadsheets, "list_unfinished", lambda _: [unreadable, bad.task_id, good.task_id]
+        spreadsheets.queries, "list_unfinished", lambda _: [unreadable, bad.task_id, good.task_id]
     )
-    get_task = spreadsheets.get_task
+    get_task = spreadsheets.queries.get_task
 
     def get_readable(task_id: UUID) -> SpreadsheetTask | None:
         if task_id == unreadable:
             raise ValueError(task_id)
         return get_task(task_id)
 
-    monkeypatch.setattr(spreadsheets, "get_task", get_readable)
+    monkeypatch.setattr(spreadsheets.queries, "get_task", get_readable)
     run_task = operations.run_task
 
     def fail(task: SpreadsheetTask, most: int) -> int:
@@ -431,22 +433,46 @@ def test_x108_a_file_that_fails_holds_up_no_other_and_is_given_up(
         assert str(unreadable) in str(failed)
     assert (stored(bad).state, stored(good).state) == ("refused", "read")
     monkeypatch.undo()
-    assert bad.task_id not in spreadsheets.list_unfinished(list_months(now))
+    assert bad.task_id not in spreadsheets.queries.list_unfinished(list_months(now))
     assert not default_storage.exists(bad.stored_as)
+
+
+def test_x108_a_row_that_always_fails_is_refused_and_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    products = [make_product(name) for name in ("Mug", "Vase")]
+    task = read(csv_of([PRICES, *([sku(each), "9.00", ""] for each in products)]))
+
+    def fail(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]:
+        if row.position == 0:
+            raise ValueError(row.key)
+        return apply_changes(row, task_id, mark)
+
+    monkeypatch.setattr(imports, "apply_changes", fail)
+    assert operations.start_applying(task, datetime.now(UTC))
+    for number in range(MAX_FAILURES):
+        found = rows_of(task)
+        assert (stored(task).state, found[0].result) == ("applying", ""), number
+        with collect_failed_rows() as failed:
+            operations.run_task(stored(task), 100)
+        assert "row 0 of import" in str(failed)
+    assert stored(task).results == {"refused": 1, "done": 1}
+    assert f"The shop failed {MAX_FAILURES} times" in rows_of(task)[0].reason
+    assert [now_of(each).variants[0].price.amount for each in products][1] == Decimal(9)
 
 
 def test_x107_what_is_written_down_at_once_is_bounded_by_its_letters_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(operations, "MAX_CHUNK_LETTERS", 5000)
+    monkeypatch.setattr(imports, "MAX_CHUNK_LETTERS", 5000)
     sizes = []
-    plan = operations._plan_rows
+    plan = imports.plan_rows
 
     def count(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
         sizes.append(len(rows))
         plan(task, layout, rows)
 
-    monkeypatch.setattr(operations, "_plan_rows", count)
+    monkeypatch.setattr(imports, "plan_rows", count)
     head = ["product", "name", "description", "sku"]
     lines = [[f"p-{n}", "Ä", "x" * 2000, f"{uuid4().hex}"] for n in range(7)]
     task = read(csv_of([head, *lines]), "products")
@@ -461,10 +487,12 @@ def test_x105_an_import_whose_first_cells_have_expired_is_gone() -> None:
         f"DELETE {', '.join(columns)} FROM spreadsheet_tasks WHERE month = %s AND task_id = %s",
         (month_of(task.task_id), task.task_id),
     )
-    assert spreadsheets.get_task(task.task_id) is None
-    assert task.task_id not in {each.task_id for each in spreadsheets.list_tasks(now, LAYOUTS)}
+    assert spreadsheets.queries.get_task(task.task_id) is None
+    assert task.task_id not in {
+        each.task_id for each in spreadsheets.queries.list_tasks(now, LAYOUTS)
+    }
     month = month_of(task.task_id)
-    assert task.task_id not in {each.task_id for each in spreadsheets.iterate_tasks(month)}
+    assert task.task_id not in {each.task_id for each in spreadsheets.queries.iterate_tasks(month)}
 
 
 NEW_HEAD = ["product", "name", "category", "sku", "options", "price", "compare_at", "weight_grams"]
@@ -477,7 +505,7 @@ def test_x272_the_preview_reports_all_that_applying_would_refuse() -> None:
     # A SKU that a variant of the same product had before is claimed by that one.
     former = sku(mug)
     renamed = replace(now_of(mug).variants[0], sku=f"{former}-B")
-    catalogue.save_product(replace(now_of(mug), variants=(renamed,)), datetime.now(UTC))
+    catalogue.operations.save_product(replace(now_of(mug), variants=(renamed,)), datetime.now(UTC))
     # An address without a product, as a save that was cut off has left it.
     claimed = f"claimed-{uuid4().hex[:8]}"
     take_claims([Claim(claimed, uuid4())])

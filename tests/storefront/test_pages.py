@@ -20,9 +20,10 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from PIL import Image
 
-from catalogue import operations, queries, search, share_images
+from catalogue import operations, queries, share_images
 from catalogue.entities import CategoryNode, Product
 from catalogue.errors import ProductRefused
+from catalogue.search_index import READER, build_index, refresh_index
 from catalogue.share_images import find_share_image
 from pricing.delivery import list_delivery_countries, list_delivery_methods
 from reviews.entities import Rating
@@ -79,7 +80,7 @@ def jug(keyspace: str) -> Product:
 @pytest.fixture
 def index(jug: Product, leaf_category: CategoryNode, tmp_path: Path) -> Iterator[None]:
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        search.build_index()
+        build_index()
         yield
 
 
@@ -221,7 +222,7 @@ def test_x128_a_list_says_how_many_products_it_has(
     client: Client, leaf_category: CategoryNode, tmp_path: Path
 ) -> None:
     def count_at(address: str) -> list[str]:
-        search._reader._looked_at = -inf
+        READER.looked_at = -inf
         return texts(tree(client.get(address)), ".list-tools p")
 
     category, root = (
@@ -231,10 +232,10 @@ def test_x128_a_list_says_how_many_products_it_has(
     for address in (category, root, "/search?q=quaich"):
         assert count_at(address) == ["30 products"], address
     one_more = make_product("Another cup", category=leaf_category, listed=True)
-    search.refresh_index(datetime.now(UTC) + timedelta(seconds=1))
+    refresh_index(datetime.now(UTC) + timedelta(seconds=1))
     assert [count_at(category), count_at(root)] == [["31 products"]] * 2
     operations.change_product_status(one_more, "archived", datetime.now(UTC))
-    search.refresh_index(datetime.now(UTC) + timedelta(seconds=2))
+    refresh_index(datetime.now(UTC) + timedelta(seconds=2))
     assert count_at(category) == ["30 products"]
     # A host whose index is not there yet counts nothing, and sorts all the same.
     with override_settings(SEARCH_INDEX_DIR=tmp_path / "none"):
@@ -265,7 +266,7 @@ def test_x129_deals_and_new_arrivals_have_pages_of_their_own(
     out = make_product("Gone", compare_at="90.00", availability="out", now=datetime.now(UTC))
     names_of_all: dict[str, list[str]] = {}
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        search.build_index([*made, *old, *new, out])
+        build_index([*made, *old, *new, out])
         for address in ("/deals/", "/deals/?sort=newest", "/deals/?sort=price-down", "/new/"):
             page = tree(client.get(address))
             assert page.xpath("string(//link[@rel='canonical']/@href)") == (
@@ -278,8 +279,8 @@ def test_x129_deals_and_new_arrivals_have_pages_of_their_own(
             assert texts(page, ".list-tools p") == [f"{len(names_of_all[address])} products"]
         assert client.get(more.replace("/new/", "/deals/")).status_code == 404
         assert client.get("/deals/?sort=best").status_code == 302
-        search.build_index(old[:1])
-        search._reader._looked_at = -inf
+        build_index(old[:1])
+        READER.looked_at = -inf
         empty = tree(client.get("/deals/"))
         assert empty.cssselect(".empty a[href='/new/']")
         assert names(tree(client.get("/new/"))) == ["Old 00"]

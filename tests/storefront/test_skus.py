@@ -13,10 +13,12 @@ from django.urls import reverse
 
 from adminpanel.catalogue.product_pages import find_related_ids
 from adminpanel.customers.draft_pages import find_by_sku
-from catalogue import operations, search
+from catalogue import operations
 from catalogue.entities import Product
 from catalogue.errors import ProductRefused
 from catalogue.rules import is_sku, normalize_sku
+from catalogue.search_index import READER, build_index
+from catalogue.staff_search import find_products_for_staff
 from storefront.choices import variant_url
 from tests.factories import make_product, make_stock
 from tests.spreadsheets.files import apply, csv_of, export, read
@@ -73,9 +75,9 @@ def test_x274_an_odd_sku_is_found_linked_and_imported(
     assert find_by_sku(typed) == (nut.product_id, variant.variant_id)
     assert find_related_ids([normalize_sku(typed)]) == ((nut.product_id,), [])
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        search.build_index([nut, make_product("Another nut")])
-        search._reader._looked_at = -inf
-        listed = search.find_products_for_staff(typed)
+        build_index([nut, make_product("Another nut")])
+        READER.looked_at = -inf
+        listed = find_products_for_staff(typed)
     assert (listed.matched, [each.product_id for each in listed.products]) == (
         "sku",
         [nut.product_id],

@@ -48,10 +48,10 @@ from cassandra_db import current_time
 from catalogue import operations
 from catalogue.entities import Product
 from catalogue.errors import ProductChanged, ProductRefused, SlugTaken
-from catalogue.search import (
+from catalogue.search_index import SearchIndexMissing
+from catalogue.staff_search import (
     STAFF_DEEPEST,
     STAFF_PAGE_LENGTH,
-    SearchIndexMissing,
     StaffSearchResult,
     find_products_for_staff,
 )
@@ -81,7 +81,7 @@ def _list_page(
     try:
         if not form.is_refused:
             found = find_products_for_staff(
-                selection.query, **selection.filters, sort=selection.sort, offset=selection.offset
+                selection.query, selection.filters, sort=selection.sort, offset=selection.offset
             )
     except SearchIndexMissing:
         is_missing = True
@@ -98,8 +98,8 @@ def _list_page(
         "line": lines[0] if lines else None,
         "found": found,
         "filters": [form[name] for name in ("status", "category", "stock", "brand")],
-        "filter_count": sum(bool(each) for each in selection.filters.values()) or len(form.errors),
-        "is_filtered": form.is_refused or bool(selection.query) or any(selection.filters.values()),
+        "filter_count": selection.filters.count or len(form.errors),
+        "is_filtered": form.is_refused or bool(selection.query or selection.filters.count),
         "is_missing": is_missing,
         "selection": list_filter_fields(request.GET),
         "page": selection.page,

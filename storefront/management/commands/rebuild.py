@@ -10,12 +10,13 @@ from django.core.management.base import BaseCommand
 
 from accounts.operations.search_terms import rebuild_account_search
 from cassandra_db import current_time
-from catalogue import jobs, search
+from catalogue import jobs
+from catalogue.search_index import build_index
 from orders.rebuild import rebuild_order_lists, rebuild_user_stats
 from storefront.jobs import rebuild_related_products, rebuild_sitemap
 
 REBUILDS: dict[str, Callable[[datetime], str]] = {
-    "index": lambda now: f"{search.build_index()} products",
+    "index": lambda now: f"{build_index()} products",
     "suggestions": jobs.rebuild_suggestions,
     "front-page": jobs.rebuild_front_page,
     "related": rebuild_related_products,

@@ -14,10 +14,11 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from moneyed import EUR, Money
 
-from catalogue import bulk_changes, jobs, operations, queries, search
+from catalogue import bulk_changes, jobs, operations, queries
 from catalogue.bulk_acts import BulkAct, unpack_act
 from catalogue.bulk_changes import BulkChange, Selected
 from catalogue.entities import Product
+from catalogue.search_index import build_index
 from catalogue.variants import fingerprint_variant
 from consistency.findings import Scope
 from inventory.queries import get_stock_numbers
@@ -144,7 +145,7 @@ def test_x99_all_that_match_are_changed_and_not_what_matches_later(
         for each in make_products(3)
     ]
     with override_settings(SEARCH_INDEX_DIR=tmp_path / "before"):
-        search.build_index(products[:2])
+        build_index(products[:2])
         listed = cleo.get(LIST, {"brand": brand}).content.decode()
         assert "Change all 2" in listed
         assert listed.count('name="product"') == 2
@@ -152,7 +153,7 @@ def test_x99_all_that_match_are_changed_and_not_what_matches_later(
             NEW, {"all": "1", "brand": brand, "act": "featured", "featured": "yes"}
         )
     with override_settings(SEARCH_INDEX_DIR=tmp_path / "after"):
-        search.build_index(products)
+        build_index(products)
         late = submit(cleo, looked_at)
         assert late.status_code == 409
         assert "Other products match now" in late.content.decode()
@@ -227,7 +228,7 @@ def listed(cleo: Client, tmp_path: Any) -> Iterator[Product]:
     variant = product.variants[0]
     make_stock(7, product_id=product.product_id, variant_id=variant.variant_id)
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        search.build_index([stored(product)])
+        build_index([stored(product)])
         yield product
 
 
@@ -415,7 +416,7 @@ def test_s110_a_row_that_always_fails_is_refused_and_holds_up_no_younger_change(
     def unpack(text: str) -> BulkAct:
         return unpack_act(text.replace('"-11"', ""))
 
-    monkeypatch.setattr(bulk_changes.STORE, "_unpack", unpack)
+    monkeypatch.setattr(bulk_changes.STORE, "unpack", unpack)
     waiting = [unreadable.change_id, older.change_id]
     monkeypatch.setattr(type(bulk_changes.STORE), "list_unfinished", lambda *_: waiting)
     save = operations.save_product

@@ -9,8 +9,10 @@ from django.test import Client
 from django.urls import reverse
 
 from adminpanel.catalogue.category_forms import CategoryForm
-from catalogue import operations, queries, search
+from catalogue import operations, queries
 from catalogue.entities import CategoryNode
+from catalogue.search_index import READER, SearchIndexMissing, build_index
+from catalogue.staff_search import StaffFilters, find_products_for_staff
 from consistency.findings import Scope
 from tests.consistency.test_check_consistency import found
 from tests.factories import make_category, make_product, make_user, sign_in_staff
@@ -34,8 +36,8 @@ def stored(category_id: UUID) -> CategoryNode:
 
 
 def index_products() -> None:
-    search.build_index()
-    search._reader._looked_at = -inf
+    build_index()
+    READER.looked_at = -inf
 
 
 def typed(node: CategoryNode, **changes: Any) -> dict[str, Any]:
@@ -197,11 +199,11 @@ def test_products_are_counted_with_those_below_and_not_twice(
     index_products()
     link = f'?category={top.category_id}">2<'
     assert link in cleo.get(TREE).content.decode()
-    found = search.find_products_for_staff(category_id=top.category_id)
+    found = find_products_for_staff(filters=StaffFilters(category_id=top.category_id))
     assert found.total == 2
 
     def missing(_nodes: Any) -> None:
-        raise search.SearchIndexMissing
+        raise SearchIndexMissing
 
     monkeypatch.setattr("adminpanel.catalogue.category_pages.count_products_in", missing)
     page = cleo.get(TREE)

@@ -20,9 +20,10 @@ from accounts.models import User
 from adminpanel.catalogue.product_forms import ProductForm, fingerprint_product
 from adminpanel.catalogue.variant_forms import VariantForm
 from cassandra_db import current_time
-from catalogue import operations, queries, search
+from catalogue import operations, queries
 from catalogue.entities import Product
 from catalogue.previews import make_preview_token
+from catalogue.search_index import READER, build_index
 from catalogue.variants import fingerprint_variant
 from consistency.findings import Scope
 from tests.adminpanel.people.audit_entries import list_entries_this_month
@@ -514,8 +515,8 @@ def listed(keyspace: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     ]
     products[1] = replace(products[1], status="draft")
     with override_settings(SEARCH_INDEX_DIR=tmp_path_factory.mktemp("index")):
-        search.build_index(products)
-        search._reader._looked_at = -inf
+        build_index(products)
+        READER.looked_at = -inf
         yield products
 
 
@@ -541,7 +542,7 @@ def test_products_are_found_by_word_sku_and_filter(cleo: Client, listed: list[Pr
 
 def test_without_an_index_the_list_says_so(cleo: Client, tmp_path: Any) -> None:
     with override_settings(SEARCH_INDEX_DIR=tmp_path):
-        search._reader._looked_at = -inf
+        READER.looked_at = -inf
         answer = cleo.get(LIST)
     assert answer.status_code == 200
     assert "The search index isn’t there yet" in answer.content.decode()

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from catalogue import search
+from catalogue.search_index import build_index
 from spreadsheets import jobs, queries
 from spreadsheets.entities import SpreadsheetTask
 from spreadsheets.operations import iterate_export
@@ -112,7 +112,7 @@ def test_x108_a_form_that_is_sent_twice_is_one_import(cleo: Client) -> None:
 def test_x105_what_the_list_shows_is_written_and_fetched_for_an_hour(cleo: Client) -> None:
     lamps = [make_product(f"Zeppelin {n}", listed=True) for n in range(2)]
     make_product("Something else", listed=True)
-    search.build_index(lamps)
+    build_index(lamps)
     page = cleo.get(EXPORT, {"q": "zeppelin"})
     assert "The products that your filter lists." in page.content.decode()
     fields = {"task_id": page.context["form"]["task_id"].value(), "q": "zeppelin"}

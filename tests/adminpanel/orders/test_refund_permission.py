@@ -259,7 +259,7 @@ def test_s101_what_was_not_summed_up_counts_as_more_than_may_be_given(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An order of which much was given back before ends the sum, and the others behind it still count."""
-    monkeypatch.setattr("jobs.bulk_changes.PAGE_LENGTH", 1)
+    monkeypatch.setattr("orders.bulk_changes.PAGE_LENGTH", 1)
     order = make_order_with_events("paid", now=current_time())
     cents = to_minor_units(order.total)
     by_order = {order.order_id: cents}

@@ -20,7 +20,7 @@ from accounts.queries import list_named_users
 from accounts.roles import ROLES
 from adminpanel.search.views import unseal
 from cassandra_db import count_statements, current_microseconds, current_time, write_batch
-from catalogue.search import build_index
+from catalogue.search_index import build_index
 from consistency.findings import Report, Scope
 from consistency.runner import check_consistency
 from jobs.leases import hold_lease

@@ -1,0 +1,262 @@
+"""Every column of a product, declared once: how its row keeps it, and how files and the staff's form show it.
+
+This table decides what a save writes and what is read back (catalogue.product_rows), the bounds (catalogue.rules), the columns of
+files (spreadsheets.columns) and the fields of the form (adminpanel.catalogue.column_fields). The CQL, the model and `Product` stay
+written out; `tests/catalogue/test_columns.py` compares them with this table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.utils.translation import gettext_lazy as _
+
+from catalogue.entities import STATUSES, ProductPicture
+from pricing.tax import TAX_CLASSES
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """How values of a column are kept in a row: `decode` reads them, `encode` writes them.
+
+    spreadsheets.typed_values has a formatter and a parser for each kind that people type.
+    """
+
+    decode: Callable[[Any], Any] = _as_is
+    encode: Callable[[Any], Any] = _as_is
+
+
+def _pack_pictures(pictures: Sequence[ProductPicture]) -> str | None:
+    packed = [(each.picture, each.alt) for each in pictures]
+    return json.dumps(packed, ensure_ascii=False) if packed else None
+
+
+TEXT = Kind(lambda stored: stored or "")
+LINES = Kind(TEXT.decode)  # a text of several lines
+NUMBER = Kind(lambda stored: stored or 0)
+YES_NO = Kind(bool)
+CHOICE = Kind()
+MOMENT = Kind()
+END = Kind()  # a moment; a day without a time is the end of that day
+DETAILS = Kind(
+    lambda stored: json.loads(stored) if stored else {},
+    lambda details: json.dumps(details, ensure_ascii=False),
+)
+TAGS = Kind(lambda stored: frozenset(stored or ()))
+IDENTIFIER = Kind()
+IDENTIFIERS = Kind(TAGS.decode)
+SEQUENCE = Kind(lambda stored: tuple(stored or ()), list)
+PICTURES = Kind(
+    lambda stored: tuple(ProductPicture(*each) for each in json.loads(stored or "[]")),
+    _pack_pictures,
+)
+COUNT = Kind()  # None until it is counted first
+AVAILABILITY = Kind(lambda stored: stored or "out")
+# A float of four bytes: as cards say it, it has one decimal.
+RATING = Kind(lambda stored: round(stored, 1) if stored is not None else None)
+
+
+@dataclass(frozen=True)
+class FileColumn:
+    """How a column looks in a file of products."""
+
+    help: StrOrPromise
+    example: StrOrPromise = ""
+
+
+@dataclass(frozen=True)
+class FormField:
+    """How a column looks in the form of a product. The page lists the fields of a section; it places those without one itself."""
+
+    label: StrOrPromise
+    hint: StrOrPromise = ""
+    section: str = ""
+    rows: int = 0  # of a text of several lines
+    is_required: bool = False
+
+
+@dataclass(frozen=True)
+class ProductColumn:
+    """A column of a product, by the name that its row, `Product`, files and the form share.
+
+    `most` bounds the characters of a text or the size of a number. A column that is not `is_saved` is counted, not typed: it is
+    written by a statement of its own.
+    """
+
+    name: str
+    kind: Kind
+    most: int = 0
+    choices: tuple[str, ...] = ()
+    file: FileColumn | None = None
+    form: FormField | None = None
+    is_saved: bool = True
+
+
+MAX_LENGTH_MM = 100_000
+
+# In the order of a file.
+COLUMNS = (
+    ProductColumn(
+        "name",
+        TEXT,
+        200,
+        file=FileColumn(_("Its name. A new product needs one."), _("Breakfast mug")),
+        form=FormField(_("Name"), is_required=True),
+    ),
+    ProductColumn("slug", TEXT, 100),
+    ProductColumn(
+        "status",
+        CHOICE,
+        choices=STATUSES,
+        file=FileColumn(
+            _("draft, active or archived. A new product is a draft if nothing is said."), "draft"
+        ),
+    ),
+    ProductColumn(
+        "brand",
+        TEXT,
+        100,
+        file=FileColumn(_("Its brand."), _("Kilnbrook")),
+        form=FormField(_("Brand")),
+    ),
+    ProductColumn(
+        "description",
+        LINES,
+        20_000,
+        file=FileColumn(
+            _("With the same formatting as on the product’s own page."), _("For **slow** mornings.")
+        ),
+        form=FormField(
+            _("Description"),
+            _(
+                "**bold**, *italic*, “- ” before each line of a list, “# ” before a heading, [a link](https://…)."
+            ),
+            rows=8,
+        ),
+    ),
+    ProductColumn(
+        "details",
+        DETAILS,
+        file=FileColumn(
+            _("One a line in the cell: a name, a colon, a text."), _("Material: stoneware")
+        ),
+    ),
+    ProductColumn("category_id", IDENTIFIER),
+    ProductColumn("category_ids", IDENTIFIERS),
+    ProductColumn(
+        "tags",
+        TAGS,
+        file=FileColumn(
+            _("Words by which it is found, with commas between them."), _("breakfast, gift")
+        ),
+    ),
+    ProductColumn(
+        "featured",
+        YES_NO,
+        file=FileColumn(_("Whether the front page shows it: yes or no."), "no"),
+        form=FormField(_("Show it on the front page")),
+    ),
+    ProductColumn(
+        "tax_class",
+        CHOICE,
+        choices=tuple(TAX_CLASSES),
+        file=FileColumn(_("Its rate of tax."), "standard"),
+    ),
+    ProductColumn(
+        "active_from",
+        MOMENT,
+        file=FileColumn(_("From when it is on sale; empty: as soon as it is active.")),
+        form=FormField(
+            _("On sale from"), _("Leave empty to start as soon as it is active."), "sale"
+        ),
+    ),
+    ProductColumn(
+        "active_until",
+        END,
+        file=FileColumn(
+            _("Until when it is on sale. A day without a time is its last day; empty: no end.")
+        ),
+        form=FormField(_("On sale until"), _("Leave empty for no end."), "sale"),
+    ),
+    ProductColumn(
+        "maker",
+        LINES,
+        1000,
+        file=FileColumn(_("Name, postal and email address (GPSR, Article 19).")),
+        form=FormField(
+            _("Maker"),
+            _("Name, postal and email address, as EU law asks (GPSR, Article 19)."),
+            "safety",
+            rows=3,
+        ),
+    ),
+    ProductColumn(
+        "safety",
+        LINES,
+        5000,
+        file=FileColumn(_("Warnings and safety notes.")),
+        form=FormField(_("Warnings and safety notes"), section="safety", rows=3),
+    ),
+    ProductColumn(
+        "length_mm",
+        NUMBER,
+        MAX_LENGTH_MM,
+        file=FileColumn(_("Length in millimetres."), "90"),
+        form=FormField(_("Length in mm"), section="size"),
+    ),
+    ProductColumn(
+        "width_mm",
+        NUMBER,
+        MAX_LENGTH_MM,
+        file=FileColumn(_("Width in millimetres."), "90"),
+        form=FormField(_("Width in mm"), section="size"),
+    ),
+    ProductColumn(
+        "height_mm",
+        NUMBER,
+        MAX_LENGTH_MM,
+        file=FileColumn(_("Height in millimetres."), "105"),
+        form=FormField(_("Height in mm"), section="size"),
+    ),
+    ProductColumn(
+        "search_title",
+        TEXT,
+        100,
+        file=FileColumn(_("Its title for search engines, if it is another one.")),
+        form=FormField(_("Title for search engines"), _("The name, if this is empty."), "search"),
+    ),
+    ProductColumn(
+        "search_description",
+        LINES,
+        300,
+        file=FileColumn(_("Its description for search engines.")),
+        form=FormField(
+            _("Description for search engines"),
+            _("The description’s beginning, if this is empty."),
+            "search",
+            rows=2,
+        ),
+    ),
+    ProductColumn("option_names", SEQUENCE),
+    ProductColumn("related_ids", SEQUENCE),
+    ProductColumn("pictures", PICTURES),
+    ProductColumn("successor_id", IDENTIFIER),
+    ProductColumn("created_at", MOMENT),
+    ProductColumn("updated_at", MOMENT),
+    ProductColumn("availability", AVAILABILITY, is_saved=False),
+    ProductColumn("rating", RATING, is_saved=False),
+    ProductColumn("rating_count", NUMBER, is_saved=False),
+    ProductColumn("popularity", COUNT, is_saved=False),
+    ProductColumn("bestseller", YES_NO, is_saved=False),
+)
+COLUMNS_BY_NAME = {each.name: each for each in COLUMNS}

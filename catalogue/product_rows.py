@@ -1,0 +1,163 @@
+"""A product and its variants as rows of Cassandra, both ways. The columns of a product are in catalogue.columns."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from cassandra_db import Row, current_time
+from catalogue.columns import COLUMNS
+from catalogue.entities import Product, Variant
+from catalogue.prices import PricePoint, begin_with, price_in_force
+from pricing.money import from_minor_units, to_minor_units
+
+# Looked up once: every page decodes products.
+_DECODERS = tuple((each.name, each.kind.decode) for each in COLUMNS)
+
+
+def product_from_rows(rows: Sequence[Row], now: datetime | None = None) -> Product | None:
+    """Return the product that the rows of Q1 hold, with the prices in force now (or at that moment), or None."""
+    now = now or current_time()
+    variant_rows = [row for row in rows if row.variant_id is not None]
+    if not variant_rows or variant_rows[0].name is None:
+        return None
+    head = variant_rows[0]
+    return Product(
+        product_id=head.product_id,
+        variants=tuple(
+            sorted((_variant(row, now) for row in variant_rows), key=lambda each: each.position)
+        ),
+        # A planned price that has begun counts as a save, so that an editor who read the former price cannot write it again.
+        version=(head.version or 0) + sum(_count_begun(row, now) for row in variant_rows),
+        **{name: decode(getattr(head, name)) for name, decode in _DECODERS},
+    )
+
+
+def product_columns(product: Product) -> dict[str, Any]:
+    """Return the static columns of a product's partition that a save writes."""
+    return {
+        "product_id": product.product_id,
+        "version": product.version,
+        "currency": product.variants[0].price.currency.code,
+        **{
+            each.name: each.kind.encode(getattr(product, each.name))
+            for each in COLUMNS
+            if each.is_saved
+        },
+    }
+
+
+def variant_columns(variant: Variant) -> dict[str, Any]:
+    """Return the columns of a variant's row."""
+    return {
+        "variant_id": variant.variant_id,
+        "sku": variant.sku,
+        "position": variant.position,
+        "options": variant.options,
+        "price": to_minor_units(variant.price),
+        "compare_at": to_minor_units(variant.compare_at) if variant.compare_at else None,
+        "price_from": variant.price_from,
+        "planned_prices": _pack_prices(variant.planned),
+        "picture": variant.picture,
+        "weight_grams": variant.weight_grams,
+        "barcode": variant.barcode,
+        "sold": variant.sold,
+    }
+
+
+def _pack_prices(points: Sequence[PricePoint]) -> str | None:
+    packed = [
+        (
+            each.starts_at.isoformat(),
+            to_minor_units(each.price),
+            to_minor_units(each.compare_at) if each.compare_at else None,
+            *([each.back_to.isoformat()] if each.back_to else []),
+        )
+        for each in points
+    ]
+    return json.dumps(packed) if packed else None
+
+
+def is_stored(row: Row | None, columns: Mapping[str, Any]) -> bool:
+    """Return whether a row already holds these columns. Cassandra reads what is empty as null."""
+    return row is not None and all(
+        (getattr(row, name) or None) == (value or None) for name, value in columns.items()
+    )
+
+
+def price_points(row: Row) -> list[PricePoint]:
+    """Return the prices in a variant's row, in the order of time: the first has begun, the others begin by themselves."""
+    first = (row.price_from or row.created_at, row.price, row.compare_at)
+    planned = (
+        (
+            datetime.fromisoformat(starts_at),
+            price,
+            compare_at,
+            *map(datetime.fromisoformat, back_to),
+        )
+        for starts_at, price, compare_at, *back_to in json.loads(row.planned_prices or "[]")
+    )
+    return [make_price_point(row.currency, *each) for each in (first, *planned)]
+
+
+def make_price_point(
+    currency: str,
+    starts_at: datetime,
+    price: int,
+    compare_at: int | None,
+    back_to: datetime | None = None,
+) -> PricePoint:
+    was = from_minor_units(compare_at, currency) if compare_at is not None else None
+    return PricePoint(starts_at, from_minor_units(price, currency), was, back_to)
+
+
+def _count_begun(row: Row, now: datetime) -> int:
+    return (
+        sum(point.starts_at <= now for point in price_points(row)[1:]) if row.planned_prices else 0
+    )
+
+
+def _variant(row: Row, now: datetime) -> Variant:
+    points = price_points(row)
+    current = price_in_force(points, now)
+    return Variant(
+        variant_id=row.variant_id,
+        sku=row.sku,
+        options=dict(row.options or {}),
+        price=current.price,
+        compare_at=current.compare_at,
+        picture=row.picture or "",
+        weight_grams=row.weight_grams or 0,
+        sold=bool(row.sold),
+        position=row.position or 0,
+        barcode=row.barcode or "",
+        price_from=current.starts_at,
+        planned=tuple(each for each in points[1:] if each.starts_at > now),
+    )
+
+
+def begun_prices(rows: Sequence[Row], now: datetime) -> dict[UUID, list[PricePoint]]:
+    """Return by variant which prices in a product's rows have been asked of shoppers, in the order of time."""
+    product = product_from_rows(rows, now)
+    if product is None:
+        return {}
+    asked = {
+        row.variant_id: pick_asked_prices(product, price_points(row)) for row in rows if row.sold
+    }
+    return {
+        variant_id: [point for point in points if point.starts_at <= now]
+        for variant_id, points in asked.items()
+    }
+
+
+def pick_asked_prices(product: Product, points: Sequence[PricePoint]) -> list[PricePoint]:
+    """Return those prices of a variant that is sold that shoppers are asked.
+
+    A draft asks nothing, and what is to come or has gone asks nothing before it is there, or afterwards.
+    """
+    if product.status != "active":
+        return []
+    until = product.active_until
+    dated = begin_with(product.active_from, points)
+    return [each for each in dated if until is None or each.starts_at < until]

@@ -1,0 +1,286 @@
+"""Lists of cards: of a category, on the front page, beside a product; suggestions."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from django.utils.translation import gettext_lazy as _
+
+from cassandra_db import LOCAL_ONE, PendingResult, Row, current_time, page_key, page_token, read
+from catalogue.entities import CardPage, CategoryNode, Product, ProductCard, Suggestion
+from catalogue.photos import parse_photo
+from catalogue.queries.products import get_products, leave_out
+from catalogue.words import PREFIX_LETTERS, split_words
+from pricing.money import from_minor_units
+
+PAGE_LENGTH = 16
+MAX_SUGGESTIONS = 10
+
+
+# The names of the orders in addresses: which sort they read, and whether backwards.
+SORTS = {
+    "newest": ("created", True),
+    "price": ("price", False),
+    "price-down": ("price", True),
+    "name": ("name", False),
+    "popular": ("popular", True),
+    "rating": ("rating", True),
+}
+
+
+# The order of a category in which products are pinned (CategoryNode.has_featured_list).
+FEATURED_SORT = "featured"
+
+
+SORT_LABELS = (
+    ("newest", _("Newest first")),
+    ("price", _("Price: low to high")),
+    ("price-down", _("Price: high to low")),
+    ("name", _("Name: A to Z")),
+    ("popular", _("Most popular")),
+    ("rating", _("Best rated")),
+)
+
+
+# Q2: a category's products, in one order, upwards or downwards.
+CARDS = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+
+
+CARDS_AFTER = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) > (:sort_key, :product_id)
+       LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+
+
+CARDS_DOWN = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+
+
+CARDS_DOWN_AFTER = read(
+    "Q2",
+    """SELECT sort_key, product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at,
+       currency, rating, rating_count, popularity, bestseller, availability, created_at FROM products_by_category
+       WHERE category_id = :category_id AND sort = :sort AND (sort_key, product_id) < (:sort_key, :product_id)
+       ORDER BY sort_key DESC, product_id DESC LIMIT :most""",
+    consistency=LOCAL_ONE,
+)
+
+
+# The same list for jobs that visit every product of it, from a place on.
+LISTED_AFTER = read(
+    "Q2",
+    """SELECT sort_key, product_id FROM products_by_category WHERE category_id = :category_id AND sort = :sort
+       AND (sort_key, product_id) > (:sort_key, :product_id) LIMIT :most""",
+)
+
+
+def list_products_after(
+    category_id: UUID, place: tuple[bytes, UUID], most: int, sort: str = "created"
+) -> list[tuple[bytes, UUID]]:
+    """Return the places of the next products in a category's list, in the order of their keys. Raises CassandraUnavailable."""
+    sort_key, product_id = place
+    rows = LISTED_AFTER.all(
+        category_id=category_id, sort=sort, sort_key=sort_key, product_id=product_id, most=most
+    )
+    return [(row.sort_key, row.product_id) for row in rows]
+
+
+def card_from_row(row: Row) -> ProductCard:
+    """Return the card in a row of any of the tables of cards."""
+    return ProductCard(
+        product_id=row.product_id,
+        name=row.name,
+        slug=row.slug,
+        brand=row.brand or "",
+        picture=row.picture,
+        swatches=tuple(row.swatches or ()),
+        variant_count=row.variant_count,
+        price=from_minor_units(row.price, row.currency),
+        price_varies=bool(row.price_varies),
+        compare_at=from_minor_units(row.compare_at, row.currency)
+        if row.compare_at is not None
+        else None,
+        rating=round(row.rating, 1) if row.rating is not None else None,
+        rating_count=row.rating_count or 0,
+        popularity=row.popularity or 0,
+        bestseller=bool(row.bestseller),
+        availability=row.availability or "out",
+        created_at=row.created_at,
+    )
+
+
+def default_sort(node: CategoryNode) -> str:
+    """Return the order of a category's products for shoppers who have not chosen one."""
+    return FEATURED_SORT if node.has_featured_list else node.order.rule
+
+
+def sort_labels(node: CategoryNode) -> tuple[tuple[str, object], ...]:
+    """Return the orders in which a category can be shown, with their words."""
+    own = ((FEATURED_SORT, _("Featured")),) if node.has_featured_list else ()
+    return (*own, *SORT_LABELS)
+
+
+def get_category_page(
+    category_id: UUID, sort: str = "newest", after: str = "", limit: int = PAGE_LENGTH
+) -> CardPage:
+    """Return a part of a category's list, which holds the products of all categories below it too.
+
+    `sort` is one of SORTS, or FEATURED_SORT, `after` the token of the part before. Raises InvalidPageToken, CassandraUnavailable.
+    """
+    order, down = (FEATURED_SORT, False) if sort == FEATURED_SORT else SORTS[sort]
+    list_name = f"Q2 {category_id.hex} {sort}"
+    key_columns = {"category_id": category_id, "sort": order, "most": limit + 1}
+    if after:
+        sort_key, product_id = page_key(after, list_name)
+        rows = (CARDS_DOWN_AFTER if down else CARDS_AFTER).all(
+            **key_columns, sort_key=sort_key, product_id=product_id
+        )
+    else:
+        rows = (CARDS_DOWN if down else CARDS).all(**key_columns)
+    page = rows[:limit]
+    token = (
+        page_token([page[-1].sort_key, page[-1].product_id], list_name) if len(rows) > limit else ""
+    )
+    return CardPage(tuple(card_from_row(row) for row in page), token)
+
+
+# Q4: the rows of the front page.
+FEATURED = read(
+    "Q4",
+    """SELECT product_id, name, slug, brand, picture, swatches, variant_count, price, price_varies, compare_at, currency,
+       rating, rating_count, popularity, bestseller, availability, created_at FROM featured_products WHERE feature_type = :feature_type""",
+    consistency=LOCAL_ONE,
+)
+
+
+def prefetch_featured(feature_type: str) -> PendingResult:
+    """Start reading a row of the front page: featured, deals, new_arrivals or popular."""
+    return FEATURED.start(feature_type=feature_type)
+
+
+# Q4: what the staff have pinned in a row of the front page.
+FRONT_PAGE_PINS = read(
+    "Q4",
+    "SELECT product_ids, changed_at, version FROM front_page_pins WHERE feature_type = :feature_type",
+)
+
+
+def get_front_page_pins(feature_types: Iterable[str]) -> dict[str, tuple[UUID, ...]]:
+    """Return which products stand first in each row of the front page, in this order. Raises CassandraUnavailable."""
+    reading = {each: FRONT_PAGE_PINS.start(feature_type=each) for each in feature_types}
+    rows = {each: pending.one() for each, pending in reading.items()}
+    return {each: tuple(row.product_ids or ()) if row else () for each, row in rows.items()}
+
+
+def list_featured(feature_type: str) -> list[ProductCard]:
+    """Return a row of the front page. Raises CassandraUnavailable."""
+    return [card_from_row(row) for row in prefetch_featured(feature_type).rows()]
+
+
+# Q5: related products.
+RELATED = read(
+    "Q5",
+    """SELECT rank, related_id AS product_id, pinned, name, slug, brand, picture, swatches, variant_count, price,
+       price_varies, compare_at, currency, rating, rating_count, popularity, bestseller, availability, created_at FROM related_products
+       WHERE product_id = :product_id""",
+    consistency=LOCAL_ONE,
+)
+
+
+def prefetch_related(product_id: UUID) -> PendingResult:
+    """Start reading a product's related list."""
+    return RELATED.start(product_id=product_id)
+
+
+# Q3: suggestions for a prefix of a word.
+BY_PREFIX = read(
+    "Q3",
+    """SELECT rank, product_id, name, slug, picture, price, price_varies, currency, category_name
+       FROM products_by_name_prefix WHERE prefix = :prefix LIMIT 200""",
+    consistency=LOCAL_ONE,
+)
+
+
+def list_suggestions(typed: str, most: int = MAX_SUGGESTIONS) -> list[Suggestion]:
+    """Return the products whose names have, for each typed word, a word that begins with it: every letter narrows.
+
+    One partition is read, that of the longest word; with fewer than two letters there are none. Raises
+    CassandraUnavailable.
+    """
+    parts = split_words(typed)
+    longest = max(parts, key=len, default="")
+    if len(longest) < PREFIX_LETTERS.start:
+        return []
+    rows = BY_PREFIX.all(prefix=longest[: PREFIX_LETTERS.stop - 1])
+    fitting = [row for row in rows if _begins(split_words(row.name), parts)]
+    return [
+        Suggestion(
+            row.product_id,
+            row.name,
+            row.slug,
+            row.picture,
+            from_minor_units(row.price, row.currency),
+            bool(row.price_varies),
+            row.category_name or "",
+        )
+        for row in fitting[:most]
+    ]
+
+
+def _begins(name: list[str], typed: list[str]) -> bool:
+    return all(any(word.startswith(part) for word in name) for part in typed)
+
+
+def list_cards_by_prefix(typed: str) -> list[ProductCard]:
+    """Return what suggestions find, as cards: the fallback of the search page. Raises CassandraUnavailable."""
+    listed = list_suggestions(typed, PAGE_LENGTH)
+    found = get_products((each.product_id for each in listed), leave_out)
+    now = current_time()
+    return [product_card(each) for each in found.values() if each.is_on_sale(now)]
+
+
+def product_card(product: Product) -> ProductCard:
+    """Return the card of a product that is sold in at least one variant: it shows the lowest price."""
+    sold = [variant for variant in product.variants if variant.sold]
+    cheapest = min(sold, key=lambda variant: variant.price)
+    pictures = [
+        *(each.picture for each in product.pictures),
+        *dict.fromkeys(variant.picture for variant in sold if variant.picture),
+    ]
+    colours = dict.fromkeys(
+        picture.partition("/")[2].partition("-")[0]
+        for picture in pictures
+        if not parse_photo(picture)
+    )
+    return ProductCard(
+        product_id=product.product_id,
+        name=product.name,
+        slug=product.slug,
+        brand=product.brand,
+        picture=pictures[0] if pictures else "",
+        swatches=tuple(colours),
+        variant_count=len(sold),
+        price=cheapest.price,
+        price_varies=any(variant.price != cheapest.price for variant in sold),
+        compare_at=cheapest.compare_at,
+        rating=product.rating,
+        rating_count=product.rating_count,
+        popularity=product.popularity or 0,
+        bestseller=product.bestseller,
+        availability=product.availability,
+        created_at=product.created_at or current_time(),
+    )

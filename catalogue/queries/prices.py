@@ -1,0 +1,54 @@
+"""The price history of a variant, and the highest price that may be crossed out."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from moneyed import Money
+
+from cassandra_db import PendingResult, Row, read
+from catalogue.entities import Product, Variant
+from catalogue.prices import PricePoint, compute_reference_price
+from catalogue.product_rows import make_price_point, pick_asked_prices
+
+# Q1: what was asked for a variant.
+HISTORY = read(
+    "Q1",
+    "SELECT starts_at, price, compare_at, currency FROM price_history WHERE variant_id = :variant_id LIMIT :most",
+)
+
+
+MAX_HISTORY = 200
+
+
+def prefetch_price_history(variant_id: UUID) -> PendingResult:
+    """Start reading the prices of a variant, for `price_history_from_rows`."""
+    return HISTORY.start(variant_id=variant_id, most=MAX_HISTORY)
+
+
+def price_history_from_rows(rows: Sequence[Row]) -> list[PricePoint]:
+    """Return what the rows of a price history say, in the order of time."""
+    return [
+        make_price_point(row.currency, row.starts_at, row.price, row.compare_at)
+        for row in reversed(rows)
+    ]
+
+
+def list_price_history(variant_id: UUID) -> list[PricePoint]:
+    """Return what was asked for a variant, in the order of time, the last 200 changes. Raises CassandraUnavailable."""
+    return price_history_from_rows(prefetch_price_history(variant_id).rows())
+
+
+def find_reference_price(
+    product: Product, variant: Variant, history: Sequence[PricePoint], reduced: PricePoint
+) -> Money | None:
+    """Return the highest price that may be crossed out beside a price that a product's variant shall have; None if there is none.
+
+    `history` is what was asked for the variant (`list_price_history`).
+    """
+    asked = {each.starts_at: each for each in history}
+    if variant.price_from and variant.sold:
+        present = PricePoint(variant.price_from, variant.price, variant.compare_at)
+        in_row = pick_asked_prices(product, [present, *variant.planned])
+        asked |= {each.starts_at: each for each in in_row}
+    earlier = [asked[at] for at in sorted(asked) if at < reduced.starts_at]
+    return compute_reference_price(earlier, reduced)

@@ -1,0 +1,234 @@
+"""Products and variants, by their ids, addresses and SKUs."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
+from itertools import groupby
+from uuid import UUID
+
+from cassandra_db import (
+    LOCAL_ONE,
+    LOCAL_QUORUM,
+    CassandraUnavailable,
+    PendingResult,
+    Row,
+    current_time,
+    read,
+    scan,
+)
+from catalogue.entities import Product, Variant
+from catalogue.errors import NoLongerSold
+from catalogue.product_rows import product_from_rows
+from jobs.rows import guard_row
+
+log = logging.getLogger(__name__)
+
+
+# Each of many products is read within one of these, by its id: `guard_product` in a job, `leave_out` for a list on a page.
+# Without a guard, a product that cannot be read raises. Callers that take a missing product for a deleted one need that.
+Guard = Callable[[UUID], AbstractContextManager[object]]
+
+
+# Q1: a product with its variants.
+PRODUCT = read(
+    "Q1",
+    """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
+       option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, popularity, bestseller, created_at,
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       FROM products WHERE product_id = :product_id""",
+    consistency=LOCAL_ONE,
+)
+
+
+# The same, when every acknowledged write must be seen: where something is written, put into a cart, counted or ordered.
+PRODUCT_NOW = PRODUCT.with_consistency(LOCAL_QUORUM)
+
+
+PRODUCTS = scan(
+    "Q1",
+    """SELECT product_id, variant_id, version, name, slug, brand, description, details, category_id, category_ids,
+       option_names, tax_class, currency, status, active_from, active_until, tags, maker, safety, length_mm, width_mm,
+       height_mm, search_title, search_description, related_ids, pictures, successor_id, featured, availability, rating, rating_count, popularity, bestseller, created_at,
+       updated_at, sku, position, options, price, compare_at, price_from, planned_prices, picture, weight_grams, barcode, sold
+       FROM products WHERE token(product_id) > :start AND token(product_id) <= :end""",
+)
+
+
+PRODUCT_ID = read(
+    "Q1", "SELECT product_id FROM product_ids_by_slug WHERE slug = :slug", consistency=LOCAL_ONE
+)
+
+
+PRODUCT_ID_NOW = PRODUCT_ID.with_consistency(LOCAL_QUORUM)
+VARIANT = read("Q1", "SELECT product_id, variant_id FROM variants_by_sku WHERE sku = :sku")
+
+
+AVAILABILITY = read(
+    "Q1", "SELECT availability FROM products WHERE product_id = :product_id LIMIT 1"
+)
+
+
+def prefetch_product(product_id: UUID) -> PendingResult:
+    """Start reading a product, for `product_from_rows`."""
+    return PRODUCT.start(product_id=product_id)
+
+
+def prefetch_availability(product_id: UUID) -> PendingResult:
+    """Start reading a product's availability as a quorum knows it."""
+    return AVAILABILITY.start(product_id=product_id)
+
+
+def prefetch_product_at_quorum(product_id: UUID) -> PendingResult:
+    """Start reading a product as a quorum knows it, for `product_from_rows`."""
+    return PRODUCT_NOW.start(product_id=product_id)
+
+
+def get_product(product_id: UUID) -> Product | None:
+    """Return the product, archived or not, or None. Raises CassandraUnavailable."""
+    return product_from_rows(prefetch_product(product_id).rows())
+
+
+def get_product_at_quorum(product_id: UUID) -> Product | None:
+    """Return the product as a quorum knows it, with every acknowledged write. Raises CassandraUnavailable."""
+    return product_from_rows(prefetch_product_at_quorum(product_id).rows())
+
+
+def guard_product(product_id: UUID) -> AbstractContextManager[None]:
+    """Read a product within, in a job that finds it again by itself: if it cannot be read, the job goes on without it."""
+    return guard_row(f"product {product_id}")
+
+
+@contextmanager
+def leave_out(product_id: UUID) -> Iterator[None]:
+    """Read a product of a page's list within: if it cannot be read, log why, and show the others. Raises CassandraUnavailable."""
+    try:
+        yield
+    except CassandraUnavailable:
+        raise
+    except Exception:
+        log.exception("left out of a page: product %s", product_id)
+
+
+def get_products(product_ids: Iterable[UUID], guard: Guard = nullcontext) -> dict[UUID, Product]:
+    """Return those of the products that exist, read side by side. Raises CassandraUnavailable."""
+    return _collect_products(prefetch_product, product_ids, guard)
+
+
+def get_products_at_quorum(
+    product_ids: Iterable[UUID], guard: Guard = nullcontext
+) -> dict[UUID, Product]:
+    """Return those of the products that exist as a quorum knows them, for what is derived from them and stored.
+
+    Raises CassandraUnavailable.
+    """
+    return _collect_products(prefetch_product_at_quorum, product_ids, guard)
+
+
+def _collect_products(
+    prefetch: Callable[[UUID], PendingResult], product_ids: Iterable[UUID], guard: Guard
+) -> dict[UUID, Product]:
+    reading = [(each, prefetch(each)) for each in dict.fromkeys(product_ids)]
+    found = {}
+    for product_id, pending in reading:
+        # Outside of the guard: a read that failed is no product that cannot be read.
+        rows = pending.rows()
+        with guard(product_id):
+            if product := product_from_rows(rows):
+                found[product_id] = product
+    return found
+
+
+def iterate_products(guard: Guard = guard_product) -> Iterator[Product]:
+    """Yield every product of the shop. For commands and jobs. Raises CassandraUnavailable."""
+    return _products_from_rows(PRODUCTS.iterate_table(), guard)
+
+
+def iterate_products_of_part(part: int, parts: int) -> Iterator[Product]:
+    """Yield the products in one of `parts` parts of the shop, always the same ones. For jobs. Raises CassandraUnavailable."""
+    return _products_from_rows(PRODUCTS.iterate_part(part, parts), guard_product)
+
+
+def _products_from_rows(rows: Iterator[Row], guard: Guard) -> Iterator[Product]:
+    for product_id, its_rows in groupby(rows, key=lambda row: row.product_id):
+        found = None
+        # Outside of the guard: a page that failed would end the scan as if the table were complete.
+        present = list(its_rows)
+        with guard(product_id):
+            found = product_from_rows(present)
+        if found:
+            yield found
+
+
+def find_product_id_by_slug(slug: str) -> UUID | None:
+    """Return which product an address belongs to, or once belonged to. Raises CassandraUnavailable."""
+    row = PRODUCT_ID.one(slug=slug)
+    return row.product_id if row else None
+
+
+def prefetch_product_id_at_quorum(slug: str) -> PendingResult:
+    """Start looking an address up as a quorum knows it; the row has product_id."""
+    return PRODUCT_ID_NOW.start(slug=slug)
+
+
+def prefetch_variant_by_sku(sku: str) -> PendingResult:
+    """Start looking a SKU up; the row has product_id and variant_id."""
+    return VARIANT.start(sku=sku)
+
+
+MAX_SKU_LENGTH = 64
+
+
+def find_variant_by_sku(sku: str | None) -> Row | None:
+    """Return the row (product_id, variant_id) that a SKU names, or None. Raises CassandraUnavailable."""
+    is_possible = sku and len(sku) <= MAX_SKU_LENGTH and "\0" not in sku
+    return VARIANT.one(sku=sku) if is_possible else None
+
+
+# Upper bound of the successors that are followed from a product that has gone to one that is sold.
+MAX_SUCCESSORS = 5
+
+
+def find_successor(product: Product, now: datetime) -> Product | None:
+    """Return the product that follows one that has gone, or the one that follows that; None if none is sold.
+
+    Raises CassandraUnavailable.
+    """
+    found: Product | None = product
+    for _step in range(MAX_SUCCESSORS):
+        if found is None or found.successor_id is None:
+            return None
+        found = get_product(found.successor_id)
+        if found and found.is_on_sale(now):
+            return found
+    return None
+
+
+def get_sellable_variant(product: Product | None, variant_id: UUID) -> Variant | None:
+    """Return the product's variant, or None if it is not sold (any more)."""
+    variant = product.get_variant(variant_id) if product else None
+    is_sold = product and product.is_on_sale(current_time())
+    return variant if is_sold and variant and variant.sold else None
+
+
+def find_product_and_variant(sku: str | None) -> tuple[Product, Variant]:
+    """Return what a SKU names. Raises NoLongerSold."""
+    row = find_variant_by_sku(sku)
+    found = get_product_at_quorum(row.product_id) if row else None
+    if row is None or found is None:
+        raise NoLongerSold
+    variant = get_sellable_variant(found, row.variant_id)
+    if variant is None:
+        raise NoLongerSold(found.name)
+    return found, variant
+
+
+# Q3: what has changed, for what is derived from products.
+CHANGE_SHARDS = 8
+
+
+CHANGES = read(
+    "Q3",
+    "SELECT changed, product_id FROM product_changes WHERE day = :day AND shard = :shard AND changed > :after",
+)

@@ -1,0 +1,412 @@
+"""The search index (Q3): a tantivy index on each host, derived from Cassandra and never the source of truth.
+
+    SEARCH_INDEX_DIR/<keyspace>/<version>/   an index, and `position`: until when changes are in it
+    SEARCH_INDEX_DIR/<keyspace>/current-<n>  the name of the version that is searched, of the n-th schema
+
+It holds all products, for the staff; a shopper's search asks for those that are on sale at its moment.
+A new index is built beside the one in use and put into use by replacing `current`. One process a host writes, which
+a lock ensures. Processes that serve pages open the index for reading and check at most once a second for a newer one.
+`catalogue.words` folds and splits words on both sides, so the index itself only splits at blanks.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+from uuid import UUID, uuid4
+
+import tantivy
+from django.conf import settings
+
+from cassandra_db import current_time
+from cassandra_db.session import keyspace_name
+from catalogue import queries
+from catalogue.descriptions import plain_description
+from catalogue.entities import Product, ProductCard
+from catalogue.operations import (
+    card_columns,
+    list_changed_products,
+    popularity_rank,
+    rating_rank,
+    retry_product,
+)
+from catalogue.queries import product_card
+from catalogue.rules import normalize_sku
+from catalogue.words import fold_text, search_terms, split_words
+from jobs.rows import guard_row
+from pricing.money import from_minor_units, to_minor_units
+
+# Add 1 whenever `_schema` or `make_document` changes: indexes of earlier versions are then built anew.
+SCHEMA_VERSION = 6
+LOOK_EVERY_SECONDS = 1.0
+# Clocks differ, and others can see a change only a moment after it was recorded: read the last seconds again.
+OVERLAP = timedelta(seconds=15)
+# Upper bound of the results that are kept until the next look at the index; each holds a page's cards.
+_MAX_KEPT = 64
+BOOSTS = {"name": 6.0, "kind": 3.0, "brand": 3.0, "sku": 4.0, "options": 2.0, "text": 1.0}
+# Fields that are searched for exact values; several values have blanks between them.
+_EXACT_FIELDS = ("status", "category", "brand_exact", "sku_exact", "availability", "marks")
+_ALWAYS = 1 << 62
+
+
+class SearchIndexMissing(Exception):
+    """There is no index on this host yet."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A part of what a search found, and how many products it found in all."""
+
+    cards: tuple[ProductCard, ...]
+    total: int
+
+
+def _schema() -> Any:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_bytes_field("card", stored=True, indexed=False)
+    for name in BOOSTS:
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
+    for name in _EXACT_FIELDS:
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
+    for name in (
+        *("price", "created", "changed", "discount", "name_order", "rating", "popularity"),
+        *("sale_from", "sale_until"),
+    ):
+        builder.add_integer_field(name, fast=True)
+    return builder.build()
+
+
+class IndexReader:
+    """The index as this process has it open."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.looked_at = 0.0
+        self._path: Path | None = None
+        self._changed = 0
+        self._index: Any = None
+        # Counts by categories; they are forgotten when the index changes.
+        self._counts: dict[frozenset[UUID], int] = {}
+        self.vocabulary: tuple[str, ...] = ()
+        self.known_words: frozenset[str] = frozenset()
+        self._found: dict[tuple[Any, ...], SearchResult] = {}
+
+    def recall(
+        self, key: tuple[Any, ...], find: Callable[[Any, Any], SearchResult]
+    ) -> SearchResult:
+        """Return what `find` finds in the current index, or has found since it was last looked at. Raises SearchIndexMissing."""
+        opened = self.searcher()
+        # If another thread looks at the index at this moment, what is found in the former one is kept until the next look.
+        found = self._found
+        if (result := found.get(key)) is None:
+            result = find(*opened)
+            if len(found) < _MAX_KEPT:
+                found[key] = result
+        return result
+
+    def searcher(self) -> tuple[Any, Any]:
+        """Return (schema, searcher) of the current index. Raises SearchIndexMissing."""
+        schema, searcher, _ = self.searcher_and_counts()
+        return schema, searcher
+
+    def searcher_and_counts(self) -> tuple[Any, Any, dict[frozenset[UUID], int]]:
+        """Return (schema, searcher, counts) of the current index; what is counted is put there. Raises SearchIndexMissing."""
+        home = index_home()
+        if (
+            monotonic() - self.looked_at >= LOOK_EVERY_SECONDS
+            or self._path is None
+            or self._path.parent != home
+        ):
+            with self._lock:
+                self._look(home)
+        # First the counts: if another thread finds a changed index now, what is counted in the former one goes with them.
+        counts, index = self._counts, self._index
+        if index is None:
+            raise SearchIndexMissing
+        return index.schema, index.searcher(), counts
+
+    def _look(self, home: Path) -> None:
+        self._found = {}
+        try:
+            path = home / _current_file(home).read_text().strip()
+            changed = (path / "meta.json").stat().st_mtime_ns
+        except FileNotFoundError:
+            self._index = self._path = None
+            return
+        if path != self._path:
+            self._index = tantivy.Index.open(str(path))
+            self._path = path
+            self.vocabulary = tuple((path / "vocabulary").read_text().split())
+            self.known_words = frozenset(self.vocabulary)
+        elif changed != self._changed:
+            self._index.reload()
+        if changed != self._changed:
+            self._counts = {}
+        self._changed, self.looked_at = changed, monotonic()
+
+
+READER = IndexReader()
+
+
+def to_milliseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)
+
+
+def sku_token(sku: str) -> str:
+    # A SKU is one word of the index. No SKU has this character.
+    return normalize_sku(sku).replace(" ", "~")
+
+
+def brand_token(brand: str) -> str:
+    return "-".join(split_words(brand))
+
+
+def build_index(products: Iterable[Product] | None = None) -> int:
+    """Rebuild the index from all products of the shop, put it into use, and return their number.
+
+    Raises CassandraUnavailable; the index in use stays as it is until the new one is complete.
+    """
+    began = current_time()
+    home = index_home()
+    home.mkdir(parents=True, exist_ok=True)
+    with _writing(home):
+        path = home / f"{began:%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
+        path.mkdir()
+        try:
+            if products is None:
+                products = queries.iterate_products(_guard_product)
+            count = _fill(path, products)
+        except BaseException:
+            shutil.rmtree(path)
+            raise
+        _note(path / "position", began.isoformat())
+        former = _current(home)
+        _note(_current_file(home), path.name)
+        _remove_others(home, keep={path.name, former.name if former else ""})
+    return count
+
+
+def _fill(path: Path, products: Iterable[Product]) -> int:
+    index = tantivy.Index(_schema(), path=str(path))
+    writer = index.writer(heap_size=64_000_000, num_threads=1)
+    count, seen = 0, set[str]()
+    try:
+        for product in products:
+            with _guard_product(product.product_id):
+                writer.add_document(make_document(product))
+                count += 1
+                if product.is_on_sale(current_time()):
+                    seen.update(_vocabulary(product))
+        writer.commit()
+    finally:
+        # Its threads write files: they must end before the folder is removed.
+        writer.wait_merging_threads()
+    _note(path / "vocabulary", " ".join(sorted(seen)))
+    return count
+
+
+def refresh_index(now: datetime) -> int:
+    """Index what has changed since the last time, and return how many products.
+
+    Without an index on this host it builds one. Raises CassandraUnavailable.
+    """
+    home = index_home()
+    path = _current(home)
+    # Changes are kept for a week.
+    if path is None or _position(path) < now - timedelta(days=6):
+        return build_index()
+    with _writing(home):
+        path = _current(home) or path
+        since = _position(path)
+        done = _Done.read(path)
+        changed = {
+            product_id: at
+            for product_id, at in list_changed_products(since - OVERLAP, now).items()
+            if done.at(product_id) < at
+        }
+        if changed:
+            _replace(path, list(changed))
+        done.note(path, changed, since=now - OVERLAP)
+        _note(path / "position", now.isoformat())
+    return len(changed)
+
+
+class _Done:
+    """Which changes of the last seconds are in the index already, so that reading them again costs nothing."""
+
+    def __init__(self, done: dict[str, str]) -> None:
+        self._done = done
+
+    @classmethod
+    def read(cls, path: Path) -> _Done:
+        file = path / "done"
+        return cls(json.loads(file.read_text()) if file.exists() else {})
+
+    def at(self, product_id: UUID) -> datetime:
+        known = self._done.get(product_id.hex)
+        return datetime.fromisoformat(known) if known else datetime.min.replace(tzinfo=UTC)
+
+    def note(self, path: Path, changed: dict[UUID, datetime], since: datetime) -> None:
+        recent = {
+            key: at
+            for key, at in self._done.items()
+            if datetime.fromisoformat(at) > since - OVERLAP
+        }
+        _note(
+            path / "done",
+            json.dumps(recent | {key.hex: at.isoformat() for key, at in changed.items()}),
+        )
+
+
+def _replace(path: Path, product_ids: list[UUID]) -> None:
+    index = tantivy.Index.open(str(path))
+    writer = index.writer(heap_size=32_000_000, num_threads=1)
+    for start in range(0, len(product_ids), 100):
+        part = product_ids[start : start + 100]
+        found = queries.get_products_at_quorum(part, _guard_product)
+        for product_id in part:
+            writer.delete_documents_by_term("id", product_id.hex)
+            if product := found.get(product_id):
+                with _guard_product(product_id):
+                    writer.add_document(make_document(product))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def _guard_product(product_id: UUID) -> AbstractContextManager[None]:
+    return guard_row(f"index of product {product_id}", partial(retry_product, product_id))
+
+
+def make_document(product: Product) -> Any:
+    tree = queries.get_category_tree_with(*product.all_category_ids)
+    node = tree.by_id.get(product.category_id)
+    path = [*node.ancestors, node] if node else []
+    sold = [variant for variant in product.variants if variant.sold]
+    options = {value for variant in sold for value in variant.options.values()}
+    skus = {variant.sku for variant in sold}
+    card = product_card(product) if sold else None
+    marks = {
+        "deal": card is not None and card.compare_at is not None,
+        "sellable": product.status == "active" and bool(sold),
+        "bare": not all(product.picture_of(variant) for variant in sold),
+        "reduced": any(variant.compare_at for variant in sold),
+    }
+    return tantivy.Document(
+        id=product.product_id.hex,
+        name=" ".join(search_terms(product.name)),
+        kind=" ".join(search_terms(" ".join(each.name for each in path))),
+        brand=" ".join(search_terms(product.brand)),
+        sku=" ".join(
+            {part for sku in skus for part in (*split_words(sku), "".join(split_words(sku)))}
+        ),
+        options=" ".join({term for value in options for term in search_terms(value)}),
+        text=" ".join(
+            search_terms(
+                " ".join(
+                    [
+                        plain_description(product.description),
+                        *product.details.values(),
+                        *product.tags,
+                    ]
+                )
+            )
+        ),
+        status=product.status,
+        category=" ".join(sorted(each.hex for each in product.all_category_ids)),
+        brand_exact=brand_token(product.brand),
+        sku_exact=" ".join(sku_token(variant.sku) for variant in product.variants),
+        availability=product.availability,
+        marks=" ".join(mark for mark, holds in marks.items() if holds),
+        price=min(to_minor_units(variant.price) for variant in sold or product.variants),
+        created=to_milliseconds(product.created_at or current_time()),
+        changed=to_milliseconds(product.updated_at or current_time()),
+        # The first letters, as a number: enough to order a list by.
+        name_order=int.from_bytes(fold_text(product.name).encode()[:7].ljust(7, b"\0"), "big"),
+        sale_from=to_milliseconds(product.active_from) if product.active_from else -_ALWAYS,
+        sale_until=to_milliseconds(product.active_until) if product.active_until else _ALWAYS,
+        discount=round(10_000 * card.discount) if card else 0,
+        rating=rating_rank(card) if card else 0,
+        popularity=popularity_rank(card) if card else 0,
+        **({"card": _packed(card)} if card else {}),
+    )
+
+
+def _vocabulary(product: Product) -> Iterator[str]:
+    for text in (product.name, product.brand, *product.option_names):
+        yield from (word for word in split_words(text) if len(word) > 2)
+
+
+def _packed(card: ProductCard) -> bytes:
+    values = card_columns(card) | {
+        "product_id": card.product_id.hex,
+        "created_at": card.created_at.isoformat(),
+    }
+    return json.dumps(values, ensure_ascii=False).encode()
+
+
+def unpack_card(packed: bytes) -> ProductCard:
+    values = json.loads(bytes(packed))
+    currency = values.pop("currency")
+    was = values.pop("compare_at")
+    return ProductCard(
+        **values
+        | {
+            "product_id": UUID(hex=values["product_id"]),
+            "price": from_minor_units(values["price"], currency),
+            "compare_at": from_minor_units(was, currency) if was is not None else None,
+            "swatches": tuple(values["swatches"]),
+            "created_at": datetime.fromisoformat(values["created_at"]),
+        }
+    )
+
+
+def index_home() -> Path:
+    return Path(settings.SEARCH_INDEX_DIR) / keyspace_name()
+
+
+def _current_file(home: Path) -> Path:
+    return home / f"current-{SCHEMA_VERSION}"
+
+
+def _current(home: Path) -> Path | None:
+    try:
+        return home / _current_file(home).read_text().strip()
+    except FileNotFoundError:
+        return None
+
+
+def _position(path: Path) -> datetime:
+    return datetime.fromisoformat((path / "position").read_text())
+
+
+def _note(file: Path, text: str) -> None:
+    """Write a small file in one go: a reader sees the old text or the new one."""
+    temporary = file.with_name(f"{file.name}.{uuid4().hex}")
+    temporary.write_text(text)
+    temporary.replace(file)
+
+
+@contextmanager
+def _writing(home: Path) -> Iterator[None]:
+    """Keep other processes of this host from writing meanwhile; the lock of a dead one is released."""
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _remove_others(home: Path, keep: set[str]) -> None:
+    # The former one stays: a process may be about to open it.
+    for path in home.iterdir():
+        if path.is_dir() and path.name not in keep and (path / "meta.json").exists():
+            shutil.rmtree(path)

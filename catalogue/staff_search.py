@@ -1,0 +1,144 @@
+"""The staff's search for products of any status (Q3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import tantivy
+
+from catalogue import queries
+from catalogue.entities import CategoryNode, Product
+from catalogue.search import all_of, any_of, in_category, query_words
+from catalogue.search_index import READER, brand_token, sku_token
+
+STAFF_DEEPEST = 10_000
+STAFF_SORTS = {
+    "changed": ("changed", True),
+    "newest": ("created", True),
+    "name": ("name_order", False),
+    "price": ("price", False),
+    "price-down": ("price", True),
+}
+STAFF_PAGE_LENGTH = 25
+
+
+@dataclass(frozen=True, slots=True)
+class StaffFilters:
+    """The filters of the staff's list of products; an empty value filters nothing."""
+
+    status: str = ""
+    category_id: UUID | None = None  # with all categories below it
+    brand: str = ""
+    availability: str = ""
+    without_picture: bool = False
+    reduced: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many filters are set."""
+        return sum(bool(getattr(self, name)) for name in self.__slots__)
+
+
+NO_FILTERS = StaffFilters()
+
+
+@dataclass(frozen=True)
+class StaffSearchResult:
+    """A page of the staff's list. `matched` says how it was found: by "sku", by "words", or "all" without a query."""
+
+    products: tuple[Product, ...]
+    total: int
+    matched: str
+
+
+def find_products_for_staff(
+    query: str = "",
+    filters: StaffFilters = NO_FILTERS,
+    *,
+    sort: str = "changed",
+    limit: int = STAFF_PAGE_LENGTH,
+    offset: int = 0,
+) -> StaffSearchResult:
+    """Return products, whatever their status, as they are now; `sort` is one of STAFF_SORTS.
+
+    A query that is a whole SKU finds its product alone; each word of any other is the beginning of a word of the name, the
+    brand or a SKU. What was saved in the last seconds may be missing. Raises SearchIndexMissing, CassandraUnavailable.
+    """
+    ids, total, matched = _find_for_staff(query, filters, sort, limit, offset)
+    found = queries.get_products_at_quorum(ids, queries.leave_out)
+    return StaffSearchResult(tuple(found[each] for each in ids if each in found), total, matched)
+
+
+def list_product_ids_for_staff(query: str, filters: StaffFilters) -> tuple[list[UUID], int]:
+    """Return which products `find_products_for_staff` finds by these filters, STAFF_DEEPEST at most, and how many there are.
+
+    Raises SearchIndexMissing.
+    """
+    ids, total, _matched = _find_for_staff(query, filters, "newest", STAFF_DEEPEST, 0)
+    return ids, total
+
+
+def _find_for_staff(
+    query: str, filters: StaffFilters, sort: str, limit: int, offset: int
+) -> tuple[list[UUID], int, str]:
+    schema, searcher = READER.searcher()
+    values = {
+        "status": filters.status,
+        "brand_exact": brand_token(filters.brand),
+        "availability": filters.availability,
+    }
+    asked = (("bare", filters.without_picture), ("reduced", filters.reduced))
+    marks = [name for name, is_asked in asked if is_asked]
+    terms = [
+        tantivy.Query.term_query(schema, field, value) for field, value in values.items() if value
+    ] + [tantivy.Query.term_query(schema, "marks", mark) for mark in marks]
+    if filters.category_id:
+        categories = queries.get_category_tree_at_quorum().by_id
+        terms.append(in_category(schema, categories.get(filters.category_id)))
+    field, down = STAFF_SORTS[sort]
+    order = tantivy.Order.Desc if down else tantivy.Order.Asc
+    page = {"limit": limit, "offset": min(offset, STAFF_DEEPEST), "count": True}
+    tries = [
+        (
+            matched,
+            searcher.search(all_of([wanted, *terms]), order_by_field=field, order=order, **page),
+        )
+        for matched, wanted in _staff_queries(schema, query)
+    ]
+    matched, result = next((each for each in tries if each[1].count), tries[-1])
+    ids = [UUID(hex=searcher.doc(address)["id"][0]) for _, address in result.hits]
+    return ids, result.count, matched
+
+
+def count_products_in(nodes: Iterable[CategoryNode]) -> dict[UUID, int]:
+    """Return how many products stand in each category or below it, whatever their status; some seconds may be missing.
+
+    Raises SearchIndexMissing.
+    """
+    schema, searcher = READER.searcher()
+    return {
+        node.category_id: searcher.search(in_category(schema, node), limit=1, count=True).count
+        for node in nodes
+    }
+
+
+def _staff_queries(schema: Any, query: str) -> list[tuple[str, Any]]:
+    """Return the queries to try, each with its name for `matched`. The first that finds anything counts."""
+    words = query_words(query)
+    if not words:
+        everything = tantivy.Query.all_query() if not query.strip() else tantivy.Query.empty_query()
+        return [("all" if not query.strip() else "words", everything)]
+    beginnings = [
+        any_of(
+            [
+                tantivy.Query.regex_query(schema, field, f"{word}.*")
+                for field in ("name", "brand", "sku")
+            ]
+        )
+        for word in words
+    ]
+    sku = tantivy.Query.term_query(schema, "sku_exact", sku_token(query))
+    return [("sku", sku), ("words", all_of(beginnings))]

@@ -1,0 +1,233 @@
+"""The rows of a change of many things, each handled exactly once: of bulk changes (jobs.bulk_changes) and of imported files.
+
+A caller says what is done to a row, and how a second try knows that it was done. The store keeps each row's result, counts its
+failures, and goes back to rows without a result.
+"""
+
+# ruff: noqa: S608 - the names of tables and columns are its users’ own constants
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from cassandra.query import BoundStatement
+from django.utils.translation import gettext as _
+
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    CassandraUnavailable,
+    PendingResult,
+    Row,
+    apply_batch,
+    conditional_write,
+    read,
+)
+from jobs.rows import MAX_FAILURES, guard_row
+
+log = logging.getLogger(__name__)
+
+RESULTS = ("done", "unchanged", "refused", "changed")
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOfChange:
+    """All rows of one change: `owner_id` is in their keys, `name` is for the log."""
+
+    owner_id: UUID
+    total: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowTable:
+    """A table of rows, and its columns beside bucket, position, result, label, reason and failures.
+
+    `owner` has the id of what the rows belong to. `given` are written with a row, `noted` later by the caller. `listed` are read
+    beside the result where all rows are read. Rows are handled page by page; a bucket holds whole pages.
+    """
+
+    name: str
+    owner: str
+    given: Sequence[str]
+    listed: Sequence[str]
+    noted: Sequence[str] = ()
+    bucket_length: int = 500
+    page_length: int = 25
+
+
+class RowStore:
+    """The rows of a table, handled once each. All methods raise CassandraUnavailable.
+
+    `is_to_handle` says which rows are handled; the others never get a result.
+    """
+
+    def __init__(
+        self, table: RowTable, is_to_handle: Callable[[Row], bool] = lambda _row: True
+    ) -> None:
+        owner, given = table.owner, table.given
+        self._owner, self._is_to_handle = owner, is_to_handle
+        self._bucket_length, self._page_length = table.bucket_length, table.page_length
+        bucket = f"{owner} = :{owner} AND bucket = :bucket"
+        of_row = f"WHERE {bucket} AND position = :position"
+        written = (owner, "bucket", "position", *given)
+        self._insert = conditional_write(
+            "Q1",
+            f"""INSERT INTO {table.name} ({", ".join(written)})
+                VALUES ({", ".join(f":{name}" for name in written)}) IF NOT EXISTS""",
+        )
+        result = (
+            f"UPDATE {table.name} SET result = :result, label = :label, reason = :reason {of_row}"
+        )
+        # A row that was done stays so, whatever another process has found since.
+        self._note_done = conditional_write("Q1", f"{result} IF EXISTS")
+        self._note_result = conditional_write("Q1", f"{result} IF result = :nothing")
+        self._note_failure = conditional_write(
+            "Q1", f"UPDATE {table.name} SET failures = :failures {of_row} IF result = :nothing"
+        )
+        extra = [name for name in ("label", "reason") if name not in given]
+        selected = (*written, *table.noted, "failures", "result", *extra)
+        self._rows = read(
+            "Q1",
+            f"""SELECT {", ".join(selected)} FROM {table.name}
+                WHERE {bucket} AND position >= :first LIMIT :most""",
+        )
+        self._results = read(
+            "Q1",
+            f"SELECT position, result, {', '.join(table.listed)} FROM {table.name} WHERE {bucket}",
+        )
+
+    # ---- Reading
+
+    def key_of(self, row: Row) -> dict[str, object]:
+        """Return the key of a row."""
+        return self._key(getattr(row, self._owner), row.position)
+
+    def _key(self, owner_id: UUID, position: int) -> dict[str, object]:
+        return {
+            self._owner: owner_id,
+            "bucket": position // self._bucket_length,
+            "position": position,
+        }
+
+    def start_read(self, owner_id: UUID, first: int, most: int) -> PendingResult:
+        """Start reading rows with all their columns, from a position on, within its bucket."""
+        bucket = first // self._bucket_length
+        return self._rows.start(**{self._owner: owner_id}, bucket=bucket, first=first, most=most)
+
+    def read(self, owner_id: UUID, first: int, most: int = 0) -> list[Row]:
+        """Return rows with all their columns, from a position on, within its bucket: a page, or `most`."""
+        return self.start_read(owner_id, first, most or self._page_length).rows()
+
+    def read_again(self, row: Row) -> Row:
+        """Return a row as it is stored now."""
+        (again,) = self.read(getattr(row, self._owner), row.position, 1)
+        return again
+
+    def iterate_results(self, rows: RowsOfChange) -> Iterator[Row]:
+        """Yield position, result and the `listed` columns of all rows, bucket by bucket."""
+        for bucket in range(-(-rows.total // self._bucket_length)):
+            yield from self.list_bucket_results(rows.owner_id, bucket)
+
+    def list_bucket_results(self, owner_id: UUID, bucket: int) -> list[Row]:
+        """Return position, result and the `listed` columns of the rows of a bucket."""
+        return self._results.all(**{self._owner: owner_id}, bucket=bucket)
+
+    def count_results(self, rows: RowsOfChange) -> tuple[Counter[str], int | None]:
+        """Return how many rows have each result, and the position from which to go on if one has none yet."""
+        counts, waiting = Counter[str](), None
+        for row in self.iterate_results(rows):
+            if row.result:
+                counts[row.result] += 1
+            elif waiting is None and self._is_to_handle(row):
+                waiting = row.position // self._page_length * self._page_length
+        return counts, waiting
+
+    # ---- Writing
+
+    def insert(self, owner_id: UUID, rows: Mapping[int, Mapping[str, object]]) -> None:
+        """Write rows of one bucket by their positions, all or none. It may be done again."""
+        inserts: list[BoundStatement] = [
+            self._insert.bind(**self._key(owner_id, position), **values)
+            for position, values in rows.items()
+        ]
+        apply_batch(*inserts, if_lost=REFUSED_MEANS_DONE)
+
+    def note_done(self, owner_id: UUID, position: int, label: str | None) -> bool:
+        """Note that a row was done, and return True. It may be done again at any time."""
+        outcome = self._note_done.apply(
+            if_lost=SEND_AGAIN,
+            **self._key(owner_id, position),
+            result="done",
+            label=label,
+            reason=None,
+        )
+        return bool(outcome)
+
+    def note_result(self, row: Row, result: str, label: str | None, reason: str = "") -> None:
+        """Note why a row was not done, unless another process has noted something else meanwhile."""
+        self._note_result.apply(
+            if_lost=SEND_AGAIN,
+            **self.key_of(row),
+            result=result,
+            label=label,
+            reason=reason or None,
+            nothing=None,
+        )
+
+    # ---- Handling
+
+    def run(
+        self,
+        rows: RowsOfChange,
+        handled: int,
+        most: int,
+        handle: Callable[[Row], Any],
+        note_handled: Callable[[int], Any],
+    ) -> tuple[int, int]:
+        """Handle rows without a result, from position `handled` on; return how far it has come, and how many it has tried.
+
+        It tries about `most` rows, and calls `note_handled` after each page that had one. `handle` does what is to be done, unless it was done
+        before, and notes the result. A row that has failed MAX_FAILURES times is refused. Raises UnknownOutcome, too.
+        """
+        tried = 0
+        while handled < rows.total and tried < most:
+            page = self.read(rows.owner_id, handled)
+            if not page:
+                break  # they have expired
+            for row in page:
+                if not row.result:
+                    tried += 1
+                    if self._is_to_handle(row):
+                        # A row without a result keeps the change unfinished: a later run goes back to it.
+                        name = f"row {row.position} of {rows.name}"
+                        with guard_row(name), self._count_failure(row, name):
+                            handle(row)
+            handled = min((handled // self._page_length + 1) * self._page_length, rows.total)
+            # Pages whose rows all have a result are passed again at no cost of a write.
+            if not all(row.result for row in page):
+                note_handled(handled)
+        return handled, tried
+
+    @contextmanager
+    def _count_failure(self, row: Row, name: str) -> Iterator[None]:
+        """Handle a row within. If it raises for the MAX_FAILURES-th time, refuse the row, so that the change ends."""
+        try:
+            yield
+        except CassandraUnavailable:
+            raise
+        except Exception:
+            failures = (row.failures or 0) + 1
+            self._note_failure.apply(
+                if_lost=SEND_AGAIN, **self.key_of(row), failures=failures, nothing=None
+            )
+            if failures >= MAX_FAILURES:
+                log.error("refused after %d failures: %s", failures, name)
+                said = _("The shop failed %(count)d times to change it. Check what it says now.")
+                self.note_result(row, "refused", row.label, said % {"count": failures})
+            raise

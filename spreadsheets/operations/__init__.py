@@ -1,0 +1,13 @@
+"""Files come in and go out: the worker does it, in steps that may be cut off anywhere and done twice (decision 042)."""
+
+from spreadsheets.operations.exports import (
+    EXPORT_SECONDS,
+    delete_export,
+    expire_export,
+    iterate_export,
+    start_export,
+    start_order_file,
+)
+from spreadsheets.operations.imports import CHUNK, is_applied, mark_of, start_applying, start_import
+from spreadsheets.operations.runs import run_task
+from spreadsheets.operations.tasks import note_failure

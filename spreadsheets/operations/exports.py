@@ -1,0 +1,295 @@
+"""Files go out: written in parts, put together, fetched, and deleted after an hour (decision 042)."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from tempfile import TemporaryFile
+from typing import IO
+from uuid import UUID, uuid4
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from cassandra_db import SEND_AGAIN, applied_if, conditional_write
+from catalogue.entities import Product
+from catalogue.queries import get_products, guard_product, iterate_products_of_part
+from orders.board import OrderFilter, iterate_orders
+from orders.papers.order_files import MAX_PRINTED_ORDERS, ORDER_FILES, OrderFile
+from spreadsheets import entities, queries
+from spreadsheets.entities import SpreadsheetTask
+from spreadsheets.errors import FileRefused
+from spreadsheets.files import csv_line, read_csv_lines, write_xlsx
+from spreadsheets.layouts import LAYOUTS, Layout
+from spreadsheets.operations.stored_files import COPY_BYTES, INCOMING, file_of, open_stored
+from spreadsheets.operations.tasks import NOTE_ENDED, end_task, note_handled, start_task
+from web.encryption import decrypt_bytes, encrypt_bytes
+
+OUTGOING = "exports"
+# The parts in which all products of the shop are written.
+PARTS = 256
+EXPORT_SECONDS = 3600
+_ID_BYTES = 16
+_PURPOSE = "files of orders"
+
+
+NOTE_COUNTED = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET stored_as = :stored_as, total = :total WHERE month = :month AND task_id = :task_id
+       IF stored_as = :seen""",
+)
+
+
+def start_export(
+    task_id: UUID,
+    layout: str,
+    file_format: str,
+    product_ids: Sequence[UUID] | None,
+    started_by: UUID,
+    now: datetime,
+) -> SpreadsheetTask:
+    """Have the worker write a file of these products, or of all; return the export, or the one that was started under this id before.
+
+    Raises CassandraUnavailable, OSError.
+    """
+    ids = None if product_ids is None else b"".join(each.bytes for each in product_ids)
+    total = PARTS if product_ids is None else len(product_ids)
+    return _start_writing(task_id, layout, file_format, ids, total, started_by, now)
+
+
+def start_order_file(
+    task_id: UUID,
+    kind: OrderFile,
+    chosen: Sequence[UUID] | OrderFilter,
+    started_by: UUID,
+    now: datetime,
+) -> SpreadsheetTask:
+    """Have the worker write a file of these orders, or of those that a filter finds then; return it, or what was started under this id before.
+
+    Raises ValueError for a paper of more orders than MAX_PRINTED_ORDERS, CassandraUnavailable, OSError.
+    """
+    if kind.draw and (isinstance(chosen, OrderFilter) or len(chosen) > MAX_PRINTED_ORDERS):
+        raise ValueError("too many orders for a paper")
+    if isinstance(chosen, OrderFilter):
+        content, total = json.dumps(chosen.to_dict()).encode(), 0
+    else:
+        content, total = b"".join(each.bytes for each in chosen), len(chosen)
+    return _start_writing(task_id, kind.name, kind.format, content, total, started_by, now)
+
+
+def _start_writing(
+    task_id: UUID,
+    layout: str,
+    file_format: str,
+    content: bytes | None,
+    total: int,
+    started_by: UUID,
+    now: datetime,
+) -> SpreadsheetTask:
+    """Start an export; `content` says of what: ids, or a filter whose `total` is not known yet, or None for all products."""
+    if existing := queries.get_task(task_id):
+        return existing
+    stored_as = ""
+    if content is not None:
+        stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file_of([content]))
+    task = SpreadsheetTask(
+        task_id,
+        layout,
+        entities.WRITING,
+        f"{layout}.{file_format}",
+        stored_as,
+        started_by,
+        now,
+        file_format,
+        total=total,
+    )
+    return start_task(task, now)
+
+
+def write_on(task: SpreadsheetTask, most: int) -> int:
+    """Write some more parts of an export; when all are there, it can be fetched."""
+    if task.stored_as and not task.total:
+        return _count_orders(task)
+    done, count = task.handled, 0
+    try:
+        with ExitStack() as stack:
+            ids = stack.enter_context(open_stored(task.stored_as)) if task.stored_as else None
+            while done < task.total and count < most:
+                end = done + 1 if ids is None else min(done + queries.BUCKET_LENGTH, task.total)
+                written = _write_part(task, done, _iterate_lines(task, ids, done, end))
+                count += max(written, end - done)
+                done = end
+                note_handled(task, done, task.total)
+        if done < task.total:
+            return count
+        _put_together(task)
+    except FileRefused as refused:
+        end_task(task, entities.REFUSED, str(refused))
+        return count
+    end_task(task, entities.WRITTEN)
+    return max(count, 1)
+
+
+def _count_orders(task: SpreadsheetTask) -> int:
+    """Put the ids of the orders that a filter finds in its place, once, so that each run goes on in the same list."""
+    try:
+        with open_stored(task.stored_as) as file:
+            chosen = OrderFilter.from_dict(json.load(file))
+    except FileRefused as refused:
+        current = queries.get_task(task.task_id)
+        if current and current.stored_as != task.stored_as:
+            return 0  # another process has counted them meanwhile
+        end_task(task, entities.REFUSED, str(refused))
+        return 0
+    ids = file_of(row.order_id.bytes for row in iterate_orders(chosen))
+    total = ids.size // _ID_BYTES
+    if not total:
+        end_task(task, entities.REFUSED, _("No order is listed like this any more."))
+        return 1
+    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", ids)
+    outcome = NOTE_COUNTED.apply(
+        if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
+        **task.key,
+        stored_as=stored_as,
+        total=total,
+        seen=task.stored_as,
+    )
+    default_storage.delete(task.stored_as if outcome else stored_as)
+    return 1
+
+
+def _iterate_lines(
+    task: SpreadsheetTask, ids: IO[bytes] | None, first: int, end: int
+) -> Iterator[list[str]]:
+    """Yield the lines of a part: of the ids from `first` to `end`, or without any of a part of all products."""
+    if ids is None:
+        products: Iterable[Product] = iterate_products_of_part(first, PARTS)
+    else:
+        ids.seek(first * _ID_BYTES)
+        chosen = [UUID(bytes=ids.read(_ID_BYTES)) for _place in range(first, end)]
+        if kind := ORDER_FILES.get(task.layout):
+            yield from kind.iterate_lines(chosen)
+            return
+        found = get_products(chosen, guard_product)
+        products = (found[each] for each in chosen if each in found)
+    for product in products:
+        yield from LAYOUTS[task.layout].lines(product)
+
+
+def _part_name(task: SpreadsheetTask, first: int) -> str:
+    return f"{OUTGOING}/{task.task_id.hex}/{first:06}"
+
+
+def _write_part(task: SpreadsheetTask, first: int, lines: Iterable[Sequence[str]]) -> int:
+    """Write a part of an export, as CSV; return how many lines it has. What a process that died has left is replaced."""
+    count = 0
+
+    def written() -> Iterator[bytes]:
+        nonlocal count
+        for count, each in enumerate(lines, 1):  # noqa: B007 -- it is how many there were
+            yield csv_line(each)
+
+    # Also if it is empty: one that is missing when the file is put together is a fault.
+    _save(task, _part_name(task, first), file_of(written()))
+    return count
+
+
+def _save(task: SpreadsheetTask, name: str, content: File[bytes]) -> None:
+    """Save a file of an export in the place of what is there. One of orders, which has addresses, is encrypted."""
+    if task.layout in ORDER_FILES:
+        sealed = encrypt_bytes(content.read(), _PURPOSE, name)
+        content = file_of([sealed])
+    default_storage.delete(name)
+    default_storage.save(name, content)
+
+
+def _read_sealed(name: str) -> bytes:
+    """Return what `_save` has encrypted. Raises FileRefused if it is gone, DecryptionError."""
+    with open_stored(name) as file:
+        return decrypt_bytes(file.read(), _PURPOSE, name)
+
+
+def _list_parts(task: SpreadsheetTask) -> list[str]:
+    # By their names, not by what is there: of two workers at once, one has saved under another name.
+    step = queries.BUCKET_LENGTH if task.stored_as else 1
+    return [_part_name(task, first) for first in range(0, task.total, step)]
+
+
+def _put_together(task: SpreadsheetTask) -> None:
+    """Make one file of all parts where it is not simply one after the other. Raises FileRefused."""
+    kind = ORDER_FILES.get(task.layout)
+    if kind and kind.draw:
+        lines = (
+            line
+            for name in _list_parts(task)
+            for line in read_csv_lines(io.BytesIO(_read_sealed(name)))
+        )
+        _save(task, _whole_name(task), file_of([kind.draw(lines, task.started_at)]))
+    elif task.format == "xlsx":
+        _write_workbook(task, LAYOUTS[task.layout])
+
+
+def _write_workbook(task: SpreadsheetTask, layout: Layout) -> None:
+    """Put the parts together to one XLSX file. Raises FileRefused."""
+
+    def lines() -> Iterator[list[str]]:
+        yield layout.head
+        for name in _list_parts(task):
+            with open_stored(name) as part:
+                yield from read_csv_lines(part)
+
+    with TemporaryFile() as file:
+        write_xlsx(file, lines(), layout.number_places)
+        file.seek(0)
+        _save(task, _whole_name(task), File(file, name="workbook"))
+
+
+def _whole_name(task: SpreadsheetTask) -> str:
+    return f"{OUTGOING}/{task.task_id.hex}/whole.{task.format}"
+
+
+def iterate_export(task: SpreadsheetTask) -> Iterator[bytes]:
+    """Yield the bytes of a written export, piece by piece. Raises OSError, FileRefused, DecryptionError."""
+    kind = ORDER_FILES.get(task.layout)
+    if task.format == "csv":
+        names = _list_parts(task)
+        # With its mark, so that a spreadsheet takes it for what it is.
+        yield b"\xef\xbb\xbf" + csv_line(kind.head if kind else LAYOUTS[task.layout].head)
+    else:
+        names = [_whole_name(task)]
+    for name in names:
+        if kind:
+            yield _read_sealed(name)
+            continue
+        with default_storage.open(name) as part:
+            yield from part.chunks(COPY_BYTES)
+
+
+def expire_export(task: SpreadsheetTask, now: datetime) -> None:
+    """Say that an export can no longer be fetched; `delete_export` is next. Raises CassandraUnavailable."""
+    NOTE_ENDED.apply(
+        if_lost=SEND_AGAIN,
+        **task.key,
+        state=entities.WRITTEN,
+        then=entities.EXPIRED,
+        problem=None,
+        now=now,
+    )
+
+
+def delete_export(task: SpreadsheetTask) -> None:
+    """Delete the files of an export that has expired or was refused, and note that it has none. Raises CassandraUnavailable, OSError."""
+    folder = f"{OUTGOING}/{task.task_id.hex}"
+    # Not by the names of its parts: of two workers at once, one has saved under another name.
+    try:
+        names = default_storage.listdir(folder)[1]
+    except FileNotFoundError:
+        names = []
+    for name in names:
+        default_storage.delete(f"{folder}/{name}")
+    default_storage.delete(folder)
+    note_handled(task, handled=0, total=0)

@@ -1,0 +1,277 @@
+"""Files come in: a file is read, and what each of its rows would change is written down once (decision 042).
+
+Nothing is changed before somebody has looked at that and says so. Then each row is applied once: what it saves carries its mark, in
+the same conditional batch.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    Row,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    current_time,
+)
+from catalogue.bulk_changes import has_mark
+from spreadsheets import entities, queries
+from spreadsheets.entities import FileRow, PlannedRow, SpreadsheetTask, pack
+from spreadsheets.errors import FileRefused
+from spreadsheets.files import Table, open_table, unpack_workbook
+from spreadsheets.layouts import LAYOUTS, Layout, iterate_rows
+from spreadsheets.operations.stored_files import INCOMING, file_of, open_stored
+from spreadsheets.operations.tasks import (
+    note_handled,
+    start_task,
+)
+from spreadsheets.products import apply_changes
+from spreadsheets.stock import apply_count, is_counted
+
+# Rows that are compared at once: their products are read side by side.
+CHUNK = 25
+# Their plans are one conditional batch, at most 8 MiB: half a segment of the commit log. This many letters of a file, and
+# _LETTERS_A_LINE for each line, make some megabytes at most, with the present values of the cells and without ASCII.
+MAX_CHUNK_LETTERS = 250_000
+_LETTERS_A_LINE = 500
+# A row with more faults names the first ones.
+_MAX_FAULTS = 100
+_MAX_KEY_LENGTH = 200
+
+
+NOTE_UNPACKED = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET stored_as = :stored_as WHERE month = :month AND task_id = :task_id
+       IF stored_as = :seen""",
+)
+
+
+NOTE_READ = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, total = :total, counts = :counts,
+       encoding = :encoding, problem = :problem WHERE month = :month AND task_id = :task_id IF state = :state""",
+)
+
+
+NOTE_STATE = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, failures = 0
+       WHERE month = :month AND task_id = :task_id IF state = :state""",
+)
+
+
+FINISH = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, handled = :handled, results = :results
+       WHERE month = :month AND task_id = :task_id IF state = :state""",
+)
+
+
+def start_import(
+    task_id: UUID, layout: str, file: File[Any], file_name: str, started_by: UUID, now: datetime
+) -> SpreadsheetTask:
+    """Keep a file for the worker to read; return its import, or the one that was started under this id before.
+
+    Raises CassandraUnavailable, OSError.
+    """
+    if existing := queries.get_task(task_id):
+        return existing
+    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file)
+    task = SpreadsheetTask(
+        task_id, layout, entities.READING, file_name[:200], stored_as, started_by, now
+    )
+    return start_task(task, now)
+
+
+def start_applying(task: SpreadsheetTask, now: datetime) -> bool:
+    """Have the worker apply an import that was read; return whether it is being applied now, or was. Raises CassandraUnavailable."""
+
+    def is_applying(row: Row) -> bool:
+        return row.state in (entities.APPLYING, entities.FINISHED)
+
+    outcome = apply_batch(
+        NOTE_STATE.bind(
+            **task.key, state=entities.READ, then=entities.APPLYING, handled=0, now=now
+        ),
+        queries.UNFINISHED.bind_add(task.task_id),
+        if_lost=applied_if(is_applying),
+    )
+    return bool(outcome) or bool(outcome.current and is_applying(outcome.current))
+
+
+def read_on(task: SpreadsheetTask, most: int) -> int:
+    """Read on in a file, and write down what its rows would change; when there is no more, count them."""
+    layout, done, encoding = LAYOUTS[task.layout], task.handled, ""
+    try:
+        with open_stored(task.stored_as) as file:
+            table = open_table(file, layout.head)
+            if table.is_workbook:
+                _unpack(task, table)
+                return 1
+            encoding = table.encoding
+            rows = islice(iterate_rows(layout, table), done, None)
+            chunks = _divide(rows)
+            while done - task.handled < most and (chunk := next(chunks, [])):
+                plan_rows(task, layout, chunk)
+                done += len(chunk)
+            is_over = next(rows, None) is None
+    except FileRefused as refused:
+        _end_reading(task, entities.REFUSED, done, encoding, str(refused))
+        return done - task.handled
+    if is_over:
+        problem = "" if done else _("The file has no lines below its head.")
+        _end_reading(task, entities.READ if done else entities.REFUSED, done, encoding, problem)
+    else:
+        note_handled(task, done, total=done)
+    return done - task.handled
+
+
+def _unpack(task: SpreadsheetTask, table: Table) -> None:
+    """Put a CSV file in the place of a workbook, once, so that no run has to take it apart again. Raises FileRefused."""
+    stored_as = default_storage.save(f"{INCOMING}/{uuid4().hex}", file_of(unpack_workbook(table)))
+    outcome = NOTE_UNPACKED.apply(
+        if_lost=applied_if(lambda row: bool(row.stored_as == stored_as)),
+        **task.key,
+        stored_as=stored_as,
+        seen=task.stored_as,
+    )
+    default_storage.delete(task.stored_as if outcome else stored_as)
+
+
+def _divide(rows: Iterable[FileRow]) -> Iterator[list[FileRow]]:
+    """Yield rows that are written down together: of one bucket, and of no more letters than one batch holds.
+
+    What of a file is written together must be the same when it is read again.
+    """
+    chunk: list[FileRow] = []
+    size = 0
+    for row in rows:
+        chunk.append(row)
+        size += sum(_LETTERS_A_LINE + sum(map(len, cells.values())) for _line, cells in row.lines)
+        is_last = (row.position + 1) % queries.BUCKET_LENGTH == 0
+        if is_last or len(chunk) == CHUNK or size > MAX_CHUNK_LETTERS:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def plan_rows(task: SpreadsheetTask, layout: Layout, rows: Sequence[FileRow]) -> None:
+    """Write down what some rows would change. A step that was cut off has written all of a chunk, or nothing."""
+    planned = layout.plan(rows, task.task_id, current_time())
+    queries.ROWS.insert(
+        task.task_id,
+        {
+            each.position: {
+                "line": each.line,
+                "key": each.key[:_MAX_KEY_LENGTH],
+                "plan": each.plan,
+                "label": each.label or None,
+                "product_id": each.product_id,
+                "variant_id": each.variant_id,
+                "seen": each.seen,
+                "changes": pack(each.changes),
+                "faults": pack(each.faults[:_MAX_FAULTS]),
+            }
+            for each in planned
+        },
+    )
+
+
+def _end_reading(
+    task: SpreadsheetTask, state: str, total: int, encoding: str, problem: str
+) -> None:
+    whole = replace(task, total=total)
+    rows = queries.ROWS.iterate_results(whole.rows) if not problem else ()
+    counts = Counter(row.plan for row in rows)
+    apply_batch(
+        NOTE_READ.bind(
+            **task.key,
+            state=entities.READING,
+            then=state,
+            handled=0,
+            total=total,
+            counts=dict(counts),
+            encoding=encoding or None,
+            problem=problem or None,
+            now=current_time(),
+        ),
+        queries.UNFINISHED.bind_remove(task.task_id),
+        if_lost=REFUSED_MEANS_DONE,
+    )
+    # The rows hold all that matters of it.
+    default_storage.delete(task.stored_as)
+
+
+def mark_of(task_id: UUID, position: int) -> UUID:
+    """Return by what a product, or a correction of stock, knows that a row of an import has made it."""
+    return UUID(int=task_id.int + 1 + position)
+
+
+def apply_on(task: SpreadsheetTask, most: int) -> int:
+    """Apply about `most` more rows; when none is left, count the results. Return how many rows it has tried."""
+    done, tried = queries.ROWS.run(
+        task.rows,
+        task.handled,
+        most,
+        partial(_apply_row, task),
+        lambda handled: note_handled(task, handled, task.total),
+    )
+    if done >= task.total:
+        _finish(task)
+    return tried
+
+
+def _apply_row(task: SpreadsheetTask, stored: Row) -> None:
+    row = queries.planned_row(stored)
+    mark = mark_of(task.task_id, row.position)
+    if task.layout == "stock":
+        reason = _("Import of %(name)s") % {"name": task.file_name}
+        result, reason = apply_count(row, str(task.started_by), reason, mark)
+    else:
+        result, reason = apply_changes(row, task.task_id, mark)
+    if result == "done":
+        queries.ROWS.note_done(task.task_id, row.position, stored.label)
+    else:
+        queries.ROWS.note_result(stored, result, stored.label, reason)
+
+
+def is_applied(task: SpreadsheetTask, row: PlannedRow) -> bool:
+    """Return whether what a row changes was saved by it. Raises CassandraUnavailable."""
+    mark = mark_of(task.task_id, row.position)
+    if task.layout == "stock":
+        return is_counted(row, mark)
+    return row.product_id is not None and has_mark(row.product_id, mark)
+
+
+def _finish(task: SpreadsheetTask) -> None:
+    """Count the results and take the import off the worker's list; or go back to a row that another worker has left without one."""
+    results, waiting = queries.ROWS.count_results(task.rows)
+    if waiting is not None:
+        note_handled(task, waiting, task.total)
+        return
+    apply_batch(
+        FINISH.bind(
+            **task.key,
+            state=entities.APPLYING,
+            then=entities.FINISHED,
+            handled=task.total,
+            results=dict(results),
+            now=current_time(),
+        ),
+        queries.UNFINISHED.bind_remove(task.task_id),
+        if_lost=REFUSED_MEANS_DONE,
+    )

@@ -1,0 +1,39 @@
+"""Files in the storage: what was sent, and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from tempfile import TemporaryFile
+from typing import IO
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from spreadsheets.errors import FileRefused
+
+INCOMING = "incoming"
+COPY_BYTES = 64 * 1024
+
+
+def open_stored(name: str) -> IO[bytes]:
+    """Return a copy of a stored file that can be read from any place. Raises FileRefused if it is gone."""
+    copy = TemporaryFile()  # noqa: SIM115 -- the caller closes it
+    try:
+        with default_storage.open(name) as stored:
+            for part in stored.chunks(COPY_BYTES):
+                copy.write(part)
+    except FileNotFoundError as error:
+        copy.close()
+        raise FileRefused(_("The file was not read within a day. Send it again.")) from error
+    copy.seek(0)
+    return copy
+
+
+def file_of(pieces: Iterable[bytes]) -> File[bytes]:
+    """Return a temporary file with these bytes, for the storage."""
+    file = TemporaryFile()  # noqa: SIM115 -- gone with what refers to it
+    for each in pieces:
+        file.write(each)
+    file.seek(0)
+    return File(file, name="piece")

@@ -1,0 +1,105 @@
+"""An import or export as the worker's task: started, counted on, ended."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from cassandra_db import (
+    REFUSED_MEANS_DONE,
+    SEND_AGAIN,
+    Row,
+    applied_if,
+    apply_batch,
+    conditional_write,
+    current_time,
+)
+from jobs.rows import MAX_FAILURES
+from spreadsheets import entities, queries
+from spreadsheets.entities import SpreadsheetTask
+
+INSERT_TASK = conditional_write(
+    "Q1",
+    """INSERT INTO spreadsheet_tasks (month, task_id, layout, state, file_name, stored_as, format, total, started_by, started_at,
+       changed_at, handled) VALUES (:month, :task_id, :layout, :state, :file_name, :stored_as, :format, :total, :started_by,
+       :now, :now, 0) IF NOT EXISTS""",
+)
+
+
+NOTE_HANDLED = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET handled = :handled, total = :total, failures = 0 WHERE month = :month AND task_id = :task_id
+       IF state = :state""",
+)
+
+
+NOTE_FAILURE = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET failures = :failures WHERE month = :month AND task_id = :task_id IF state = :state""",
+)
+
+
+NOTE_ENDED = conditional_write(
+    "Q1",
+    """UPDATE spreadsheet_tasks SET state = :then, changed_at = :now, problem = :problem
+       WHERE month = :month AND task_id = :task_id IF state = :state""",
+)
+
+
+def start_task(task: SpreadsheetTask, now: datetime) -> SpreadsheetTask:
+    """Put a task on the worker's list; return it, or the one that was started under its id before. Raises CassandraUnavailable."""
+
+    # One that somebody else has started under the same id, at the same time, has a file of its own.
+    def is_ours(row: Row) -> bool:
+        return bool(row.stored_as == (task.stored_as or None) and row.started_at == now)
+
+    insert = INSERT_TASK.bind(
+        **task.key,
+        layout=task.layout,
+        state=task.state,
+        file_name=task.file_name,
+        stored_as=task.stored_as or None,
+        format=task.format or None,
+        total=task.total,
+        started_by=task.started_by,
+        now=now,
+    )
+    if apply_batch(insert, queries.UNFINISHED.bind_add(task.task_id), if_lost=applied_if(is_ours)):
+        return task
+    if task.stored_as:
+        default_storage.delete(task.stored_as)
+    started = queries.get_task(task.task_id)
+    assert started
+    return started
+
+
+def note_failure(task: SpreadsheetTask) -> None:
+    """Count that a run has failed; after MAX_FAILURES in a row the import or export is refused. Raises CassandraUnavailable."""
+    failures = task.failures + 1
+    if failures < MAX_FAILURES:
+        NOTE_FAILURE.apply(if_lost=SEND_AGAIN, **task.key, failures=failures, state=task.state)
+        return
+    said = _("The shop could not go on with it. What its rows say was changed, was changed.")
+    end_task(task, entities.REFUSED, said)
+
+
+def note_handled(task: SpreadsheetTask, handled: int, total: int) -> None:
+    """Note how far a task has come. Raises CassandraUnavailable."""
+    NOTE_HANDLED.apply(
+        if_lost=SEND_AGAIN, **task.key, handled=handled, total=total, state=task.state
+    )
+
+
+def end_task(task: SpreadsheetTask, state: str, problem: str = "") -> None:
+    """Take a task off the worker's list, and delete the file that it read. Raises CassandraUnavailable, OSError."""
+    apply_batch(
+        NOTE_ENDED.bind(
+            **task.key, state=task.state, then=state, problem=problem or None, now=current_time()
+        ),
+        queries.UNFINISHED.bind_remove(task.task_id),
+        if_lost=REFUSED_MEANS_DONE,
+    )
+    if task.stored_as:
+        default_storage.delete(task.stored_as)
