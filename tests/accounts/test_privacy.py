@@ -516,7 +516,7 @@ class Countdown:
             return run
 
         patching.setattr(statements.Statement, "run", counted(statements.Statement.run))
-        patching.setattr(statements, "_apply_with_retries", counted(statements._apply_with_retries))
+        patching.setattr(statements, "apply_with_retries", counted(statements.apply_with_retries))
 
 
 def test_s53_the_job_waits_a_while_and_begins_where_it_was(alice: User, asked: datetime) -> None:

@@ -15,7 +15,7 @@ from accounts.models import User
 from analytics import queries as sales
 from analytics.figures import ALL_CATEGORIES, SoldLine
 from analytics.operations import DAY_DONE, Sale, record_sale, roll_up_day
-from cassandra_db import CassandraUnavailable, statements
+from cassandra_db import CassandraUnavailable, meter
 from cassandra_db.session import get_session
 from consistency import runner
 from consistency.findings import Report, Scope
@@ -575,7 +575,7 @@ def test_its_slow_reads_do_not_bury_what_the_check_says(
 ) -> None:
     def read_slowly(*_: object, **__: object) -> Report:
         for question in ("Q12", "Q17", "Q12"):
-            statements._log_if_slow(question, "SELECT number FROM orders", took=9.0)
+            meter.log_if_slow(question, "SELECT number FROM orders", took=9.0)
         return Report()
 
     monkeypatch.setattr(command, "check_consistency", read_slowly)
@@ -583,7 +583,7 @@ def test_its_slow_reads_do_not_bury_what_the_check_says(
     assert status == 0
     assert not caplog.records
     assert "3 of its statements took longer than 5000 ms; most of them: Q12 2, Q17 1." in said
-    statements._log_if_slow("Q12", "SELECT number FROM orders", took=9.0)
+    meter.log_if_slow("Q12", "SELECT number FROM orders", took=9.0)
     assert len(caplog.records) == 1, "anybody else's are logged"
 
 
