@@ -1,28 +1,18 @@
 """Checks the cards that stand on lists other than those of a category (I14). The worker writes them some time after a change."""
 
 from __future__ import annotations
-from consistency.catalogue import AT_ONCE
-from consistency.catalogue import SOON
-from consistency.catalogue import has_values
-from consistency.catalogue import is_following
+
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Any
-from uuid import UUID
-from cassandra_db import Row, Statement, current_microseconds, current_time, read, scan
-from catalogue import bulk_changes, queries
-from catalogue import operations as catalogue
-from catalogue.entities import CategoryNode, Product
+
+from cassandra_db import Row, Statement, current_microseconds, current_time, scan
+from catalogue import operations, queries
+from catalogue.entities import Product
+from consistency.catalogue import AT_ONCE, SOON, has_values, is_following
 from consistency.findings import Check, Scope, Violation
-from inventory.operations import copy_stock
-from inventory.operations.stock_copies import is_copied
-from inventory.operations.stock_lists import COPIED
-from inventory.queries import prefetch_stock_numbers, product_availability, stock_from_rows
-from jobs.bulk_changes import BulkChangeRow
-from jobs.models import BULK_CHANGE_TTL
-from jobs.months import list_months
 
 
 @dataclass(frozen=True)
@@ -53,14 +43,14 @@ class CardList:
 
 
 def _card_of(product: Product) -> dict[str, Any]:
-    return catalogue.card_columns(queries.product_card(product))
+    return operations.card_columns(queries.product_card(product))
 
 
 def _suggestion_columns(row: Row, product: Product) -> dict[str, Any]:
     node = queries.get_category(product.category_id)
     return {
         "at": current_microseconds(),
-        **catalogue.prefix_columns(product, node.name if node else ""),
+        **operations.prefix_columns(product, node.name if node else ""),
     }
 
 
@@ -73,9 +63,9 @@ CARD_LISTS = {
                FROM featured_products WHERE token(feature_type) > :start AND token(feature_type) <= :end""",
         ),
         ("feature_type", "position"),
-        catalogue.INSERT_FEATURED,
+        operations.INSERT_FEATURED,
         lambda row, product: {"product_id": product.product_id, **_card_of(product)},
-        catalogue.DELETE_FEATURED_CARD,
+        operations.DELETE_FEATURED_CARD,
         SOON,
     ),
     "related_products": CardList(
@@ -86,13 +76,13 @@ CARD_LISTS = {
                FROM related_products WHERE token(product_id) > :start AND token(product_id) <= :end""",
         ),
         ("product_id", "rank"),
-        catalogue.INSERT_RELATED,
+        operations.INSERT_RELATED,
         lambda row, product: {
             "related_id": product.product_id,
             "pinned": bool(row.pinned),
             **_card_of(product),
         },
-        catalogue.DELETE_RELATED_CARD,
+        operations.DELETE_RELATED_CARD,
         # On lists that are not mutual the daily job writes it (storefront.jobs), which itself may be late and takes its time.
         timedelta(hours=26),
     ),
@@ -104,9 +94,9 @@ CARD_LISTS = {
                FROM products_by_name_prefix WHERE token(prefix) > :start AND token(prefix) <= :end""",
         ),
         ("prefix", "rank", "product_id"),
-        catalogue.INSERT_PREFIX_ROW,
+        operations.INSERT_PREFIX_ROW,
         _suggestion_columns,
-        catalogue.DELETE_PREFIX_ROW,
+        operations.DELETE_PREFIX_ROW,
         SOON,
     ),
 }
@@ -119,7 +109,7 @@ def _iterate_lists(scope: Scope | None) -> Iterator[str]:
 def _check_list(table: str) -> Iterator[Violation]:
     """Compare the cards of a list with their products. One that was changed lately is about to be written there."""
     card_list, now = CARD_LISTS[table], current_time()
-    changed = catalogue.list_changed_products(now - card_list.written_within, now)
+    changed = operations.list_changed_products(now - card_list.written_within, now)
     rows = (row for row in card_list.cards.iterate_table() if row.shown_id not in changed)
     while part := list(islice(rows, AT_ONCE)):
         found = queries.get_products_at_quorum({row.shown_id for row in part})
@@ -136,3 +126,6 @@ def _check_list(table: str) -> Iterator[Violation]:
                     fix=lambda now, row=row: card_list.write_again(row),  # type: ignore[misc]
                     written=row.written or 0,
                 )
+
+
+CHECKS = (Check("lists of cards", ("I14",), _iterate_lists, _check_list),)

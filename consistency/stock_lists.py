@@ -1,44 +1,25 @@
 """Checks the lists of each warehouse against the stock and the products (I26)."""
 
 from __future__ import annotations
-from collections.abc import Callable, Iterator, Sequence
+
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from threading import Lock
-from time import monotonic
+from datetime import timedelta
 from uuid import UUID
+
 from cassandra_db import (
-    Row,
     current_time,
     read,
     scan,
 )
 from catalogue.queries import get_product_at_quorum
 from consistency.findings import Check, Scope, Violation
-from inventory import operations as inventory
-from inventory import queries
+from inventory import operations, queries
 from inventory.entities import (
-    ARRIVING,
     BACKORDER_WAREHOUSE,
-    IN_TRANSIT,
-    LEAVING,
-    Allocation,
-    StockNumbers,
     list_names,
 )
-from inventory.operations import rebuild_stock_numbers
-from inventory.operations.ledger import write_ledger_entries
 from inventory.operations.stock_lists import COPIED, Listing, delete_listed, find_listing
-from inventory.warehouses import list_stock_locations
-from jobs.minutes import floor_to_minute
-from orders import queries as orders
-from orders.jobs import expire_reservations
-from orders.lifecycle import parcels
-from orders.lifecycle.entities import Order
-from orders.lifecycle.items import Item
-from orders.lifecycle.states import CANCELLED, EXPIRED, PENDING
-from orders.operations import apply_effects
-
 
 # Within this time the lists of stock have followed a product (inventory.jobs).
 LISTED_WITHIN = timedelta(minutes=10)
@@ -113,8 +94,8 @@ def _check_listed(subject: UUID | _ListRow) -> Iterator[Violation]:
 
 
 def _list_again(product_id: UUID) -> None:
-    inventory.copy_stock(product_id)
-    inventory.follow_product(product_id, rewrite=True)
+    operations.copy_stock(product_id)
+    operations.follow_product(product_id, rewrite=True)
 
 
 def _expected_rows(product_id: UUID) -> set[_ListRow]:
@@ -139,3 +120,6 @@ def _expected_rows(product_id: UUID) -> set[_ListRow]:
             for name in names
         }
     return expected
+
+
+CHECKS = (Check("stock lists", ("I26",), _iterate_listed, _check_listed),)
