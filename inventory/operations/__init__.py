@@ -17,6 +17,7 @@ from inventory.operations.movements import (
     ship_stock,
 )
 from inventory.operations.receipts import (
+    Counted,
     adjust_stock,
     open_stock_item,
     receive_stock,

@@ -24,7 +24,11 @@ from cassandra_db import (
 from inventory.allocation import sort_allocations
 from inventory.entities import Allocation
 from inventory.operations.group_commit import write_turn
-from inventory.operations.ledger import write_ledger_entries, write_reservation_entries
+from inventory.operations.ledger import (
+    LedgerSource,
+    write_ledger_entries,
+    write_reservation_entries,
+)
 
 # How often a step goes on from the state it has read, before something must be wrong.
 TRIES = 10
@@ -280,10 +284,7 @@ def _restock_one(each: Allocation, order_id: UUID, row_id: UUID, now: datetime) 
     write_ledger_entries(
         each.variant_id,
         each.warehouse_id,
-        order_id,
+        LedgerSource(order_id, each.line_number, row_id, now),
         [("returned", units)],
-        line_number=each.line_number,
-        ref=row_id,
-        booked_at=now,
     )
     return True

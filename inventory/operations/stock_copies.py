@@ -19,7 +19,7 @@ from cassandra_db import (
     write,
     write_batch,
 )
-from catalogue import operations as catalogue
+from catalogue import operations
 from catalogue.queries import prefetch_availability
 from inventory.entities import Allocation
 from inventory.operations.stock_lists import COPIED, find_last_write, is_moving, plan_list_changes
@@ -148,7 +148,7 @@ def _copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None
         availability = product_availability(stock_from_rows(copied.values()).values())
         if not found or row is None or (row.availability or "out") == availability:
             return
-        catalogue.set_availability(product_id, availability)
+        operations.set_availability(product_id, availability)
         has_written = True
     raise CassandraUnavailable(f"the stock of product {product_id} keeps changing")
 

@@ -36,7 +36,7 @@ from inventory.entities import (
 )
 from inventory.errors import NotEnoughAvailable, TooManyTransfers, TransferRefused
 from inventory.operations.group_commit import write_turn
-from inventory.operations.ledger import write_ledger_entries
+from inventory.operations.ledger import LedgerSource, write_ledger_entries
 from inventory.operations.receipts import ADJUST, INSERT_RECEIPT, RECEIVE, open_stock_item
 from inventory.operations.stock_copies import copy_stock
 from inventory.queries import MAX_OPEN_TRANSFERS, SHOP, make_arrival_id
@@ -250,11 +250,16 @@ def _booked_at(transfer: StockTransfer, units: int) -> datetime:
 
 def _enter_in_ledger(transfer: StockTransfer, warehouse_id: str, row_id: UUID, units: int) -> None:
     write_ledger_entries(
-        *(transfer.variant_id, warehouse_id, transfer.transfer_id, [("transferred", units)]),
-        ref=row_id,
-        booked_at=_booked_at(transfer, units),
-        actor=transfer.actor if units < 0 else transfer.ended_by,
-        reason=transfer.reason,
+        transfer.variant_id,
+        warehouse_id,
+        LedgerSource(
+            transfer.transfer_id,
+            ref=row_id,
+            booked_at=_booked_at(transfer, units),
+            actor=transfer.actor if units < 0 else transfer.ended_by,
+            reason=transfer.reason,
+        ),
+        [("transferred", units)],
     )
 
 

@@ -7,8 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.core.management import CommandError, call_command
 
-from cassandra_db import session as sessions
-from cassandra_db import statements
+from cassandra_db import session, statements
 from inventory import entities, operations, queries
 from inventory.entities import (
     BACKORDER,
@@ -51,7 +50,7 @@ def test_what_is_in_stock_goes_first_and_a_line_waits_as_a_whole() -> None:
 
 
 def test_the_ledger_knows_of_a_limit_whose_answer_was_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    flaky = AnswerLosingSession(sessions.get_session())
+    flaky = AnswerLosingSession(session.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     _product_id, variant_id = promised(5)
     assert numbers(variant_id, BACKORDER_WAREHOUSE) == StockNumbers(5, 5, 0, 0, 0)

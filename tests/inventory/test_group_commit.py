@@ -13,8 +13,8 @@ from cassandra.cluster import NoHostAvailable
 from cassandra.query import BatchStatement
 
 from cassandra_db import CassandraUnavailable, UnknownOutcome, statements
-from cassandra_db import session as sessions
 from cassandra_db.configuration import CONDITIONAL
+from cassandra_db.session import get_session
 from inventory import operations
 from inventory.entities import StockNumbers
 from inventory.operations import group_commit
@@ -39,7 +39,7 @@ class Watched:
     def __init__(
         self, around: Callable[[int, Callable[[], Any]], Any] = lambda _, go: go()
     ) -> None:
-        self.real, self.around = sessions.get_session(), around
+        self.real, self.around = get_session(), around
         self.lock = threading.Lock()
         self.now = self.most = self.writes = 0
 
@@ -315,7 +315,7 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
 
 def test_all_conditional_writes_of_a_stock_item_meet_at_one_coordinator() -> None:
     variant_id = make_stock(10)
-    session = sessions.get_session()
+    session = get_session()
     policy = session.cluster.profile_manager.profiles[CONDITIONAL].load_balancing_policy
     assert policy.shuffle_replicas is False, "the same replica comes first each time"
     keys = set()

@@ -11,8 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 from cassandra import OperationTimedOut
 
-from cassandra_db import session as sessions
-from cassandra_db import statements
+from cassandra_db import session, statements
 from cassandra_db.configuration import CONDITIONAL
 from inventory import operations, queries
 from inventory.entities import Allocation, StockNumbers
@@ -177,7 +176,7 @@ class Lossy:
     """The driver's session, which loses the answer to every second conditional write after it was carried out."""
 
     def __init__(self) -> None:
-        self.real, self.lost, self.count = sessions.get_session(), 0, 0
+        self.real, self.lost, self.count = session.get_session(), 0, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)

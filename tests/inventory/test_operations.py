@@ -10,8 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cassandra_db import CassandraUnavailable, count_statements, statements
-from cassandra_db import session as sessions
+from cassandra_db import CassandraUnavailable, count_statements, session, statements
 from catalogue import operations as catalogue
 from catalogue.queries import get_product_at_quorum
 from inventory import operations, queries
@@ -161,7 +160,7 @@ def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
 
 def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
     variant_id, back = make_stock(10), make_stock(10)
-    flaky = AnswerLosingSession(sessions.get_session())
+    flaky = AnswerLosingSession(session.get_session())
     monkeypatch.setattr(statements, "get_session", lambda: flaky)
     product_id, order_id = uuid4(), uuid4()
     assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
@@ -292,7 +291,7 @@ def test_a_copy_of_a_host_whose_clock_is_ahead_is_overwritten() -> None:
     variant_id = product.variants[0].variant_id
     make_stock(3, product_id=product.product_id, variant_id=variant_id)
     ahead = (datetime.now(UTC) + timedelta(seconds=4)).timestamp()
-    sessions.get_session().execute(
+    session.get_session().execute(
         "UPDATE stock_by_product USING TIMESTAMP %s SET available = 9 WHERE product_id = %s AND variant_id = %s AND warehouse_id = %s",
         (int(ahead * 1_000_000), product.product_id, variant_id, "berlin"),
     )
