@@ -1,58 +1,19 @@
 """Makes the demo shop's visits: what some hundred invented visitors a day looked at, searched for and bought."""
 
-from demo.loader import Step
-from demo.loader import do_again_if_late
-from demo.loader import run_in_parallel
-import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
-from functools import partial
+from datetime import date, datetime, timedelta
 from random import Random
-from time import sleep
-from typing import TypeVar
-from uuid import UUID, uuid5
-from cassandra.util import uuid_from_time
-from django.conf import settings
-from moneyed import Money
-from accounts.operations import register_user
-from accounts.second_factor import enrol_demo_second_factor
+from uuid import UUID
+
 from analytics.days import shop_day
 from analytics.kinds import KINDS
 from analytics.operations import roll_up_changed_days
 from analytics.popularity import update_popularity
 from analytics.queries import prefetch_visits
 from analytics.roll_up import ALL_SUBJECTS, Tally, write_visits_of_day
-from cassandra_db import CassandraUnavailable, current_microseconds, truncate_to_milliseconds
-from catalogue import operations, queries, search
-from catalogue.entities import Product, ProductPicture, Variant
-from catalogue.errors import CategoryChanged, ProductRefused
-from catalogue.photos import take_in_photo
-from catalogue.prices import PricePoint
-from demo import catalogue_data
-from demo.logins import LOGINS, Login
-from inventory.entities import LEAVING, StockTransfer
-from inventory.operations import copy_stock, end_transfer, receive_stock, start_transfer
-from inventory.warehouses import WAREHOUSE, Warehouse
-from moderation.states import PUBLISHED
-from orders.recommendations import list_bought_together
-from pricing.delivery_settings import DELIVERY, DeliverySetting
-from pricing.tax import TAX, DatedRates, TaxSetting
-from promotions.errors import CodeTaken
-from promotions.operations import PromotionTerms, create_promotion
-from promotions.rules import AMOUNT, BUY_GET, FREE_DELIVERY, PERCENTAGE
-from questions import operations as questions
-from questions.entities import QUESTION, UNANSWERED, Text
-from questions.queries import list_texts_of_product
-from reviews import operations as reviews
-from reviews.entities import Review
-from shop_settings.operations import change_settings
-from shop_settings.queries import get_settings_at_quorum
-from storefront.sitemap import write_sitemap
-
+from cassandra_db import current_microseconds
+from catalogue import queries
+from catalogue.entities import Product
+from demo.loader import Step, do_again_if_late, run_in_parallel
 
 VISIT_DAYS = 29
 
