@@ -18,7 +18,7 @@ from analytics import queries
 from analytics.days import shop_day
 from analytics.figures import ALL_CATEGORIES, SoldLine
 from cassandra_db import current_microseconds
-from catalogue import operations as catalogue
+from catalogue import operations
 from catalogue.entities import Product
 from catalogue.queries import get_category
 from jobs.rows import guard_row
@@ -72,7 +72,7 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
         if (popularity, is_bestseller) != (each.former, each.was_bestseller):
             # One that fails is counted again on the next day.
             with guard_row(f"popularity of product {each.product_id}"):
-                catalogue.set_popularity(
+                operations.set_popularity(
                     each.product_id, popularity, at, is_bestseller=is_bestseller
                 )
                 changed += 1
