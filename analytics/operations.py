@@ -87,7 +87,7 @@ def record_sale(sale: Sale) -> bool:
         )
         for line in sale.lines
     ]
-    write_batch([_fact_row(fact, sale) for fact in facts])
+    write_batch([fact_row(fact, sale) for fact in facts])
     if current_microseconds() - noted > LATEST_FACT // timedelta(microseconds=2):
         mark_day_changed(sale.day)
     return True
@@ -108,7 +108,7 @@ def _categories(products: Iterable[Product | None]) -> dict[UUID, tuple[UUID, ..
     return found
 
 
-def _fact_row(fact: Fact, sale: Sale) -> BoundStatement:
+def fact_row(fact: Fact, sale: Sale) -> BoundStatement:
     line = fact.line
     return FACT.bind(
         day=sale.day,

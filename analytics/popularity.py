@@ -63,7 +63,7 @@ def update_popularity(products: Iterable[Product], now: datetime, most: int) -> 
     Doing it again on the same day changes nothing. Raises CassandraUnavailable.
     """
     at, day = current_microseconds(), popularity_day(now)
-    counted = list(_count(products, day - PERIOD, day - timedelta(days=1), now))
+    counted = list(count_interest(products, day - PERIOD, day - timedelta(days=1), now))
     bestsellers = choose_bestsellers(counted)
     changed = 0
     for each in counted:
@@ -102,7 +102,7 @@ def choose_bestsellers(counted: Sequence[CountedProduct]) -> frozenset[UUID]:
     return frozenset(chosen)
 
 
-def _count(
+def count_interest(
     products: Iterable[Product], first: date, last: date, now: datetime
 ) -> Iterator[CountedProduct]:
     orders = count_orders(first, last)

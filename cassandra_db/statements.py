@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 # Before a conditional write whose outcome is unknown is sent again, in seconds: together longer than a lost connection
 # takes to come back (see the reconnection policy).
-_PAUSES = (0.05, 0.2, 0.8)
+PAUSES = (0.05, 0.2, 0.8)
 
 # When it is no longer sent again, in seconds after it was sent first. A coordinator that says that replicas are silent has
 # waited for them already: whoever waits for a page is told soon that no majority answers. A node that hangs is waited for
@@ -396,7 +396,7 @@ def apply_with_retries(
     require_right_clock()
     unknown: Exception | None = None
     began = monotonic()
-    for pause in (*_PAUSES, None):
+    for pause in (*PAUSES, None):
         started = monotonic()
         try:
             with counted(CONDITIONAL, rows):

@@ -106,7 +106,7 @@ def _iterate_lists(scope: Scope | None) -> Iterator[str]:
     yield from scope.tables & CARD_LISTS.keys() if scope is not None else CARD_LISTS
 
 
-def _check_list(table: str) -> Iterator[Violation]:
+def check_card_list(table: str) -> Iterator[Violation]:
     """Compare the cards of a list with their products. One that was changed lately is about to be written there."""
     card_list, now = CARD_LISTS[table], current_time()
     changed = operations.list_changed_products(now - card_list.written_within, now)
@@ -128,4 +128,4 @@ def _check_list(table: str) -> Iterator[Violation]:
                 )
 
 
-CHECKS = (Check("lists of cards", ("I14",), _iterate_lists, _check_list),)
+CHECKS = (Check("lists of cards", ("I14",), _iterate_lists, check_card_list),)

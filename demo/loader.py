@@ -217,12 +217,12 @@ def load_products(now: datetime, step: Step, *, renew: bool) -> None:
             if present is None:
                 operations.add_former_prices(former_prices(made, now))
             version = present.version if present else 0
-            _save_reduced_as_allowed(replace(made, version=version), now)
+            save_reduced_as_allowed(replace(made, version=version), now)
 
     run_in_parallel(load, catalogue_data.PRODUCTS, step)
 
 
-def _save_reduced_as_allowed(product: Product, now: datetime) -> None:
+def save_reduced_as_allowed(product: Product, now: datetime) -> None:
     """Save a product; what may not be crossed out, since the staff have asked less in the last 30 days, is not."""
     try:
         operations.save_product(product, now)
@@ -233,7 +233,7 @@ def _save_reduced_as_allowed(product: Product, now: datetime) -> None:
         variants = (
             replace(each, compare_at=None) if each is reduced else each for each in product.variants
         )
-        _save_reduced_as_allowed(replace(product, variants=tuple(variants)), now)
+        save_reduced_as_allowed(replace(product, variants=tuple(variants)), now)
 
 
 def _catalogue_product(product: catalogue_data.DemoProduct, now: datetime) -> Product:

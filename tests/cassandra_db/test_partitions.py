@@ -45,7 +45,7 @@ def test_x210_each_node_says_what_its_tables_are_like() -> None:
 def test_x210_a_node_that_cannot_say_it_is_named_and_the_page_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(nodes, "_QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
+    monkeypatch.setattr(nodes, "QUESTIONS", ("SELECT figure FROM system_views.no_such_table",) * 2)
     figures = PendingFigures().get()
     assert figures.silent_nodes == [node.address for node in list_nodes()]
     assert figures.mebibytes == {}

@@ -22,7 +22,7 @@ from catalogue import operations
 from catalogue.prices import PricePoint
 from catalogue.queries import find_product_id_by_slug, find_variant_by_sku, list_price_history
 from consistency import catalogue, dates, lists
-from consistency.card_lists import CARD_LISTS, _check_list
+from consistency.card_lists import CARD_LISTS, check_card_list
 from consistency.findings import Scope, Violation
 from consistency.runner import RULES
 from inventory.operations import copy_stock
@@ -305,7 +305,7 @@ def test_i18_a_product_that_will_come_is_scheduled() -> None:
 
 
 def missing_in(table: str, mine: str) -> list[Violation]:
-    return [each for each in lists._check_list(table) if mine in each.subject]
+    return [each for each in lists.check_list(table) if mine in each.subject]
 
 
 def fix(violation: Violation) -> None:
@@ -392,7 +392,7 @@ def test_i14_what_is_left_of_a_mail_that_was_sent_30_days_ago_has_to_be_listed_n
 
 def wrong_cards(table: str, product_id: UUID) -> list[Violation]:
     mine = f"{table}, product {product_id}"
-    return [each for each in _check_list(table) if each.subject == mine]
+    return [each for each in check_card_list(table) if each.subject == mine]
 
 
 def forget_changes() -> None:
@@ -434,7 +434,7 @@ def test_i14_cards_elsewhere_are_what_their_products_say_and_no_other_card_is_wr
 
 def stamped_rows(table: str) -> set[str]:
     """The rows of a table that are stamped in the future."""
-    return {each.subject for each in dates._check_stamps(table)}
+    return {each.subject for each in dates.check_stamps(table)}
 
 
 def test_i14_a_list_that_is_not_mutual_waits_for_the_daily_job() -> None:

@@ -67,7 +67,7 @@ def test_a_part_that_ends_by_itself_is_started_again_with_a_word(
     assert run.parts["mail"].process.poll() is None
     assert run.parts["mail"].process.pid != ended.pid
     assert run.parts["worker"].process is other
-    recorded = json.loads(shop_run._record_path(os.getpid()).read_text())["parts"]
+    recorded = json.loads(shop_run.record_path(os.getpid()).read_text())["parts"]
     assert recorded["mail"] == run.parts["mail"].process.pid, "what `make stop` ends"
 
 
@@ -112,7 +112,7 @@ def test_only_a_demo_shop_is_filled_and_shows_its_logins(run: ShopRun) -> None:
     run.is_development = True
     run.environment["STOA_DEMO"] = "false"
     assert not run.is_demo
-    assert "demo/mail" not in shop_run._welcome(run, ())
+    assert "demo/mail" not in shop_run.welcome_text(run, ())
     run.environment["STOA_DEMO"] = "1"
     assert run.is_demo
 
@@ -122,16 +122,16 @@ def test_x113_an_empty_shop_opens_and_sells_on_this_machine(
 ) -> None:
     for name in (*shop_run.EMPTY_SHOP, "STOA_DEMO", "PUBLIC_URL"):
         monkeypatch.delenv(name, raising=False)
-    assert "PAYMENT_METHODS" not in shop_run._environment(8123, development=False)
+    assert "PAYMENT_METHODS" not in shop_run.make_environment(8123, development=False)
     monkeypatch.setenv("STOA_DEMO", "0")
     monkeypatch.setenv("BANK_ACCOUNT", "Mine|IBAN 1|BIC 2")
     monkeypatch.setenv("PUBLIC_URL", "https://shop.example")
-    public = shop_run._environment(8123, development=False)
+    public = shop_run.make_environment(8123, development=False)
     assert not {"STOA_HTTPS", "EMAIL_URL", "PAYMENT_METHODS"} & public.keys(), (
         "that is for it to say"
     )
     monkeypatch.delenv("PUBLIC_URL")
-    environment = shop_run._environment(8123, development=False)
+    environment = shop_run.make_environment(8123, development=False)
     assert environment["STOA_HTTPS"] == "false", "a browser would be sent to HTTPS"
     assert (environment["PAYMENT_METHODS"], environment["BANK_ACCOUNT"]) == (
         "transfer",

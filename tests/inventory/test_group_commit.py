@@ -88,7 +88,7 @@ def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def wait_for_queue(variant_id: UUID, count: int) -> None:
     """Return when so many are in the queue."""
-    while len(group_commit._queues[variant_id, "berlin"].waiting_turns) < count:
+    while len(group_commit.queues[variant_id, "berlin"].waiting_turns) < count:
         threading.Event().wait(0.005)
 
 
@@ -120,7 +120,7 @@ def test_who_waits_is_served_by_one_batch_with_the_others(watch: Callable[..., W
     assert all(each.is_reserved for each in requests)
     assert session.writes == 2, "32 and 28"
     assert numbers(variant_id) == StockNumbers(100, 40, 60, 0, 0)
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
 
 
 def test_never_more_than_two_writes_of_a_stock_item_are_under_way(
@@ -245,7 +245,7 @@ def test_who_cannot_get_an_answer_learns_so_and_the_stock_item_goes_on(
     watch: Callable[..., Watched], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variant_id = make_stock(10)
-    monkeypatch.setattr(statements, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(statements, "PAUSES", (0.0, 0.0))
 
     def silent(write: int, go: Callable[[], Any]) -> Any:
         if write <= 3:
@@ -273,7 +273,7 @@ def test_without_a_node_everybody_reads_so(watch: Callable[..., Watched]) -> Non
     watch(away)
     results = all_at_once(variant_id, [make_request(), make_request()])
     assert [type(each) for each in results] == [CassandraUnavailable] * 2
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
 
 
 class Killed(BaseException):
@@ -293,7 +293,7 @@ def test_who_leads_and_is_interrupted_leaves_nobody_waiting(watch: Callable[...,
     first, *others = all_at_once(variant_id, [make_request(), make_request(), make_request()])
     assert isinstance(first, Killed)
     assert [type(each) for each in others] == [UnknownOutcome] * 2
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
 
 
 def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +309,7 @@ def test_who_waits_too_long_is_sent_away_politely(monkeypatch: pytest.MonkeyPatc
             pass
         with group_commit.write_turn(uuid4(), "berlin"):
             pass
-    assert group_commit._queues == {}
+    assert group_commit.queues == {}
     assert numbers(variant_id).reserved == 0
 
 

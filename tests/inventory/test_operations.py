@@ -180,7 +180,7 @@ def test_the_expiry_is_written_before_the_reservation(monkeypatch: pytest.Monkey
     def crash(*_: Any, **__: Any) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr(group_commit, "_reserve_all", crash)
+    monkeypatch.setattr(group_commit, "reserve_all", crash)
     before = datetime.now(UTC)
     with pytest.raises(RuntimeError):
         operations.reserve_stock(order_id, [want(variant_id)], before)
@@ -260,7 +260,7 @@ def test_an_older_copy_that_comes_late_loses(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", real_read)
         operations.receive_stock(product_id, variant_id, "berlin", 5, 3, uuid4(), NOW)
         # As another process does: in this one the second copy would wait for the first.
-        stock_copies._copy_numbers(product_id, [(variant_id, "berlin")])
+        stock_copies.copy_numbers(product_id, [(variant_id, "berlin")])
         return pending
 
     monkeypatch.setattr(stock_copies, "prefetch_stock_numbers", overtaken)
@@ -316,7 +316,7 @@ def test_two_copies_at_once_leave_what_the_later_one_has_seen(
         # Another process sells all, copies, and has nothing to do: the word is what it was.
         wanted = WantedLine(1, product_id, variant_id, 5)
         operations.reserve_stock(uuid4(), [wanted], NOW)
-        stock_copies._copy_numbers(product_id, [(variant_id, "berlin")])
+        stock_copies.copy_numbers(product_id, [(variant_id, "berlin")])
         set_availability(product_id, availability)
 
     monkeypatch.setattr(catalogue, "set_availability", set_late)
@@ -339,10 +339,10 @@ def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.Monk
         copied.append(set(stock_items))
 
     def waiting() -> set[Any]:
-        copy = stock_copies._next_copies.get(product_id)
+        copy = stock_copies.next_copies.get(product_id)
         return copy.stock_items if copy else set()
 
-    monkeypatch.setattr(stock_copies, "_copy_numbers", copy_once_all_have_asked)
+    monkeypatch.setattr(stock_copies, "copy_numbers", copy_once_all_have_asked)
     stock_items = [(uuid4(), "berlin") for _ in range(8)]
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(operations.copy_stock, product_id, stock_items[:1])
@@ -363,10 +363,10 @@ def test_a_copy_that_fails_is_told_to_all_who_waited_for_it(
 
     product_id = uuid4()
     with monkeypatch.context() as patch:
-        patch.setattr(stock_copies, "_copy_numbers", fail)
+        patch.setattr(stock_copies, "copy_numbers", fail)
         with pytest.raises(CassandraUnavailable, match="away"):
             operations.copy_stock(product_id, [(uuid4(), "berlin")])
-    assert product_id not in stock_copies._next_copies
+    assert product_id not in stock_copies.next_copies
 
 
 def test_a_hundred_reservations_do_not_hide_the_numbers() -> None:

@@ -183,17 +183,17 @@ def test_x154_i26_what_gets_low_again_while_a_copy_takes_it_out_of_the_list_stay
     receive(product, 3)
     key = (product.variants[0].variant_id, "berlin")
     operations.receive_stock(product.product_id, *key, 5, 3, uuid4(), NOW)
-    write_copies = stock_copies._write_copies
+    write_copies = stock_copies.write_copies
 
     def be_overtaken(*args: Any) -> None:
         # Another process, which sees the copy of before, and numbers that are low as that is.
-        monkeypatch.setattr(stock_copies, "_write_copies", write_copies)
+        monkeypatch.setattr(stock_copies, "write_copies", write_copies)
         correction = {"adjustment_id": uuid4(), "actor": "", "reason": "broken", "now": NOW}
         operations.adjust_stock(*key, -6, **correction)  # type: ignore[arg-type]
-        stock_copies._copy_numbers(product.product_id, [key])
+        stock_copies.copy_numbers(product.product_id, [key])
         write_copies(*args)
 
-    monkeypatch.setattr(stock_copies, "_write_copies", be_overtaken)
+    monkeypatch.setattr(stock_copies, "write_copies", be_overtaken)
     operations.copy_stock(product.product_id)
     assert lists_of(product) == ["all", "low"]
     assert found(only(product), "I13", "I26") == []

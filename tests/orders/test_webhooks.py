@@ -169,7 +169,7 @@ def test_a_late_answer_is_shown_when_it_is_there(shop: str) -> None:
     assert fresh(order).state == "pending_payment"
     row = books.get_payment(payment_id)
     assert row
-    assert bank._change_payment(row, answers_at=now() - timedelta(seconds=1))
+    assert bank.change_payment(row, answers_at=now() - timedelta(seconds=1))
     send_webhooks(payment_id, now() + bank.LATE_DELAY)
     assert assert_order_consistent(order.order_id).customer_label == "Confirmed"
 
