@@ -18,7 +18,7 @@ from inventory.operations.stock_copies import copy_stock
 from inventory.queries import SHOP, get_stock_numbers
 
 # How often the limit is tried again when a sale comes in between.
-TRIES = 20
+MAX_ATTEMPTS = 20
 
 INSERT_BACKORDERED_VARIANT = write(
     "Q16",
@@ -71,7 +71,7 @@ def set_backorder(
 
 
 def _set_limit(variant_id: UUID, limit: int, actor: str, now: datetime) -> int:
-    for _ in retry_attempts(TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         numbers = get_stock_numbers(variant_id, BACKORDER_WAREHOUSE)
         # Nothing is shipped from here: units leave by being reserved in a warehouse, which gives these back.
         units = max(limit - numbers.received, -numbers.available)

@@ -29,7 +29,7 @@ AT_ONCE = 2
 # How many reservations one batch carries at most.
 MAX_BATCH_SIZE = 32
 # How often a batch is tried again for requests that did not fit, or whose units others took in between.
-ROUNDS = 10
+MAX_ATTEMPTS = 10
 # How long a request waits for its turn, in seconds, before the shop says that it is too busy.
 WAIT_SECONDS = 10.0
 
@@ -205,7 +205,7 @@ def reserve_all(key: tuple[UUID, str], requests: list[ReservationRequest]) -> No
     Those for whom nothing would be left beside the others try again after them: the others may not get their units.
     """
     waiting, later = requests, list[ReservationRequest]()
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ATTEMPTS):
         try:
             outcome = (
                 _reserve_one(key, waiting[0])

@@ -99,7 +99,7 @@ UPDATE_STOCK_NUMBERS = conditional_write(
           AND shipped = :was_shipped""",
 )
 # How often the numbers are rebuilt when they change in between.
-TRIES = 5
+MAX_ATTEMPTS = 5
 
 
 def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNumbers, StockNumbers]:
@@ -109,7 +109,7 @@ def rebuild_stock_numbers(variant_id: UUID, warehouse_id: str) -> tuple[StockNum
     sell what it does not have: where more was sold than ever came, nothing is free.
     Raises NothingReceived, StockNumbersChanging, with the numbers as they were; CassandraUnavailable.
     """
-    for _ in retry_attempts(TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         was, stock_rows = queries.get_stock_item(variant_id, warehouse_id)
         entries = queries.list_ledger_entries(variant_id, warehouse_id, whole=True)
         # Many rows are read page by page: if something changed in between, they never stood like this together.

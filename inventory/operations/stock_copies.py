@@ -39,7 +39,7 @@ COPY = write(
        WHERE product_id = :product_id AND variant_id = :variant_id AND warehouse_id = :warehouse_id""",
 )
 # How often a copy is looked at again because others have sold, or copied, meanwhile.
-_TRIES = 10
+MAX_ATTEMPTS = 10
 
 
 @dataclass(eq=False)
@@ -116,7 +116,7 @@ def copy_numbers(product_id: UUID, stock_items: Sequence[StockItemKey]) -> None:
         is_overtaken = key in listed and is_moving(listed[key], numbers)
         return is_overtaken or (copy is not None and bool(copy.lists_written))
 
-    for _ in retry_attempts(_TRIES):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         read_at = current_microseconds()
         reading = COPIED.start(product_id=product_id)
         # To look again is most often to find nothing any more.

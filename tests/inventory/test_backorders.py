@@ -21,6 +21,7 @@ from inventory.errors import OutOfStock
 from tests.factories import make_product, make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 from tests.lost_answers import AnswerLosingSession
+from tests.stock import commit_stock
 
 SOON = date(2026, 12, 3)
 
@@ -91,7 +92,7 @@ def test_pages_say_that_it_can_be_backordered() -> None:
 def test_the_limit_counts_those_who_wait_already() -> None:
     product_id, variant_id = promised(5, kind=BACKORDER)
     allocations = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
-    operations.commit_stock(allocations)
+    commit_stock(allocations)
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 10) == 6
     assert sell(product_id, variant_id, BACKORDER, 3) == 0, "what is promised is not taken back"
@@ -113,7 +114,7 @@ def test_the_oldest_order_that_waits_comes_first_when_stock_arrives() -> None:
     orders = [uuid4(), uuid4()]
     for index, order_id in enumerate(orders):
         when = NOW.replace(minute=30 - index)
-        operations.commit_stock(
+        commit_stock(
             operations.reserve_stock(order_id, [WantedLine(1, product_id, variant_id, 2)], when)
         )
     operations.reserve_stock(

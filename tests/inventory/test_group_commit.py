@@ -21,6 +21,7 @@ from inventory.operations import group_commit
 from inventory.operations.group_commit import ReservationRequest, reserve_batched
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
+from tests.stock import commit_stock, ship_stock
 
 
 def make_request(units: int = 1, reservation_id: UUID | None = None) -> ReservationRequest:
@@ -131,8 +132,8 @@ def test_never_more_than_two_writes_of_a_stock_item_are_under_way(
 
     def buy(_: int) -> None:
         allocations = operations.reserve_stock(uuid4(), [want(variant_id)], NOW, retry=False)
-        operations.commit_stock(allocations)
-        operations.ship_stock(allocations)
+        commit_stock(allocations)
+        ship_stock(allocations)
 
     with ThreadPoolExecutor(24) as pool:
         list(pool.map(buy, range(96)))

@@ -21,6 +21,7 @@ from inventory.warehouses import list_warehouses
 from jobs.minutes import floor_to_minute
 from tests.factories import make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
+from tests.stock import commit_stock, ship_stock
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -132,21 +133,21 @@ def test_a_line_is_split_only_when_no_warehouse_has_it_all() -> None:
 def test_each_step_happens_once() -> None:
     variant_id = make_stock(10)
     allocations = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
-    assert operations.commit_stock(allocations) == operations.commit_stock(allocations) == ()
+    assert commit_stock(allocations) == commit_stock(allocations) == ()
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 4, 0)
-    operations.ship_stock(allocations)
-    operations.ship_stock(allocations)
+    ship_stock(allocations)
+    ship_stock(allocations)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
     operations.release_stock(allocations)
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
-    assert operations.commit_stock(allocations) == allocations, "what is gone cannot be committed"
+    assert commit_stock(allocations) == allocations, "what is gone cannot be committed"
 
 
 def test_released_units_come_back_once_whether_reserved_or_committed() -> None:
     variant_id = make_stock(10)
     unpaid = operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW)
     paid = operations.reserve_stock(uuid4(), [want(variant_id, 3)], NOW)
-    operations.commit_stock(paid)
+    commit_stock(paid)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(operations.release_stock, [unpaid, paid] * 4))
     assert numbers(variant_id) == StockNumbers(10, 10, 0, 0, 0)
@@ -154,7 +155,7 @@ def test_released_units_come_back_once_whether_reserved_or_committed() -> None:
 
 def test_what_ships_before_it_was_committed_is_committed_on_the_way() -> None:
     variant_id = make_stock(10)
-    operations.ship_stock(operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW))
+    ship_stock(operations.reserve_stock(uuid4(), [want(variant_id, 4)], NOW))
     assert numbers(variant_id) == StockNumbers(10, 6, 0, 0, 4)
 
 
@@ -166,8 +167,8 @@ def test_a_lost_answer_is_resolved_at_each_step(monkeypatch: pytest.MonkeyPatch)
     assert operations.receive_stock(product_id, variant_id, "berlin", 5, 2, uuid4(), NOW)
     allocations = operations.reserve_stock(order_id, [want(variant_id, 4)], NOW)
     assert numbers(variant_id) == StockNumbers(15, 11, 4, 0, 0)
-    assert operations.commit_stock(allocations) == ()
-    operations.ship_stock(allocations)
+    assert commit_stock(allocations) == ()
+    ship_stock(allocations)
     operations.release_stock(operations.reserve_stock(order_id, [want(back, 4)], NOW))
     assert flaky.lost_count >= 6
     assert numbers(variant_id) == StockNumbers(15, 11, 0, 0, 4)

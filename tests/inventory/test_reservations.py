@@ -179,7 +179,7 @@ def test_a_reservation_gives_up_when_others_are_always_faster(
     monkeypatch.setattr(reservations, "reserve_batched", faster)
     with pytest.raises(OutOfStock):
         first_try(uuid4(), want(variant_id))
-    assert len(tries) == reservations.ROUNDS
+    assert len(tries) == reservations.MAX_ATTEMPTS
     assert group_commit.queues == {}
 
 
@@ -187,7 +187,7 @@ def test_who_was_refused_too_often_to_know_reads_the_true_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     variant_id = make_stock(5)
-    monkeypatch.setattr(group_commit, "ROUNDS", 0)
+    monkeypatch.setattr(group_commit, "MAX_ATTEMPTS", 0)
     with pytest.raises(OutOfStock) as refused:
         first_try(uuid4(), want(variant_id, 2), seen_units={variant_id: {"berlin": 5}})
     assert refused.value.shortages == {variant_id: 5}, (
@@ -198,7 +198,7 @@ def test_who_was_refused_too_often_to_know_reads_the_true_numbers(
     whole = group_commit.reserve_all
 
     def once(*of: Any) -> None:
-        monkeypatch.setattr(group_commit, "ROUNDS", next(rounds))
+        monkeypatch.setattr(group_commit, "MAX_ATTEMPTS", next(rounds))
         whole(*of)
 
     monkeypatch.setattr(group_commit, "reserve_all", once)
