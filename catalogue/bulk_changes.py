@@ -20,7 +20,7 @@ from catalogue.bulk_acts import BulkAct, describe_former, restore_former, unpack
 from catalogue.entities import Product
 from catalogue.errors import ProductChanged, ProductRefused
 from catalogue.prices import PricePoint, compute_reference_price
-from catalogue.rules import MAX_SAVE_TRIES
+from catalogue.rules import MAX_ATTEMPTS
 from jobs import bulk_changes as shared
 from jobs.bulk_changes import BUCKET_LENGTH, ChangeStore, row_key
 
@@ -186,7 +186,7 @@ def run_change(change: BulkChange, most: int) -> int:
 
 def _change_product(change: BulkChange, row: Row) -> None:
     """Change one product, unless it was done before, and note what became of it."""
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         if row.result or _try_product(change, row):
             return
         # Somebody else has come further with the product or its row: that is what to go on from.

@@ -31,7 +31,7 @@ MAX_VALUES = 100
 MAX_CATEGORIES_OF_A_PRODUCT = 20
 MAX_PINNED = 12
 # How often a change of a part begins again while others of the whole are being saved.
-MAX_SAVE_TRIES = 10
+MAX_ATTEMPTS = 10
 MAX_PRICE = 1_000_000
 MAX_PLANNED = 10
 # Whatever comes, goes or changes its price by itself does so between these.

@@ -33,7 +33,7 @@ from orders.operations.tracking_numbers import find_tracking_owner, release_unus
 from orders.operations.transitions import submit_under_way
 from pricing.money import to_minor_units
 
-MAX_SAVE_TRIES = 5
+MAX_ATTEMPTS = 5
 # Of more orders at once nobody waits for the sum.
 MAX_SUMMED = 1000
 
@@ -199,7 +199,7 @@ def _change_order(change: OrderChange, row: Row) -> None:
     tracking = row.tracking or ""
     # What a process has taken that died before its event.
     numbers = [tracking] if tracking else []
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         # What is not there now is not in the version that was read.
         if has_event_of(order, change):
             STORE.note_done(change, row.position, order.number)

@@ -16,7 +16,7 @@ from catalogue import operations, queries
 from catalogue.bulk_changes import has_mark
 from catalogue.entities import Product, Variant
 from catalogue.errors import ProductChanged, ProductRefused
-from catalogue.rules import MAX_LENGTHS, MAX_SAVE_TRIES
+from catalogue.rules import MAX_ATTEMPTS, MAX_LENGTHS
 from spreadsheets.columns import (
     CATEGORY_COLUMNS,
     PRICE_COLUMNS,
@@ -400,7 +400,7 @@ def apply_changes(row: PlannedRow, task_id: UUID, mark: UUID) -> tuple[str, str]
     then it is done again.
     """
     assert row.product_id
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         now = current_time()
         rows = queries.prefetch_product_at_quorum(row.product_id).rows()
         before = queries.product_from_rows(rows, now)

@@ -8,7 +8,7 @@ from cart import people, queries
 from cart.access import OWN, require_access
 from cart.errors import CartBusy, NameTaken, NoSuchCart
 from cart.names import clean_name, free_name, name_key
-from cart.operations.carts import ATTEMPTS, CART, DELETE_CART
+from cart.operations.carts import CART, DELETE_CART, MAX_ATTEMPTS
 from cassandra_db import SEND_AGAIN, Row, applied_if, apply_batch, conditional_write, retry_attempts
 
 UPDATE_NAME_SPELLING = conditional_write(
@@ -46,7 +46,7 @@ def rename_cart(person_id: UUID, cart_id: UUID, name: str, now: datetime) -> str
 
 def _rename_in_list(person_id: UUID, cart_id: UUID, name: str, *, own: bool) -> None:
     """Write the name into one list. In others' lists it gets a number if it is taken; in the owner's it is refused."""
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:

@@ -29,7 +29,7 @@ from cassandra_db import (
 )
 
 # How often a batch is tried again when others changed the carts meanwhile.
-ATTEMPTS = 30
+MAX_ATTEMPTS = 30
 FIRST_CART = conditional_write(
     "K1",
     "UPDATE carts_by_user SET active_cart_id = :active, cart_count = 1 WHERE owner_id = :owner_id IF cart_count = null",
@@ -119,7 +119,7 @@ def create_cart(
     """
     name = clean_name(name)
     cart_id = created_cart_id(person_id, idempotency_key)
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if any(row.cart_id == cart_id for row in carts):
             return cart_id
@@ -141,7 +141,7 @@ def created_cart_id(person_id: UUID, idempotency_key: UUID) -> UUID:
 def switch_cart(person_id: UUID, cart_id: UUID, now: datetime) -> str:
     """Make a cart the active one (U2) and return its name. Raises NoSuchCart, CartBusy, CassandraUnavailable."""
     require_access(person_id, cart_id, VIEW)
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None:
             raise NoSuchCart
@@ -185,7 +185,7 @@ def undelete_cart(person_id: UUID, undo: Undo, now: datetime) -> str:
         or sums.owner_id != person_id
     ):
         raise UndoExpired
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         # Listed first and unmarked then: a crash in between leaves a cart that is both, which the nightly job unmarks.
         # An add that finds it still marked may take it off the list again: so the list is read once more.
         name = add_cart_to_list(person_id, undo.cart_id, undo.name, now)
@@ -218,7 +218,7 @@ def add_cart_to_list(
 
     One that is listed already keeps its name. Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         if mine := next((row for row in carts if row.cart_id == cart_id), None):
             return str(mine.cart_name)
@@ -245,7 +245,7 @@ def remove_cart_from_list(person_id: UUID, cart_id: UUID, following: UUID | None
     Raises CartBusy, CassandraUnavailable.
     """
     was_active = False
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id)
         row = next((row for row in carts if row.cart_id == cart_id), None)
         if row is None:
@@ -324,7 +324,7 @@ def get_or_create_active_cart(
     Raises TooManyCarts, CartBusy, CassandraUnavailable.
     """
     cart_id = uuid4()
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=person_id) if rows is None else rows
         rows = None
         if found := find_active_cart_row(carts):
@@ -445,7 +445,7 @@ def _close_if_empty(cart_id: UUID, now: datetime) -> bool:
 
 def _adopt(guest_id: UUID, user_id: UUID, cart: Row, now: datetime, device: str) -> str | None:
     """Write a guest's cart to the member; return its name there, or None if the member has too many."""
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         carts = queries.CARTS.all(owner_id=user_id)
         if mine := next((row for row in carts if row.cart_id == cart.cart_id), None):
             return str(mine.cart_name)

@@ -19,7 +19,7 @@ from cart.limits import MAX_LINES, MAX_QUANTITY
 from cassandra_db import Row, applied_if, apply_batch, conditional_write, read, retry_attempts
 from pricing.quotes import line_label, snapshot_columns
 
-ATTEMPTS = 30
+MAX_ATTEMPTS = 30
 DAY = 24 * 3600
 # A batch that is refused, or whose answer is lost, is recognised by its idempotency row.
 IDEMPOTENCY_ROW = read(
@@ -70,7 +70,7 @@ class CartContents:
 
 def get_contents(cart_id: UUID) -> CartContents:
     """Return a cart as it is. Raises CartBusy, CassandraUnavailable."""
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         reading = (queries.LINES.start(cart_id=cart_id), queries.SAVED_LINES.start(cart_id=cart_id))
         sums = queries.SUMS.one(cart_id=cart_id)
         lines, saved_lines = (
@@ -206,7 +206,7 @@ def change_contents(
     `change` plans what shall be done with the contents as they are, and returns the note. It is called again when others
     were faster. Raises what `change` raises, NoSuchCart, TooManyLines, CartBusy, CassandraUnavailable.
     """
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         if (earlier := get_idempotency_row(cart_id, idempotency_key)) is not None:
             return str(earlier.note) if earlier.note is not None else None
         contents = get_contents(cart_id)

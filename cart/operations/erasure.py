@@ -6,7 +6,7 @@ from uuid import UUID
 
 from cart import queries
 from cart.errors import CartBusy
-from cart.operations.carts import ATTEMPTS, MARK_DELETED, remove_cart_from_list
+from cart.operations.carts import MARK_DELETED, MAX_ATTEMPTS, remove_cart_from_list
 from cart.operations.sharing import end_sharing, leave_cart
 from cassandra_db import (
     RAISE_UNKNOWN,
@@ -52,7 +52,7 @@ def erase_carts(person_id: UUID, now: datetime) -> None:
 
 def purge_cart(cart_id: UUID) -> None:
     """Remove a cart as a whole: lines, saved lines, sums. Raises CartBusy, CassandraUnavailable."""
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         seen = getattr(queries.SUMS.one(cart_id=cart_id), "version", None)
         if seen is None:
             return
@@ -66,7 +66,7 @@ def purge_cart(cart_id: UUID) -> None:
 
 
 def _remove_cart_list(person_id: UUID) -> None:
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         rows = queries.CARTS.all(owner_id=person_id)
         if not rows:
             return

@@ -12,7 +12,7 @@ from cart.operations.carts import ActiveCart, active_cart_from_row
 from cassandra_db import applied_if, conditional_write, retry_attempts
 
 DAY = 24 * 3600
-ATTEMPTS = 5
+MAX_ATTEMPTS = 5
 
 INSERT_IDEMPOTENCY_KEY = conditional_write(
     "U1",
@@ -37,7 +37,7 @@ def resolve_target_cart(person_id: UUID, idempotency_key: UUID, active: ActiveCa
         cart_id=cart_id,
         seconds=DAY,
     )
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         noted_id = noted.current.cart_id if not noted and noted.current else cart_id
         if noted_id is None or noted_id == cart_id:
             break

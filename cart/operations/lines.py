@@ -41,7 +41,7 @@ from pricing.money import from_minor_units, to_minor_units
 
 # How often a batch is tried again when others changed the cart meanwhile. A new line takes two tries, a change of an
 # existing one one or two.
-ATTEMPTS = 30
+MAX_ATTEMPTS = 30
 DAY = 24 * 3600
 # How long a cart remembers for which orders it was emptied.
 BOUGHT_DAYS = 30
@@ -156,7 +156,7 @@ def add_line(
     nothing was added (after UnknownOutcome perhaps: repeat it with the same `idempotency_key`).
     """
     left = available
-    for attempt in retry_attempts(ATTEMPTS):
+    for attempt in retry_attempts(MAX_ATTEMPTS):
         rows = carts.rows() if carts and not attempt else None
         cart = resolve_target_cart(
             person_id, idempotency_key, get_or_create_active_cart(person_id, now, rows)
@@ -258,7 +258,7 @@ def change_line_quantity(
     """
     name = require_access(person_id, cart_id, EDIT).name
     idempotency_key = uuid4()
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         line = queries.get_line(cart_id, _line_key(variant))
         if line is None:
             raise NoSuchLine
@@ -290,7 +290,7 @@ def remove_line(person_id: UUID, cart_id: UUID, key: str, now: datetime) -> Remo
     """
     require_access(person_id, cart_id, EDIT)
     idempotency_key = uuid4()
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         line = queries.get_line(cart_id, key)
         if line is None:
             raise NoSuchLine
@@ -340,7 +340,7 @@ def remove_bought_lines(
     Raises CartBusy, CassandraUnavailable.
     """
     idempotency_key = _bought_key(order_id)
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         rows = queries.LINES.all(cart_id=cart_id)
         lines = [queries.line_from_row(row) for row in rows if row.key in bought]
         # Even with nothing to take the idempotency row is written: it keeps a second call from what is added later.
@@ -432,7 +432,7 @@ def _put_units(
         insert,
     )
     batch, old_price, is_first = (first if is_new_cart else new), None, is_new_cart
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         outcome = apply_batch(
             *batch,
             _idempotency_row_statement(cart_id, idempotency_key, now),

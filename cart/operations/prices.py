@@ -8,7 +8,7 @@ from cart import queries
 from cart.access import EDIT, require_access
 from cart.entities import Line
 from cart.errors import CartBusy, PriceChanged
-from cart.operations.lines import ATTEMPTS, SET_LINE, SUMS, apply_changes
+from cart.operations.lines import MAX_ATTEMPTS, SET_LINE, SUMS, apply_changes
 from cart.priced_cart import PriceConsent
 from cassandra_db import retry_attempts
 from catalogue.queries import get_sellable_variant
@@ -28,7 +28,7 @@ def accept_prices(
     if len({each.key for each in consents}) < len(consents):
         raise PriceChanged  # no page names a line twice; its rise would count twice in the subtotal
     idempotency_key = uuid4()
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         lines = {line.key: line for line in queries.get_cart(cart_id).lines}
         rises = [
             (lines[each.key], each)

@@ -29,7 +29,12 @@ from cart.errors import (
 )
 from cart.limits import MAX_CARTS
 from cart.names import default_name
-from cart.operations.carts import ATTEMPTS, add_cart_to_list, created_cart_id, remove_cart_from_list
+from cart.operations.carts import (
+    MAX_ATTEMPTS,
+    add_cart_to_list,
+    created_cart_id,
+    remove_cart_from_list,
+)
 from cart.operations.contents import CartChange, change_contents, get_contents
 from cart.people import INVITATION, INVITED_DAYS, LINK, PERSON, CartUser, Invitation, Link
 from cassandra_db import (
@@ -217,7 +222,7 @@ def accept_invitation(token: str, member: CartUser, now: datetime) -> UUID:
         cart_id, _ = people.find_invitation(token)
     except BadSignature as error:
         raise InvitationOver from error
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         _, invitation = people.find_invitation(token)
         mine = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(member.user_id))
         carts = queries.CARTS.all(owner_id=member.user_id)
@@ -281,7 +286,7 @@ def change_role(owner_id: UUID, cart_id: UUID, user_id: UUID, role: str) -> None
     if role not in ROLES:
         raise ValueError(f"no role: {role}")
     require_access(owner_id, cart_id, OWN)
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         row = people.PERSON_ROW.one(cart_id=cart_id, kind=PERSON, key=str(user_id))
         if row is None or row.role is None:
             raise NoSuchPerson
@@ -325,7 +330,7 @@ def end_sharing(cart_id: UUID) -> None:
 
     Raises CartBusy, CassandraUnavailable; calling it again goes on.
     """
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=cart_id)
         if not rows:
             return
@@ -362,7 +367,7 @@ def copy_shared_cart(
 def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str) -> None:
     """Write a row of a cart's people, unless one of that key is there. Raises TooManyPeople, CartBusy."""
     named = {"cart_id": found.cart_id, "cart_name": found.name, "owner_name": by}
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         rows = people.PEOPLE.all(cart_id=found.cart_id)
         existing = [each for each in rows if each.key is not None]
         if any((each.kind, each.key) == (kind, key) for each in existing):
@@ -383,7 +388,7 @@ def _insert_row(found: Access, by: str, row: BoundStatement, kind: str, key: str
 
 
 def _delete_row(cart_id: UUID, kind: str, key: str) -> None:
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         row = people.PERSON_ROW.one(cart_id=cart_id, kind=kind, key=key)
         if row is None or row.key is None or row.added_at is None:
             return
@@ -406,7 +411,7 @@ def _add_to_list(person_id: UUID, cart_id: UUID, mine: Row, now: datetime) -> No
 
 
 def _update_list_role(person_id: UUID, cart_id: UUID, role: str) -> None:
-    for _ in retry_attempts(ATTEMPTS):
+    for _ in retry_attempts(MAX_ATTEMPTS):
         row = queries.get_listed_cart_row(person_id, cart_id)
         if row is None or not row.role or row.role == role:
             return

@@ -31,8 +31,8 @@ from catalogue.photos import parse_photo
 from catalogue.queries import SHOP_TREE
 from catalogue.rules import (
     MAX_ALT_LENGTH,
+    MAX_ATTEMPTS,
     MAX_LENGTHS,
-    MAX_SAVE_TRIES,
     SLUG,
     is_picture,
 )
@@ -415,7 +415,7 @@ def lift_category(category_id: UUID) -> None:
 
 def _change_tree(change: Callable[[CategoryTree], list[BoundStatement]]) -> CategoryTree:
     """Write what `change` returns for the tree as it is, again on a newer one if somebody else was faster; return the tree."""
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         tree = queries.get_category_tree_at_quorum()
         writes = change(tree)
         if not writes:

@@ -20,7 +20,7 @@ from catalogue.errors import ProductRefused
 from catalogue.operations.cards import card_columns, popularity_rank
 from catalogue.operations.product_changes import record_product_change
 from catalogue.queries import product_card
-from catalogue.rules import MAX_SAVE_TRIES
+from catalogue.rules import MAX_ATTEMPTS
 from jobs.rows import guard_row
 
 FEATURED_LENGTH = 24
@@ -59,7 +59,7 @@ def pin_on_front_page(
 
     The worker draws the row anew within seconds. Raises ProductRefused, what `change` raises, CassandraUnavailable.
     """
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         row = queries.FRONT_PAGE_PINS.one(feature_type=feature_type)
         present = tuple(row.product_ids or ()) if row else ()
         product_ids = change(present)

@@ -27,7 +27,7 @@ INCOMING = "incoming"
 RAW_DURATION = timedelta(days=1)
 # Whoever has noted an upload has written it by then, or never will.
 _NOTED = timedelta(minutes=10)
-MAX_TRIES = 3
+MAX_ATTEMPTS = 3
 MAX_FILE_NAME_LENGTH = 200
 
 NOTE_WAITING = write(
@@ -167,7 +167,7 @@ def _take_in(upload: PictureUpload, raw: bytes) -> str:
 
     Raises PhotoRefused, DecoderFailed, OSError and what else the storage raises.
     """
-    if upload.tries >= MAX_TRIES:
+    if upload.tries >= MAX_ATTEMPTS:
         raise PhotoRefused(_("This picture can’t be read. Export it again."))
     NOTE_TRY.apply(if_lost=SEND_AGAIN, **upload.key, tries=upload.tries + 1, seen=upload.tries)
     try:

@@ -36,7 +36,7 @@ from catalogue.operations.rows import is_stored, product_columns, variant_column
 from catalogue.operations.schedule import schedule_moments
 from catalogue.operations.suggestions import refresh_prefixes
 from catalogue.rules import (
-    MAX_SAVE_TRIES,
+    MAX_ATTEMPTS,
     MAX_VARIANT_ROWS,
     list_refusals,
 )
@@ -257,7 +257,7 @@ def change_product(
     `save_product` raises.
     """
     changed = ProductChanged(None)
-    for _try in range(MAX_SAVE_TRIES):
+    for _try in range(MAX_ATTEMPTS):
         product = queries.get_product_at_quorum(product_id)
         if product is None:
             raise ProductChanged(None)

@@ -36,7 +36,7 @@ LATE_DELAY = timedelta(seconds=20)
 # How much later than what it overtook a webhook comes.
 OUT_OF_ORDER_DELAY = timedelta(seconds=5)
 # How often a webhook is sent that no shop accepts, and how long the bank waits before it tries again.
-WEBHOOK_TRIES = 12
+MAX_ATTEMPTS = 12
 _AGAIN = timedelta(seconds=20)
 _APPROVED = (APPROVED, CHALLENGED, TWICE, OUT_OF_ORDER, WRONG_AMOUNT, REFUSED_LATER)
 _CHANGING = ("state", "card", "answers_at", "amount", "codes", "captured", "refunded")
@@ -241,6 +241,6 @@ def _insert_webhook(due_at: datetime, url: str, body: str, tries: int) -> None:
 def record_webhook_attempt(row: Row, accepted: bool, now: datetime) -> None:
     """Note whether a webhook was accepted; one that was not is sent again later, for a while. Raises CassandraUnavailable."""
     tries = row.tries + 1
-    if not accepted and tries < WEBHOOK_TRIES:
+    if not accepted and tries < MAX_ATTEMPTS:
         _insert_webhook(now + _AGAIN * 2**tries, row.url, row.body, tries)
     DELETE_WEBHOOK.run(minute=row.minute, due_at=row.due_at, notice_id=row.notice_id)

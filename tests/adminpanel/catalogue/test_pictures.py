@@ -357,7 +357,7 @@ def test_x101_a_picture_that_kills_its_worker_again_and_again_is_refused(
         fail(OSError())
     for error in (KeyboardInterrupt(), DecoderFailed(), DecoderFailed()):
         fail(error)
-    assert picture_uploads.MAX_TRIES == 3
+    assert picture_uploads.MAX_ATTEMPTS == 3
     assert decode_once() == "refused"
     assert "can’t be read" in queries.list_uploads(product.product_id)[0].reason
 
