@@ -187,9 +187,7 @@ class Statement:
                 timeout=self.timeout or 30,
             )
             for row in found:
-                yield (
-                    mark_utc([row], self.timestamp_columns)[0] if self.timestamp_columns else row
-                )
+                yield mark_utc([row], self.timestamp_columns)[0]
 
 
 def prepare_statements() -> None:
@@ -294,11 +292,7 @@ class PendingResult:
                 result.fetch_next_page()
                 rows = [*rows, *result.current_rows]
                 self._count_answered()
-        return (
-            mark_utc(rows, self.statement.timestamp_columns)
-            if self.statement.timestamp_columns
-            else rows
-        )
+        return mark_utc(rows, self.statement.timestamp_columns)
 
     def _count_answered(self) -> None:
         if self._meter:

@@ -305,14 +305,17 @@ def _check_front_page(feature_type: str) -> Iterator[Violation]:
     if row is None or row.changed_at > now - SOON:
         return
     changed = operations.list_changed_products(now - SOON, now)
-    shown = [card.product_id for card in queries.list_featured(feature_type)]
+    featured_ids = [card.product_id for card in queries.list_featured(feature_type)]
     found = queries.get_products_at_quorum(row.product_ids or ())
     expected = [
         product_id
         for product_id in row.product_ids or ()
         if product_id in found and operations.can_be_shown(feature_type, found[product_id], now)
     ]
-    if shown[: len(expected)] != expected and not changed.keys() & {*shown, *expected}:
+    if featured_ids[: len(expected)] != expected and not changed.keys() & {
+        *featured_ids,
+        *expected,
+    }:
         yield Violation(
             "I25",
             f"front page, {feature_type}",

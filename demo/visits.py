@@ -27,25 +27,25 @@ SEARCHED_IN_VAIN = ("yoga mat", "umbrella")
 
 def load_visits(now: datetime, step: Step) -> None:
     """Make what visitors did on the days before this one; a day that has visits keeps those."""
-    shown = [product for product in queries.iterate_products() if product.is_on_sale(now)]
-    shown.sort(key=lambda each: each.product_id)
+    on_sale = [product for product in queries.iterate_products() if product.is_on_sale(now)]
+    on_sale.sort(key=lambda each: each.product_id)
     today = shop_day(now)
     days = [today - timedelta(days=number) for number in range(1, VISIT_DAYS + 1)]
     reading = prefetch_visits(days[-1], days[0])
     known = {row.day.date() for pending in reading for row in pending.rows()}
 
     def load(day: date) -> None:
-        if shown and day not in known:
-            write_visits_of_day(day, _count_visits(day, shown), current_microseconds())
+        if on_sale and day not in known:
+            write_visits_of_day(day, _count_visits(day, on_sale), current_microseconds())
 
     run_in_parallel(load, days, step)
 
 
-def _count_visits(day: date, shown: list[Product]) -> dict[str, dict[str, Tally]]:
+def _count_visits(day: date, on_sale: list[Product]) -> dict[str, dict[str, Tally]]:
     """Return what some hundred visitors did on a day: the same, whenever it is counted."""
     chance = Random(f"visits {day}")  # noqa: S311 nothing secret
     # Some are looked at much more than others.
-    liked = [Random(f"{each.product_id}").paretovariate(1.6) for each in shown]  # noqa: S311
+    liked = [Random(f"{each.product_id}").paretovariate(1.6) for each in on_sale]  # noqa: S311
     by_kind: dict[str, dict[str, Tally]] = {kind: {} for kind in KINDS}
 
     def count(kind: str, subject: str, visitor: bytes, category_id: UUID | None = None) -> None:
@@ -58,7 +58,7 @@ def _count_visits(day: date, shown: list[Product]) -> dict[str, dict[str, Tally]
 
     for _ in range(chance.randint(90, 170)):
         visitor = chance.randbytes(8)
-        seen = chance.choices(shown, liked, k=min(1 + int(chance.expovariate(0.5)), 9))
+        seen = chance.choices(on_sale, liked, k=min(1 + int(chance.expovariate(0.5)), 9))
         for product in seen:
             count("product", str(product.product_id), visitor, product.category_id)
         if chance.random() < 0.6:
