@@ -22,6 +22,7 @@ from inventory.operations.group_commit import ReservationRequest, reserve_batche
 from tests.factories import make_stock
 from tests.inventory.test_operations import NOW, numbers, want
 from tests.stock import commit_stock, ship_stock
+from tests.waiting import wait_until
 
 
 def make_request(units: int = 1, reservation_id: UUID | None = None) -> ReservationRequest:
@@ -89,8 +90,8 @@ def one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def wait_for_queue(variant_id: UUID, count: int) -> None:
     """Return when so many are in the queue."""
-    while len(group_commit.queues[variant_id, "berlin"].waiting_turns) < count:
-        threading.Event().wait(0.005)
+    key = variant_id, "berlin"
+    wait_until(lambda: len(group_commit.queues[key].waiting_turns) >= count)
 
 
 def all_at_once(variant_id: UUID, requests: list[ReservationRequest]) -> list[BaseException | None]:

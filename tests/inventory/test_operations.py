@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Barrier, Event
-from time import sleep
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -22,6 +21,7 @@ from jobs.minutes import floor_to_minute
 from tests.factories import make_product, make_stock
 from tests.lost_answers import AnswerLosingSession
 from tests.stock import commit_stock, ship_stock
+from tests.waiting import wait_until
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -335,8 +335,7 @@ def test_one_copy_is_for_all_who_ask_while_another_runs(monkeypatch: pytest.Monk
 
     def copy_once_all_have_asked(product_id: UUID, stock_items: Any) -> None:
         under_way.set()
-        while not copied and len(waiting()) < 7:
-            sleep(0.001)
+        wait_until(lambda: copied or len(waiting()) == 7)
         copied.append(set(stock_items))
 
     def waiting() -> set[Any]:
